@@ -1,0 +1,1 @@
+"""Plan: materials, designs, lists, studies and their recruitment (the researcher's side)."""

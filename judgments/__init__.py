@@ -1,0 +1,1 @@
+"""Observe: participants, sessions, trials and judgments (the participant's side)."""

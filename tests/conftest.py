@@ -1,0 +1,32 @@
+"""Fixtures shared by every test: real input that lies beside the project, when it does."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BESIDE = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Callable[[str], Path]:
+    """Give the path of a real data file, or skip where the data does not lie beside the project."""
+
+    def locate(name: str) -> Path:
+        path = BESIDE / "data" / name
+        if not path.exists():
+            pytest.skip(f"real data is not here: put it at {path} to run this test")
+        return path
+
+    return locate
+
+
+@pytest.fixture(scope="session")
+def shared_vectors() -> dict[str, Any]:
+    """The statistics' test vectors by id, or skip where they do not lie beside the project."""
+    path = BESIDE / "reference" / "test_vectors.json"
+    if not path.exists():
+        pytest.skip(f"the test vectors are not here: put them at {path} to run this test")
+    return {vector["id"]: vector for vector in json.loads(path.read_text())["vectors"]}
