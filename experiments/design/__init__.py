@@ -1,0 +1,25 @@
+"""From materials to lists: who sees which sentence, in which order, on which side. No Django here."""
+
+from experiments.design.balance import least_filled
+from experiments.design.fillers import spread_catch, with_fillers, with_practice
+from experiments.design.latin_square import forced_choice_lists, latin_square_lists
+from experiments.design.ordering import OrderRules, ordered
+from experiments.design.plan import DesignSpec, planned_lists
+from experiments.design.sampling import sampled_blocks
+from experiments.design.trials import PlannedTrial, Stimulus
+
+__all__ = [
+    "DesignSpec",
+    "OrderRules",
+    "PlannedTrial",
+    "Stimulus",
+    "forced_choice_lists",
+    "latin_square_lists",
+    "least_filled",
+    "ordered",
+    "planned_lists",
+    "sampled_blocks",
+    "spread_catch",
+    "with_fillers",
+    "with_practice",
+]

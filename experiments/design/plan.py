@@ -1,0 +1,118 @@
+"""The whole way from stimuli to ordered lists, as one function of a specification and a seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from experiments.design.fillers import spread_catch, with_fillers, with_practice
+from experiments.design.latin_square import forced_choice_lists, latin_square_lists
+from experiments.design.ordering import OrderRules, fitting_rules, ordered
+from experiments.design.sampling import sampled_blocks
+from experiments.design.trials import PlannedTrial, Stimulus, numbered
+
+
+@dataclass(frozen=True)
+class DesignSpec:
+    """How lists are made.
+
+    Parameters
+    ----------
+    forced_choice : bool
+        Stimuli are minimal pairs whose sides are balanced; otherwise sentences in a Latin square.
+    per_paradigm : int, optional
+        Items of each paradigm per list; all when left out.
+    n_blocks : int, optional
+        Samples of items, each of which becomes a balanced group of lists; as many as show every
+        item when left out.
+    n_lists : int, optional
+        Lists per block, a multiple of the smallest balanced number; that number when left out.
+    n_fillers : int, optional
+        Fillers per list; all when left out.
+    rules : OrderRules, optional
+        What the order must keep; the usual rules that can be kept when left out.
+    seed : int
+        The same specification, stimuli and seed give the same lists.
+    """
+
+    forced_choice: bool = False
+    per_paradigm: int | None = None
+    n_blocks: int | None = None
+    n_lists: int | None = None
+    n_fillers: int | None = None
+    rules: OrderRules | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Extras:
+    """Stimuli around the targets, shared by all lists.
+
+    Parameters
+    ----------
+    fillers, catch, practice : sequence of Stimulus
+    """
+
+    fillers: Sequence[Stimulus] = field(default_factory=tuple)
+    catch: Sequence[Stimulus] = field(default_factory=tuple)
+    practice: Sequence[Stimulus] = field(default_factory=tuple)
+
+
+def _dealt(
+    targets: Sequence[Stimulus], spec: DesignSpec, rng: np.random.Generator
+) -> list[list[PlannedTrial]]:
+    """Targets of each list, not yet ordered."""
+    deal = forced_choice_lists if spec.forced_choice else latin_square_lists
+    if spec.per_paradigm is None:
+        return deal(targets, rng, n_lists=spec.n_lists)
+    blocks = sampled_blocks(targets, rng, per_paradigm=spec.per_paradigm, n_blocks=spec.n_blocks)
+    return [one for block in blocks for one in deal(block, rng, n_lists=spec.n_lists)]
+
+
+def planned_lists(
+    targets: Sequence[Stimulus],
+    spec: DesignSpec,
+    *,
+    extras: Extras = Extras(),  # noqa: B008 (frozen)
+) -> list[list[PlannedTrial]]:
+    """Make the lists of a study.
+
+    Parameters
+    ----------
+    targets : sequence of Stimulus
+        Sentences (items × conditions), or minimal pairs when ``spec.forced_choice``.
+    spec : DesignSpec
+    extras : Extras
+        Fillers, catch and practice stimuli.
+
+    Returns
+    -------
+    list of lists of PlannedTrial
+        Practice first, then targets and fillers in an order that keeps the rules, with
+        catch trials spread among them; positions from 1.
+
+    Raises
+    ------
+    BadInput
+        If the stimuli do not make a balanced design or no order keeps the rules.
+
+    See Also
+    --------
+    latin_square_lists, forced_choice_lists, sampled_blocks, ordered
+
+    Examples
+    --------
+    >>> pairs = [Stimulus(f"{p}{i}", f"{p}{i}", paradigm=p) for p in ("npi", "wh") for i in range(4)]
+    >>> lists = planned_lists(pairs, DesignSpec(forced_choice=True, per_paradigm=2))
+    >>> len(lists), [trial.position for trial in lists[0]]
+    (4, [1, 2, 3, 4])
+    """
+    rng = np.random.default_rng(spec.seed)
+    lists = []
+    for dealt in _dealt(targets, spec, rng):
+        main = with_fillers(dealt, extras.fillers, rng, n=spec.n_fillers, sided=spec.forced_choice)
+        rules = spec.rules if spec.rules is not None else fitting_rules(main)
+        sequence = ordered(main, rng, rules=rules)
+        sequence = spread_catch(sequence, extras.catch, rng, sided=spec.forced_choice)
+        lists.append(numbered(with_practice(sequence, extras.practice, rng, sided=spec.forced_choice)))
+    return lists

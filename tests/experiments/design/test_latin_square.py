@@ -1,0 +1,85 @@
+"""Balanced lists: each item once, every condition and side equally often."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.errors import BadInput
+from experiments.design import Stimulus, forced_choice_lists, latin_square_lists
+
+
+def cells(n_items, n_conditions, *, paradigm="p"):
+    return [
+        Stimulus(f"{paradigm}-{i}-{c}", f"{paradigm}-{i}", f"c{c}", paradigm)
+        for i in range(n_items)
+        for c in range(n_conditions)
+    ]
+
+
+def pairs(n, *, paradigm="p"):
+    return [Stimulus(f"{paradigm}{i}", f"{paradigm}{i}", paradigm=paradigm) for i in range(n)]
+
+
+@given(st.integers(1, 13), st.integers(1, 5), st.integers(1, 3), st.integers(0, 99))
+def test_each_item_once_per_list_and_every_sentence_equally_often(n_items, n_conditions, times, seed):
+    lists = latin_square_lists(
+        cells(n_items, n_conditions), np.random.default_rng(seed), n_lists=n_conditions * times
+    )
+    assert len(lists) == n_conditions * times
+    for one in lists:
+        assert Counter(trial.item for trial in one) == {f"p-{i}": 1 for i in range(n_items)}
+        counts = [Counter(t.condition for t in one)[f"c{c}"] for c in range(n_conditions)]
+        assert max(counts) - min(counts) <= (1 if n_items % n_conditions else 0)
+    shown = Counter(trial.key for one in lists for trial in one)
+    assert set(shown.values()) == {times} and len(shown) == n_items * n_conditions
+
+
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(0, 99))
+def test_expected_member_stands_on_both_sides_equally(sizes, seed):
+    stimuli = [one for place, size in enumerate(sizes) for one in pairs(size, paradigm=f"p{place}-")]
+    lists = forced_choice_lists(stimuli, np.random.default_rng(seed), n_lists=4)
+    for one in lists:
+        assert len({trial.item for trial in one}) == len(one) == len(stimuli)
+        assert abs(sum(1 if trial.expected_first else -1 for trial in one)) <= 1
+        for paradigm in {trial.paradigm for trial in one}:
+            assert abs(sum(1 if t.expected_first else -1 for t in one if t.paradigm == paradigm)) <= 1
+    first = Counter(trial.key for one in lists for trial in one if trial.expected_first)
+    assert set(first.values()) == {2}
+
+
+def test_paradigms_with_different_numbers_of_conditions_share_lists():
+    lists = latin_square_lists(
+        cells(4, 2, paradigm="two") + cells(3, 3, paradigm="three"), np.random.default_rng(1)
+    )
+    assert len(lists) == 6
+    assert all(len(one) == 7 for one in lists)
+
+
+@given(st.integers(0, 20))
+def test_same_seed_gives_same_lists_whatever_the_order_of_the_input(seed):
+    stimuli = cells(6, 2)
+    first = latin_square_lists(stimuli, np.random.default_rng(seed))
+    assert latin_square_lists(stimuli[::-1], np.random.default_rng(seed)) == first
+
+
+def test_hole_is_named():
+    with pytest.raises(BadInput, match="item 'p-1' of 'p' has no sentence in condition 'c1'"):
+        latin_square_lists(cells(2, 2)[:-1], np.random.default_rng(1))
+
+
+def test_unbalanceable_number_of_lists_is_refused():
+    with pytest.raises(BadInput, match="multiple of 2"):
+        forced_choice_lists(pairs(4), np.random.default_rng(1), n_lists=3)
+
+
+def test_double_key_is_refused():
+    with pytest.raises(BadInput, match="stands twice"):
+        forced_choice_lists(pairs(2) + pairs(1), np.random.default_rng(1))
+
+
+def test_no_material_is_refused():
+    with pytest.raises(BadInput, match="at least one"):
+        latin_square_lists([], np.random.default_rng(1))
