@@ -1,0 +1,1 @@
+"""Concluded and stored: exclusion plans, gold releases, scoring runs and comparisons."""

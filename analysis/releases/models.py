@@ -1,0 +1,166 @@
+"""Conclusions as rows: plans, their masks, releases, model scores and comparisons."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from experiments.models import Experiment, Job, MaterialSet, Sentence
+from judgments.models import Session, Trial
+
+
+class ExclusionPlan(models.Model):
+    """A versioned recipe of exclusion steps. A change makes the next version."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="exclusion_plans")
+    name = models.SlugField(max_length=60)
+    version = models.PositiveIntegerField(default=1)
+    steps = models.JSONField(default=list)
+    sha256 = models.CharField(max_length=64)
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    locked_before_first_response = models.BooleanField(default=False, help_text="Preregistered.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "name", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "name", "version"], name="plan_version_once"),
+            models.CheckConstraint(condition=Q(version__gte=1), name="plan_version_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.version}"
+
+
+class Exclusion(models.Model):
+    """The mask of a plan: a session or a trial, and the first step that removed it."""
+
+    plan = models.ForeignKey(ExclusionPlan, on_delete=models.CASCADE, related_name="exclusions")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="exclusions")
+    trial = models.ForeignKey(Trial, null=True, blank=True, on_delete=models.CASCADE, related_name="exclusions")
+    step = models.CharField(max_length=60)
+    reason = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["plan", "session"], condition=Q(trial__isnull=True), name="session_excluded_once_per_plan"
+            ),
+            models.UniqueConstraint(
+                fields=["plan", "trial"], condition=Q(trial__isnull=False), name="trial_excluded_once_per_plan"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.plan}: session {self.session_id} by {self.step}"
+
+
+class Release(models.Model):
+    """A frozen, checksummed gold release of a study."""
+
+    class State(models.TextChoices):
+        """Whether its files stand."""
+
+        BUILDING = "building", "being built"
+        READY = "ready", "ready"
+        FAILED = "failed", "failed"
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.PROTECT, related_name="releases")
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=200, blank=True)
+    plan = models.ForeignKey(ExclusionPlan, null=True, blank=True, on_delete=models.PROTECT, related_name="releases")
+    options = models.JSONField(default=dict, blank=True, help_text="Exclusions, rule, ties and seed, as asked for.")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.BUILDING)
+    storage_key = models.CharField(max_length=300, blank=True, help_text="Folder in the release storage.")
+    manifest = models.JSONField(default=dict, blank=True)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="Of manifest.json.")
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "-number"]
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "number"], name="release_number_once"),
+            models.CheckConstraint(condition=~Q(state="ready") | ~Q(sha256=""), name="ready_release_has_checksum"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.experiment.slug} release {self.number}"
+
+
+class ScoringRun(models.Model):
+    """One model over one material set by one method."""
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="scoring_runs")
+    name = models.CharField(max_length=200, help_text="Shown in tables.")
+    model = models.CharField(max_length=500, help_text="URI, such as arpa:models/trigram.arpa.")
+    revision = models.CharField(max_length=100, blank=True, help_text="Commit or SHA-256 of what was run.")
+    method = models.CharField(max_length=40, default="lp")
+    spec = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    n_sentences = models.PositiveIntegerField(default=0)
+    n_missing = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="scoring_runs"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.method})"
+
+
+class SentenceScore(models.Model):
+    """The score a run gave a sentence."""
+
+    run = models.ForeignKey(ScoringRun, on_delete=models.CASCADE, related_name="scores")
+    sentence = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="scores")
+    score = models.FloatField(help_text="By the run's method; natural logarithms.")
+    logprob = models.FloatField(null=True, blank=True)
+    n_tokens = models.PositiveIntegerField(null=True, blank=True)
+    n_unknown = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["run", "sentence"]
+        constraints = [models.UniqueConstraint(fields=["run", "sentence"], name="score_once_per_run_and_sentence")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id}/{self.sentence_id}: {self.score:.3f}"
+
+
+class Comparison(models.Model):
+    """Models beside people on one release, with every convention that made the numbers."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="comparisons")
+    runs = models.ManyToManyField(ScoringRun, related_name="comparisons")
+    title = models.CharField(max_length=200, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+    report = models.JSONField(default=dict, blank=True)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.title or f"comparison {self.pk}"

@@ -1,0 +1,27 @@
+"""Celery's settings: an embedded folder broker by default, RabbitMQ or Redis by address."""
+
+from django.conf import settings
+
+broker_url = settings.CELERY_BROKER_URL
+broker_connection_retry_on_startup = True
+task_ignore_result = True
+task_acks_late = True  # a killed worker's message comes back where the broker can; the Job row in any case
+task_reject_on_worker_lost = True
+worker_prefetch_multiplier = 1
+task_default_queue = "obelus"
+timezone = "UTC"
+beat_schedule_filename = str(settings.VAR / "beat")
+beat_schedule = {
+    "requeue stale jobs": {"task": "experiments.requeue_stale_jobs", "schedule": 15.0},
+    "expire abandoned sessions": {"task": "judgments.expire_sessions", "schedule": 60.0},
+}
+
+if broker_url.startswith("filesystem://"):
+    folders = {name: settings.CELERY_BROKER_FOLDER / name for name in ("messages", "control")}
+    for folder in folders.values():
+        folder.mkdir(parents=True, exist_ok=True)
+    broker_transport_options = {
+        "data_folder_in": str(folders["messages"]),
+        "data_folder_out": str(folders["messages"]),
+        "control_folder": str(folders["control"]),
+    }

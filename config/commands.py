@@ -1,0 +1,55 @@
+"""What every command of ours keeps: help with an example, exit 2 on bad input, one JSON document."""
+
+import json
+import sys
+from argparse import RawDescriptionHelpFormatter
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.errors import BadInput
+
+
+class ContractCommand(BaseCommand):
+    """Base of the commands in the contract (DESIGN §4).
+
+    A subclass sets ``help`` and ``example``, adds arguments in :meth:`add_options` and works in
+    :meth:`run`. A :class:`~analysis.errors.BadInput` becomes one line on stderr and exit status 2.
+    """
+
+    example = ""
+    requires_system_checks: list[str] = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any):
+        """Show the example under the options."""
+        kwargs.setdefault("epilog", f"Example:\n  {self.example}")
+        kwargs.setdefault("formatter_class", RawDescriptionHelpFormatter)
+        return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser) -> None:
+        """Arguments of the subclass and ``--json``."""
+        self.add_options(parser)
+        if not any("--json" in action.option_strings for action in parser._actions):
+            parser.add_argument("--json", action="store_true", help="print one JSON document on stdout and nothing else")
+
+    def add_options(self, parser) -> None:
+        """Arguments of the subclass."""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Run, and explain bad input in one line."""
+        try:
+            self.run(**options)
+        except BadInput as error:
+            raise CommandError(" ".join(str(error).split()), returncode=2) from error
+
+    def run(self, **options: Any) -> None:
+        """The work of the subclass."""
+        raise NotImplementedError
+
+    def print_json(self, document: Any) -> None:
+        """Print one JSON document; undefined numbers are null by the time they come here."""
+        self.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
+
+    def wants_progress(self, options: dict[str, Any]) -> bool:
+        """Whether a progress bar would be seen."""
+        return sys.stderr.isatty() and not options.get("json")

@@ -1,0 +1,22 @@
+"""Addresses: participants, researchers, the API, and the server's health."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from config.health import live, ready
+
+urlpatterns = [
+    path("", include("experiments.pages.urls")),
+    path("", include("judgments.pages.urls")),
+    path("", include("analysis.releases.urls")),
+    path("", include("judgments.screens.urls")),
+    path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("config.api")),
+    path("admin/", admin.site.urls),
+    path("health/live", live, name="health-live"),
+    path("health/ready", ready, name="health-ready"),
+]
+
+handler404 = "experiments.pages.errors.not_found"
+handler403 = "experiments.pages.errors.forbidden"
+handler500 = "experiments.pages.errors.broken"

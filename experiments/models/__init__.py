@@ -1,0 +1,29 @@
+"""What a researcher plans, as rows."""
+
+from experiments.models.campaign import Campaign
+from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
+from experiments.models.experiment import Experiment, ExperimentVersion
+from experiments.models.job import Job
+from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
+from experiments.models.team import AuditEntry, Membership
+from experiments.models.upload import Upload
+
+__all__ = [
+    "AuditEntry",
+    "Campaign",
+    "Design",
+    "Experiment",
+    "ExperimentVersion",
+    "Item",
+    "Job",
+    "MaterialSet",
+    "Membership",
+    "MinimalPair",
+    "Paradigm",
+    "Phenomenon",
+    "PlannedTrial",
+    "PresentationList",
+    "Sentence",
+    "TrialKind",
+    "Upload",
+]

@@ -1,0 +1,137 @@
+"""A study: what is asked, of whom, with which materials, and its frozen versions."""
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from experiments.models.material import MaterialSet
+from judgments.tasks.registry import task_names
+
+
+class ExperimentQuerySet(models.QuerySet["Experiment"]):
+    """Questions asked of studies."""
+
+    def visible_to(self, user) -> "ExperimentQuerySet":
+        """Studies the user is a member of; staff see all."""
+        if user.is_staff:
+            return self
+        return self.filter(memberships__user=user).distinct()
+
+
+class Experiment(models.Model):
+    """A study, from draft to closed."""
+
+    class Status(models.TextChoices):
+        """Where the study stands in its life."""
+
+        DRAFT = "draft", "draft"
+        PILOT = "pilot", "pilot"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+        @classmethod
+        def taking_participants(cls) -> set[str]:
+            """Whether a new participant may begin."""
+            return {cls.PILOT, cls.OPEN}
+
+        @classmethod
+        def editable(cls) -> set[str]:
+            """Whether texts and design may still change without a new version."""
+            return {cls.DRAFT}
+
+    class Origin(models.TextChoices):
+        """Where its judgments come from."""
+
+        COLLECTED = "collected", "collected here"
+        IMPORTED = "imported", "imported from elsewhere"
+
+    slug = models.SlugField(max_length=100, unique=True)
+    title = models.CharField(max_length=200)
+    description = models.TextField(blank=True, help_text="For researchers; participants never see it.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="experiments"
+    )
+    origin = models.CharField(max_length=12, choices=Origin.choices, default=Origin.COLLECTED)
+    status = models.CharField(max_length=8, choices=Status.choices, default=Status.DRAFT)
+    materials = models.ForeignKey(
+        MaterialSet, null=True, blank=True, on_delete=models.PROTECT, related_name="experiments"
+    )
+    task = models.CharField(max_length=40, default="forced_choice")
+    parameters = models.JSONField(default=dict, blank=True, help_text="Parameters of the task; see its page.")
+    language = models.CharField(max_length=35, default="en", help_text="Language of the interface, BCP 47.")
+    consent = models.TextField(blank=True)
+    instructions = models.TextField(blank=True)
+    questionnaire = models.JSONField(default=list, blank=True, help_text="Questions asked before the trials.")
+    practice = models.JSONField(default=list, blank=True, help_text="Practice trials, with feedback.")
+    anchors = models.JSONField(default=list, blank=True, help_text="Sentences that span the scale, shown first.")
+    catch_trials = models.JSONField(default=list, blank=True, help_text="Trials with one right answer.")
+    debrief = models.TextField(blank=True)
+    completion_code = models.CharField(
+        max_length=40, blank=True, help_text="One code for all; empty gives each session its own."
+    )
+    target_judgments = models.PositiveIntegerField(default=20, help_text="Judgments wanted per item.")
+    max_participants = models.PositiveIntegerField(null=True, blank=True)
+    lease_minutes = models.PositiveIntegerField(
+        default=30,
+        validators=[MinValueValidator(1), MaxValueValidator(1440)],
+        help_text="A session without an answer for so long gives its list back.",
+    )
+    seed = models.PositiveBigIntegerField(default=0, help_text="Seed of lists and orders.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ExperimentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status__in=["draft", "pilot", "open", "paused", "closed"]),
+                name="experiment_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(lease_minutes__gte=1) & Q(lease_minutes__lte=1440), name="experiment_lease_sane"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def clean(self) -> None:
+        """Refuse a task nobody has written."""
+        if self.task not in task_names():
+            raise ValidationError({"task": f"Unknown task {self.task!r}; there are {', '.join(task_names())}."})
+
+    @property
+    def is_taking_participants(self) -> bool:
+        """Whether a new participant may begin now."""
+        return self.status in self.Status.taking_participants()
+
+    def current_version(self) -> "ExperimentVersion | None":
+        """The newest frozen version, if there is one."""
+        return self.versions.order_by("-number").first()
+
+
+class ExperimentVersion(models.Model):
+    """A study as it was when opened: one JSON snapshot and its SHA-256. Never changed."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    snapshot = models.JSONField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "number"], name="version_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="version_number_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.experiment.slug} version {self.number}"

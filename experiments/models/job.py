@@ -1,0 +1,67 @@
+"""Long work as a row: what to do, how far it is, and what came of it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Job(models.Model):
+    """One piece of long work. Celery only carries its id; this row is the truth."""
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+        @classmethod
+        def final(cls) -> set[str]:
+            """Whether nothing more will happen."""
+            return {cls.DONE, cls.FAILED}
+
+    kind = models.CharField(max_length=60)
+    arguments = models.JSONField(default=dict, blank=True)
+    key = models.CharField(
+        max_length=120, null=True, blank=True, unique=True, help_text="Two requests with one key are one job."
+    )
+    experiment = models.ForeignKey(
+        "experiments.Experiment", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="jobs"
+    )
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    attempt = models.PositiveIntegerField(default=0, help_text="Counts the starts; a stale start cannot finish.")
+    progress = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0, help_text="0: not known.")
+    message = models.CharField(max_length=300, blank=True)
+    result = models.JSONField(default=dict, blank=True)
+    error = models.TextField(blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["state", "heartbeat_at"], name="job_state_heartbeat")]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed"]), name="job_state_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}: {self.state}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state in self.State.final()
+
+    @property
+    def percent(self) -> int | None:
+        """Progress in whole percent, None while the total is not known."""
+        return min(100, round(100 * self.progress / self.total)) if self.total else None

@@ -1,0 +1,144 @@
+"""Materials: phenomenon ⊃ paradigm ⊃ minimal pair; item × condition = sentence."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+
+class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
+    """Questions asked of material sets."""
+
+    def visible_to(self, user) -> "MaterialSetQuerySet":
+        """Sets a user owns, or that a study of theirs uses; staff see all."""
+        if user.is_staff:
+            return self
+        return self.filter(Q(owner=user) | Q(experiments__memberships__user=user)).distinct()
+
+
+class MaterialSet(models.Model):
+    """One uploaded or generated collection of sentences and pairs."""
+
+    name = models.CharField(max_length=200, unique=True)
+    slug = models.SlugField(max_length=200, unique=True)
+    language = models.CharField(max_length=35, default="en", help_text="BCP 47 tag, for example en or zh-Hans.")
+    source = models.CharField(max_length=500, blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    file_format = models.CharField(max_length=20, blank=True)
+    checksum = models.CharField(max_length=64, help_text="SHA-256 of what was imported.")
+    report = models.JSONField(default=dict, blank=True, help_text="Findings of the import checks.")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="material_sets"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = MaterialSetQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Phenomenon(models.Model):
+    """A group of paradigms (BLiMP's linguistics_term)."""
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="phenomena")
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "phenomena"
+        constraints = [models.UniqueConstraint(fields=["material_set", "name"], name="phenomenon_once_per_set")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Paradigm(models.Model):
+    """A group of minimal pairs of one contrast (BLiMP's UID)."""
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="paradigms")
+    phenomenon = models.ForeignKey(
+        Phenomenon, null=True, blank=True, on_delete=models.CASCADE, related_name="paradigms"
+    )
+    name = models.CharField(max_length=200)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["material_set", "name"], name="paradigm_once_per_set")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Item(models.Model):
+    """One lexicalization, seen in one or more conditions."""
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="items")
+    paradigm = models.ForeignKey(Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
+    key = models.CharField(max_length=250, help_text="Id of the item in its file; unique in the set.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["material_set", "key"], name="item_once_per_set")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Sentence(models.Model):
+    """An item in a condition, its text exactly as given."""
+
+    class Expected(models.TextChoices):
+        """The author's intended status."""
+
+        ACCEPTABLE = "acceptable", "acceptable"
+        UNACCEPTABLE = "unacceptable", "unacceptable"
+        UNKNOWN = "", "not stated"
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="sentences")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="sentences")
+    key = models.CharField(max_length=250, help_text="sentence_id of its file; unique in the set.")
+    condition = models.CharField(max_length=200, blank=True)
+    text = models.TextField()
+    language = models.CharField(max_length=35, blank=True, help_text="Only where it differs from the set's.")
+    expected = models.CharField(max_length=12, choices=Expected.choices, default=Expected.UNKNOWN, blank=True)
+    mark = models.CharField(max_length=12, blank=True, help_text="Mark of the source, such as * or ??.")
+    critical_region = models.CharField(max_length=200, blank=True)
+    attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of its file.")
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["material_set", "key"], name="sentence_once_per_set"),
+            models.CheckConstraint(
+                condition=Q(expected__in=["", "acceptable", "unacceptable"]), name="sentence_expected_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class MinimalPair(models.Model):
+    """Two sentences, the first intended as the acceptable one."""
+
+    material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="pairs")
+    paradigm = models.ForeignKey(Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="pairs")
+    key = models.CharField(max_length=250, help_text="pair_id of its file; unique in the set.")
+    good = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="pairs_as_good")
+    bad = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="pairs_as_bad")
+    fields = models.JSONField(default=dict, blank=True, help_text="All fields of its source line, as given.")
+    discard = models.BooleanField(default=False, help_text="Marked in the source as not to be used.")
+    discard_reason = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["material_set", "key"], name="pair_once_per_set"),
+            models.CheckConstraint(condition=~Q(good=F("bad")), name="pair_has_two_sentences"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key

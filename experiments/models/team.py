@@ -1,0 +1,55 @@
+"""Who may see and change a study, and who did what."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from experiments.models.experiment import Experiment
+
+
+class Membership(models.Model):
+    """A user's part in a study."""
+
+    class Role(models.TextChoices):
+        """What a member may do."""
+
+        OWNER = "owner", "owner"
+        EDITOR = "editor", "editor"
+        VIEWER = "viewer", "viewer"
+
+        @classmethod
+        def editing(cls) -> set[str]:
+            """Whether the member may change the study."""
+            return {cls.OWNER, cls.EDITOR}
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=6, choices=Role.choices, default=Role.VIEWER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "id"]
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "user"], name="member_once_per_study"),
+            models.CheckConstraint(condition=Q(role__in=["owner", "editor", "viewer"]), name="member_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.role} of {self.experiment}"
+
+
+class AuditEntry(models.Model):
+    """Who did what to a study, and when. Only ever added to."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="audit")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    action = models.CharField(max_length=60)
+    details = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+        verbose_name_plural = "audit entries"
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.action}"

@@ -1,0 +1,30 @@
+"""A file a researcher sent, kept between preview and import."""
+
+from django.conf import settings
+from django.db import models
+
+
+def upload_path(upload: "Upload", filename: str) -> str:
+    """Keep every user's uploads apart; the given name is never part of the path."""
+    return f"uploads/{upload.owner_id}/{upload.batch}/{upload.number}"
+
+
+class Upload(models.Model):
+    """One file of an upload; files of one upload share a batch."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
+    batch = models.UUIDField(db_index=True)
+    number = models.PositiveIntegerField(default=0)
+    name = models.CharField(max_length=255, help_text="File name as sent.")
+    file = models.FileField(upload_to=upload_path, max_length=300)
+    sha256 = models.CharField(max_length=64)
+    purpose = models.CharField(max_length=20, help_text="materials, judgments or scores.")
+    options = models.JSONField(default=dict, blank=True, help_text="Format, mapping and names chosen so far.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["batch", "number"]
+        constraints = [models.UniqueConstraint(fields=["batch", "number"], name="upload_number_once_per_batch")]
+
+    def __str__(self) -> str:
+        return self.name

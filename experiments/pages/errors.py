@@ -1,0 +1,19 @@
+"""Pages for what cannot be shown, kind and to the point."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Nothing at this address, or not for this user: both look the same."""
+    return render(request, "404.html", status=404)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Not for this user."""
+    return render(request, "403.html", status=403)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Our fault."""
+    return render(request, "500.html", status=500)

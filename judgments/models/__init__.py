@@ -1,0 +1,20 @@
+"""What is observed, as rows."""
+
+from judgments.models.judgment import Judgment
+from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
+from judgments.models.payment import Payment
+from judgments.models.session import Session, SessionEvent
+from judgments.models.trial import Trial
+
+__all__ = [
+    "Consent",
+    "Flag",
+    "Judgment",
+    "Participant",
+    "Payment",
+    "PlatformIdentity",
+    "Session",
+    "SessionEvent",
+    "Tombstone",
+    "Trial",
+]

@@ -1,0 +1,107 @@
+"""People as pseudonyms: consent, background, flags; their platform ids apart in one vault."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from experiments.models import Experiment
+
+
+class Participant(models.Model):
+    """One person in one study, known only by a pseudonym."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="participants")
+    pseudonym = models.CharField(max_length=100)
+    background = models.JSONField(default=dict, blank=True, help_text="Answers to the questionnaire.")
+    is_native = models.BooleanField(null=True, blank=True, help_text="Empty when not asked or not answered.")
+    is_simulated = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["experiment", "pseudonym"], name="pseudonym_once_per_study")
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+
+class PlatformIdentity(models.Model):
+    """The vault: the one place where a platform's id of a person stands. Never exported."""
+
+    participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="identity")
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="+")
+    recruiter = models.CharField(max_length=40)
+    external_id = models.CharField(max_length=200)
+    purge_at = models.DateField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "platform identities"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["experiment", "recruiter", "external_id"], name="platform_id_once_per_study"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"identity of {self.participant_id}"
+
+
+class Consent(models.Model):
+    """What a participant was shown, and the answer."""
+
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="consents")
+    session = models.ForeignKey(
+        "judgments.Session", null=True, blank=True, on_delete=models.CASCADE, related_name="consents"
+    )
+    text_sha256 = models.CharField(max_length=64)
+    given = models.BooleanField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.participant}: {'given' if self.given else 'refused'}"
+
+
+class Flag(models.Model):
+    """A researcher's remark that an exclusion plan may act upon. Lifted, never deleted."""
+
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="flags")
+    session = models.ForeignKey(
+        "judgments.Session", null=True, blank=True, on_delete=models.CASCADE, related_name="flags"
+    )
+    reason = models.CharField(max_length=300)
+    raised_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    raised_at = models.DateTimeField(auto_now_add=True)
+    lifted_at = models.DateTimeField(null=True, blank=True)
+    lifted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-raised_at", "-id"]
+        constraints = [models.CheckConstraint(condition=~Q(reason=""), name="flag_has_a_reason")]
+
+    def __str__(self) -> str:
+        return f"{self.participant}: {self.reason}"
+
+
+class Tombstone(models.Model):
+    """What an erasure left: counts only."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="tombstones")
+    n_sessions = models.PositiveIntegerField()
+    n_judgments = models.PositiveIntegerField()
+    reason = models.CharField(max_length=200)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-at", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.n_judgments} judgments erased"

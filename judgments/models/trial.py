@@ -1,0 +1,50 @@
+"""One showing: what stood on the screen, word for word, in which order."""
+
+import secrets
+
+from django.db import models
+from django.db.models import Q
+
+from experiments.models import Item, MinimalPair, Sentence, TrialKind
+from judgments.models.session import Session
+
+
+def new_public_id() -> str:
+    """An opaque id that tells a participant's browser nothing."""
+    return secrets.token_urlsafe(9)
+
+
+class Trial(models.Model):
+    """One sentence or pair at one position of a session."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="trials")
+    position = models.PositiveIntegerField()
+    kind = models.CharField(max_length=8, choices=TrialKind.choices, default=TrialKind.TARGET)
+    block = models.PositiveIntegerField(default=1)
+    public_id = models.CharField(max_length=24, default=new_public_id)
+    item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
+    sentence = models.ForeignKey(Sentence, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
+    pair = models.ForeignKey(MinimalPair, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
+    expected_first = models.BooleanField(null=True, blank=True, help_text="Forced choice: expected member on top.")
+    shown = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='What stood on the screen: {"options": [{"id", "sentence_id", "text"}], ...}, in order.',
+    )
+    correct = models.JSONField(
+        default=dict, blank=True, help_text="Catch and practice: the intended answer; never sent to a browser."
+    )
+    shown_at = models.DateTimeField(null=True, blank=True, help_text="Server clock at first showing.")
+    attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of an imported file.")
+
+    class Meta:
+        ordering = ["session", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "position"], name="trial_position_once_per_session"),
+            models.UniqueConstraint(fields=["session", "public_id"], name="trial_public_id_once"),
+            models.CheckConstraint(condition=Q(position__gte=1), name="trial_position_from_one"),
+            models.CheckConstraint(condition=Q(kind__in=TrialKind.values), name="trial_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"trial {self.position} of session {self.session_id}"
