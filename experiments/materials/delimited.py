@@ -1,4 +1,4 @@
-"""Text → rows of cells, each with the line where it begins; a row that does not fit is refused by its line."""
+"""Text → rows of cells, each with the line where it begins; one that does not fit is refused by its line."""
 
 import csv
 import io
@@ -44,8 +44,12 @@ def delimited_rows(text: str, *, delimiter: str, file: str = "", quoted: bool = 
     >>> list(delimited_rows('a,b\\r"x, y",z', delimiter=","))
     [(1, ['a', 'b']), (2, ['x, y', 'z'])]
     """
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, quoting=quoting)
+    reader = csv.reader(
+        io.StringIO(text, newline=""),
+        delimiter=delimiter,
+        strict=True,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+    )
     line = 1
     try:
         for cells in reader:
@@ -93,7 +97,7 @@ def guess_delimiter(text: str) -> str:
 
 
 def _agreement(text: str, delimiter: str) -> tuple[float, int]:
-    """Share of the first rows as wide as the head, and the head's width; nothing where the head is one cell."""
+    """Share of the first rows as wide as the head, and its width; nothing where the head is one cell."""
     try:
         rows = [cells for _, cells in islice(_lenient_rows(text, delimiter), 60) if not is_notice(cells)]
     except csv.Error:
@@ -130,15 +134,12 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
         Where there is no head, or a row has more cells than the head names.
     """
     n_notices = 0
-    for line, cells in rows:
-        if not is_notice(cells):
-            break
-        n_notices += 1
-    else:
-        raise BadInput(
-            "the file holds no table.", file=file, remedy="Give a first line with the columns' names."
-        )
-    head = [cell.strip() for cell in cells]
+    top = next(rows, None)
+    while top is not None and is_notice(top[1]):
+        n_notices, top = n_notices + 1, next(rows, None)
+    if top is None:
+        raise BadInput("the file holds no table.", file=file, remedy="Give a first line with column names.")
+    head = [cell.strip() for cell in top[1]]
     below: list[Row] = []
     first_short = 0
     for at, found in rows:
@@ -154,4 +155,4 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
             found = found + [""] * (len(head) - len(found))
         if any(found):
             below.append((at, found[: len(head)]))
-    return (line, head), below, n_notices, first_short
+    return (top[0], head), below, n_notices, first_short

@@ -28,7 +28,8 @@ class Decoded:
     text : str
         Exactly as in the file, without a byte order mark; line ends untouched.
     encoding : str
-        ``UTF-8``, ``UTF-16 LE``, ``UTF-16 BE``, ``Latin-1``, ``Windows-1252``, ``Mac Roman``, or the codec asked for.
+        ``UTF-8``, ``UTF-16 LE``, ``UTF-16 BE``, ``Latin-1``, ``Windows-1252``, ``Mac Roman``, or the codec
+        asked for.
     bom : bool
         Whether a byte order mark stood at the beginning.
     newline : str
@@ -60,7 +61,8 @@ class Table:
     Attributes
     ----------
     frame : DataFrame of str
-        One row per data row; the index ``line`` is the line of the file where the row begins. Empty cells are ``""``.
+        One row per data row; the index ``line`` is the line of the file where the row begins. Empty
+        cells are ``""``.
     source : Decoded
         How the file is written; its text is dropped.
     delimiter : str
@@ -97,7 +99,7 @@ def read_text(path: Path, *, encoding: str = "") -> Decoded:
     Raises
     ------
     BadInput
-        If the file cannot be opened, or holds bytes that no text has; the message gives their position and line.
+        If the file cannot be opened, or holds bytes that no text has; the message gives position and line.
     """
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -200,8 +202,9 @@ def read_table(path: Path, *, encoding: str = "", delimiter: str = "") -> Table:
 
     Notes
     -----
-    Lines above the head that start with ``#`` or are empty are passed over. Rows shorter than the head are filled
-    with empty cells. Both are said in ``notes``. An unnamed column gets the name ``unnamed_1``, ``unnamed_2``, ….
+    Lines above the head that start with ``#`` or are empty are passed over. Rows shorter than the head are
+    filled with empty cells. Both are said in ``notes``. An unnamed column is called ``unnamed_1``,
+    ``unnamed_2``, ….
     """
     return table_from(read_text(path, encoding=encoding), delimiter=delimiter)
 
@@ -236,9 +239,7 @@ def table_from(decoded: Decoded, *, delimiter: str = "") -> Table:
     if n_notices:
         notes.append(f"{n_notices} lines above the head passed over")
     if first_short:
-        notes.append(
-            f"some rows are shorter than the head (the first is row {first_short}); their missing cells are empty"
-        )
+        notes.append(f"rows shorter than the head, from row {first_short} on, are filled with empty cells")
     frame = pd.DataFrame(
         [cells for _, cells in rows],
         columns=_column_names(head, decoded.file),
