@@ -1,0 +1,212 @@
+"""The small cast of every test: Ada owns the study, Ben may read it, Cleo is a stranger, Pia and Quentin take part.
+
+Rows are made directly here, as planning would leave them, so that a test of one step needs no other step.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.utils import timezone
+
+from experiments.models import (
+    Experiment,
+    ExperimentVersion,
+    Item,
+    MaterialSet,
+    Membership,
+    MinimalPair,
+    Paradigm,
+    Phenomenon,
+    PlannedTrial,
+    PresentationList,
+    Sentence,
+)
+from judgments.models import Participant
+
+FROZEN_FIELDS = (
+    "slug",
+    "title",
+    "task",
+    "parameters",
+    "language",
+    "consent",
+    "instructions",
+    "questionnaire",
+    "practice",
+    "anchors",
+    "catch_trials",
+    "debrief",
+    "completion_code",
+)
+
+
+def user(name: str, **fields: Any):
+    """A login of that name; the same one when asked twice. Its password is ``<name>-password``."""
+    made, is_new = get_user_model().objects.get_or_create(
+        username=name, defaults={"email": f"{name}@example.org", **fields}
+    )
+    if is_new:
+        made.set_password(f"{name}-password")
+        made.save(update_fields=["password"])
+    return made
+
+
+def ada():
+    """Owns the study."""
+    return user("ada")
+
+
+def ben():
+    """May read the study."""
+    return user("ben")
+
+
+def cleo():
+    """A stranger with a login."""
+    return user("cleo")
+
+
+def material_set(
+    name: str = "agreement",
+    *,
+    n_items: int = 4,
+    paradigms: tuple[str, ...] = ("subject_verb",),
+    language: str = "en",
+    texts: tuple[str, str] = ("The keys {n} are here.", "The keys {n} is here."),
+) -> MaterialSet:
+    """A set with ``n_items`` minimal pairs in each paradigm; ``texts`` are the good and the bad member."""
+    checksum = hashlib.sha256(name.encode()).hexdigest()
+    materials = MaterialSet.objects.create(
+        name=name, slug=name, language=language, checksum=checksum, owner=ada()
+    )
+    phenomenon = Phenomenon.objects.create(material_set=materials, name="agreement")
+    for paradigm_name in paradigms:
+        paradigm = Paradigm.objects.create(material_set=materials, phenomenon=phenomenon, name=paradigm_name)
+        for n in range(1, n_items + 1):
+            pair(paradigm, f"{paradigm_name}-{n}", good=texts[0].format(n=n), bad=texts[1].format(n=n))
+    return materials
+
+
+def pair(paradigm: Paradigm, key: str, *, good: str, bad: str) -> MinimalPair:
+    """One item in two conditions, and the pair they make."""
+    materials = paradigm.material_set
+    item = Item.objects.create(material_set=materials, paradigm=paradigm, key=key)
+    members = [
+        Sentence.objects.create(
+            material_set=materials,
+            item=item,
+            key=f"{key}-{condition}",
+            condition=condition,
+            text=text,
+            expected=expected,
+        )
+        for condition, text, expected in (
+            ("good", good, Sentence.Expected.ACCEPTABLE),
+            ("bad", bad, Sentence.Expected.UNACCEPTABLE),
+        )
+    ]
+    return MinimalPair.objects.create(
+        material_set=materials, paradigm=paradigm, key=key, good=members[0], bad=members[1]
+    )
+
+
+def draft(slug: str = "agreement", *, materials: MaterialSet | None = None, **fields: Any) -> Experiment:
+    """A study in draft: Ada owns it, Ben may read it."""
+    experiment = Experiment.objects.create(
+        **{
+            "slug": slug,
+            "title": f"Study {slug}",
+            "owner": ada(),
+            "materials": materials or material_set(slug),
+            "consent": "You may stop at any time.",
+            "instructions": "Read each sentence and answer quickly.",
+            "debrief": "We study agreement.",
+            **fields,
+        }
+    )
+    Membership.objects.create(experiment=experiment, user=ada(), role=Membership.Role.OWNER)
+    Membership.objects.create(experiment=experiment, user=ben(), role=Membership.Role.VIEWER)
+    return experiment
+
+
+def study(
+    slug: str = "agreement",
+    *,
+    n_lists: int = 2,
+    n_blocks: int = 1,
+    extras: tuple[dict[str, Any], ...] = (),
+    **fields: Any,
+) -> Experiment:
+    """An open study with lists; ``extras`` are catch and practice trials as ``{"kind": …, "payload": …}``."""
+    experiment = draft(slug, **fields)
+    freeze(experiment)
+    for number in range(n_lists):
+        presentation_list(experiment, number, n_blocks=n_blocks, extras=extras)
+    experiment.status = fields.get("status", Experiment.Status.OPEN)
+    experiment.opened_at = timezone.now()
+    experiment.save(update_fields=["status", "opened_at"])
+    return experiment
+
+
+def freeze(experiment: Experiment) -> ExperimentVersion:
+    """The next version of the study, from its fields as they are."""
+    snapshot = {name: getattr(experiment, name) for name in FROZEN_FIELDS}
+    newest = experiment.current_version()
+    text = json.dumps(snapshot, sort_keys=True)
+    return ExperimentVersion.objects.create(
+        experiment=experiment,
+        number=newest.number + 1 if newest else 1,
+        snapshot=snapshot,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def presentation_list(
+    experiment: Experiment, number: int = 0, *, n_blocks: int = 1, extras: tuple[dict[str, Any], ...] = ()
+) -> PresentationList:
+    """List ``number``: practice, then every item once (pairs, or sentences of alternating condition), then catch."""
+    version = experiment.current_version() or freeze(experiment)
+    made = PresentationList.objects.create(experiment=experiment, version=version, label=f"list {number + 1}")
+    practice = [dict(one) for one in extras if one["kind"] == "practice"]
+    others = [dict(one) for one in extras if one["kind"] != "practice"]
+    plan = practice + _targets(experiment, number, n_blocks=n_blocks)
+    plan += [{"block": n_blocks, **one} for one in others]
+    PlannedTrial.objects.bulk_create(
+        PlannedTrial(list=made, position=position, **one) for position, one in enumerate(plan, start=1)
+    )
+    made.n_trials = len(plan)
+    made.save(update_fields=["n_trials"])
+    return made
+
+
+def _targets(experiment: Experiment, number: int, *, n_blocks: int) -> list[dict[str, Any]]:
+    """Every item once: as a pair with alternating sides, or as the sentence of an alternating condition."""
+    pairs = list(experiment.materials.pairs.select_related("good", "bad"))
+    targets = []
+    for index, one in enumerate(pairs):
+        turn = (index + number) % 2 == 0
+        block = 1 + index * n_blocks // len(pairs)
+        shown = (
+            {"pair": one, "expected_first": turn}
+            if experiment.task == "forced_choice"
+            else {"sentence": one.good if turn else one.bad}
+        )
+        targets.append({"item": one.good.item, "block": block, **shown})
+    return targets
+
+
+def participant(experiment: Experiment, pseudonym: str, **fields: Any) -> Participant:
+    """A participant of that pseudonym."""
+    return Participant.objects.create(experiment=experiment, pseudonym=pseudonym, **fields)
+
+
+def pia(experiment: Experiment) -> Participant:
+    """Takes part."""
+    return participant(experiment, "pia", is_native=True)
+
+
+def quentin(experiment: Experiment) -> Participant:
+    """Takes part as well."""
+    return participant(experiment, "quentin", is_native=False)
