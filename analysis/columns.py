@@ -41,23 +41,37 @@ JUDGMENT_COLUMNS = _table(
     Column("phenomenon", "text", "Group of paradigms."),
     Column("paradigm", "text", "Group of minimal pairs or sentences of one contrast."),
     Column("item", "text", "One lexicalization; in forced choice, the minimal pair."),
-    Column("condition", "text", "Cell of the factorial design; in forced choice, that of the chosen sentence."),
+    Column(
+        "condition", "text", "Cell of the factorial design; in forced choice, that of the chosen sentence."
+    ),
     Column("sentence_id", "text", "The rated sentence; in forced choice, the chosen one."),
     Column("pair_id", "text", "The minimal pair shown (forced choice)."),
     Column("response", "text", "The answer as given, before any parsing."),
-    Column("value", "number", "Answer on the task's scale; forced choice: 1 expected member chosen, 0 the other; yes-no: 1 yes, 0 no."),
+    Column(
+        "value",
+        "number",
+        "Answer on the task's scale; forced choice: 1 expected member chosen, 0 the other; yes-no: 1 yes, 0 no.",
+    ),
     Column("scale_low", "number", "Lowest point of the scale shown."),
     Column("scale_high", "number", "Highest point of the scale shown."),
     Column("modulus", "number", "Number given to the reference sentence (magnitude estimation)."),
     Column("shown_first", "text", "sentence_id of the member shown first (forced choice)."),
     Column("expected_first", "flag", "Whether the expected member was shown first (forced choice)."),
-    Column("expected", "text", "The author's intended status of the rated sentence: acceptable or unacceptable."),
+    Column(
+        "expected", "text", "The author's intended status of the rated sentence: acceptable or unacceptable."
+    ),
     Column("correct", "flag", "Whether a catch or practice trial was answered as intended."),
     Column("status", "text", "answered, missing, skipped or timed_out."),
     Column("rt_ms", "integer", "From onset of the sentence to the answer.", "ms"),
     Column("session_status", "text", "State of the session: complete, abandoned, ..."),
-    Column("submission_status", "text", "Decision recorded by the platform: approved, rejected, ... or empty."),
-    Column("native", "flag", "Whether the participant reports the study's language as a native one; empty when not asked."),
+    Column(
+        "submission_status", "text", "Decision recorded by the platform: approved, rejected, ... or empty."
+    ),
+    Column(
+        "native",
+        "flag",
+        "Whether the participant reports the study's language as a native one; empty when not asked.",
+    ),
     Column("flagged", "flag", "Whether a researcher flagged the participant or session by hand."),
     Column("n_planned", "integer", "Trials planned in the session."),
 )

@@ -13,7 +13,11 @@ class BadInput(ValueError):
         self.message, self.file, self.row, self.column, self.remedy = message, file, row, column, remedy
         place = ", ".join(
             part
-            for part in (file, f"row {row}" if row is not None else "", f"column {column!r}" if column else "")
+            for part in (
+                file,
+                f"row {row}" if row is not None else "",
+                f"column {column!r}" if column else "",
+            )
             if part
         )
         text = f"{place}: {message}" if place else message

@@ -30,7 +30,9 @@ class ContractCommand(BaseCommand):
         """Arguments of the subclass and ``--json``."""
         self.add_options(parser)
         if not any("--json" in action.option_strings for action in parser._actions):
-            parser.add_argument("--json", action="store_true", help="print one JSON document on stdout and nothing else")
+            parser.add_argument(
+                "--json", action="store_true", help="print one JSON document on stdout and nothing else"
+            )
 
     def add_options(self, parser) -> None:
         """Arguments of the subclass."""

@@ -48,7 +48,9 @@ def env_secret(name: str, keep_in: Path | None = None) -> str:
         try:
             return Path(file).read_text().strip()
         except OSError as error:
-            raise ImproperlyConfigured(f"{name}_FILE points to {file}, which cannot be read: {error}.") from None
+            raise ImproperlyConfigured(
+                f"{name}_FILE points to {file}, which cannot be read: {error}."
+            ) from None
     if keep_in is None:
         return ""
     if not keep_in.exists():

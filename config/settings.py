@@ -73,6 +73,10 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
+if TESTING:
+    DATABASES["default"]["OPTIONS"].pop("pool", None)  # a pool would hold the test database open
+    if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}  # a file: threads share it
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Celery carries ids of Job rows; the embedded broker is a folder (see config/celery.py).
@@ -100,7 +104,9 @@ def release_storage(given: str) -> dict[str, object]:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
     bucket, _, prefix = given.removeprefix("s3://").partition("/")
     if not bucket:
-        raise ImproperlyConfigured(f"RELEASE_STORAGE is {given!r}: set it to a folder or to s3://BUCKET/PREFIX.")
+        raise ImproperlyConfigured(
+            f"RELEASE_STORAGE is {given!r}: set it to a folder or to s3://BUCKET/PREFIX."
+        )
     options = {
         "bucket_name": bucket,
         "location": prefix,

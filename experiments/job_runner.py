@@ -81,7 +81,9 @@ def job(kind: str) -> Callable[[Work], Work]:
     return declare
 
 
-def enqueue(kind: str, arguments: dict[str, Any], *, user=None, experiment=None, key: str | None = None) -> Job:
+def enqueue(
+    kind: str, arguments: dict[str, Any], *, user=None, experiment=None, key: str | None = None
+) -> Job:
     """Store a job and send its id after commit; the same key gives the same job."""
     fields = {"kind": kind, "arguments": arguments, "created_by": user, "experiment": experiment}
     try:

@@ -38,7 +38,9 @@ class Exclusion(models.Model):
 
     plan = models.ForeignKey(ExclusionPlan, on_delete=models.CASCADE, related_name="exclusions")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="exclusions")
-    trial = models.ForeignKey(Trial, null=True, blank=True, on_delete=models.CASCADE, related_name="exclusions")
+    trial = models.ForeignKey(
+        Trial, null=True, blank=True, on_delete=models.CASCADE, related_name="exclusions"
+    )
     step = models.CharField(max_length=60)
     reason = models.CharField(max_length=300, blank=True)
 
@@ -46,10 +48,14 @@ class Exclusion(models.Model):
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["plan", "session"], condition=Q(trial__isnull=True), name="session_excluded_once_per_plan"
+                fields=["plan", "session"],
+                condition=Q(trial__isnull=True),
+                name="session_excluded_once_per_plan",
             ),
             models.UniqueConstraint(
-                fields=["plan", "trial"], condition=Q(trial__isnull=False), name="trial_excluded_once_per_plan"
+                fields=["plan", "trial"],
+                condition=Q(trial__isnull=False),
+                name="trial_excluded_once_per_plan",
             ),
         ]
 
@@ -70,8 +76,12 @@ class Release(models.Model):
     experiment = models.ForeignKey(Experiment, on_delete=models.PROTECT, related_name="releases")
     number = models.PositiveIntegerField()
     title = models.CharField(max_length=200, blank=True)
-    plan = models.ForeignKey(ExclusionPlan, null=True, blank=True, on_delete=models.PROTECT, related_name="releases")
-    options = models.JSONField(default=dict, blank=True, help_text="Exclusions, rule, ties and seed, as asked for.")
+    plan = models.ForeignKey(
+        ExclusionPlan, null=True, blank=True, on_delete=models.PROTECT, related_name="releases"
+    )
+    options = models.JSONField(
+        default=dict, blank=True, help_text="Exclusions, rule, ties and seed, as asked for."
+    )
     state = models.CharField(max_length=8, choices=State.choices, default=State.BUILDING)
     storage_key = models.CharField(max_length=300, blank=True, help_text="Folder in the release storage.")
     manifest = models.JSONField(default=dict, blank=True)
@@ -86,7 +96,9 @@ class Release(models.Model):
         ordering = ["experiment", "-number"]
         constraints = [
             models.UniqueConstraint(fields=["experiment", "number"], name="release_number_once"),
-            models.CheckConstraint(condition=~Q(state="ready") | ~Q(sha256=""), name="ready_release_has_checksum"),
+            models.CheckConstraint(
+                condition=~Q(state="ready") | ~Q(sha256=""), name="ready_release_has_checksum"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -116,7 +128,11 @@ class ScoringRun(models.Model):
     error = models.TextField(blank=True)
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="scoring_runs"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="scoring_runs",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -139,7 +155,9 @@ class SentenceScore(models.Model):
 
     class Meta:
         ordering = ["run", "sentence"]
-        constraints = [models.UniqueConstraint(fields=["run", "sentence"], name="score_once_per_run_and_sentence")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "sentence"], name="score_once_per_run_and_sentence")
+        ]
 
     def __str__(self) -> str:
         return f"{self.run_id}/{self.sentence_id}: {self.score:.3f}"

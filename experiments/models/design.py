@@ -30,11 +30,15 @@ class Design(models.Model):
     experiment = models.OneToOneField(Experiment, on_delete=models.CASCADE, related_name="design")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.LATIN_SQUARE)
     n_lists = models.PositiveIntegerField(default=4)
-    items_per_paradigm = models.PositiveIntegerField(null=True, blank=True, help_text="k of the sample design.")
+    items_per_paradigm = models.PositiveIntegerField(
+        null=True, blank=True, help_text="k of the sample design."
+    )
     catch_per_list = models.PositiveIntegerField(default=0)
     trials_per_block = models.PositiveIntegerField(default=50, help_text="A break is offered after so many.")
     constraints = models.JSONField(
-        default=dict, blank=True, help_text='Order: {"no_adjacent": ["paradigm"], "min_distance": {"item": 3}}.'
+        default=dict,
+        blank=True,
+        help_text='Order: {"no_adjacent": ["paradigm"], "min_distance": {"item": 3}}.',
     )
     seed = models.PositiveBigIntegerField(default=0)
 
@@ -55,7 +59,9 @@ class PresentationList(models.Model):
 
     class Meta:
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["version", "label"], name="list_label_once_per_version")]
+        constraints = [
+            models.UniqueConstraint(fields=["version", "label"], name="list_label_once_per_version")
+        ]
 
     def __str__(self) -> str:
         return self.label
@@ -71,9 +77,13 @@ class PlannedTrial(models.Model):
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     sentence = models.ForeignKey(Sentence, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     pair = models.ForeignKey(MinimalPair, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
-    expected_first = models.BooleanField(null=True, blank=True, help_text="Forced choice: which member comes first.")
+    expected_first = models.BooleanField(
+        null=True, blank=True, help_text="Forced choice: which member comes first."
+    )
     payload = models.JSONField(
-        default=dict, blank=True, help_text="Content of catch, practice and anchor trials, which have no item."
+        default=dict,
+        blank=True,
+        help_text="Content of catch, practice and anchor trials, which have no item.",
     )
 
     class Meta:

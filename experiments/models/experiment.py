@@ -66,7 +66,9 @@ class Experiment(models.Model):
     instructions = models.TextField(blank=True)
     questionnaire = models.JSONField(default=list, blank=True, help_text="Questions asked before the trials.")
     practice = models.JSONField(default=list, blank=True, help_text="Practice trials, with feedback.")
-    anchors = models.JSONField(default=list, blank=True, help_text="Sentences that span the scale, shown first.")
+    anchors = models.JSONField(
+        default=list, blank=True, help_text="Sentences that span the scale, shown first."
+    )
     catch_trials = models.JSONField(default=list, blank=True, help_text="Trials with one right answer.")
     debrief = models.TextField(blank=True)
     completion_code = models.CharField(
@@ -105,7 +107,9 @@ class Experiment(models.Model):
     def clean(self) -> None:
         """Refuse a task nobody has written."""
         if self.task not in task_names():
-            raise ValidationError({"task": f"Unknown task {self.task!r}; there are {', '.join(task_names())}."})
+            raise ValidationError(
+                {"task": f"Unknown task {self.task!r}; there are {', '.join(task_names())}."}
+            )
 
     @property
     def is_taking_participants(self) -> bool:

@@ -33,7 +33,9 @@ class Job(models.Model):
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="jobs"
     )
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
-    attempt = models.PositiveIntegerField(default=0, help_text="Counts the starts; a stale start cannot finish.")
+    attempt = models.PositiveIntegerField(
+        default=0, help_text="Counts the starts; a stale start cannot finish."
+    )
     progress = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0, help_text="0: not known.")
     message = models.CharField(max_length=300, blank=True)

@@ -20,14 +20,20 @@ class MaterialSet(models.Model):
 
     name = models.CharField(max_length=200, unique=True)
     slug = models.SlugField(max_length=200, unique=True)
-    language = models.CharField(max_length=35, default="en", help_text="BCP 47 tag, for example en or zh-Hans.")
+    language = models.CharField(
+        max_length=35, default="en", help_text="BCP 47 tag, for example en or zh-Hans."
+    )
     source = models.CharField(max_length=500, blank=True)
     licence = models.CharField(max_length=200, blank=True)
     file_format = models.CharField(max_length=20, blank=True)
     checksum = models.CharField(max_length=64, help_text="SHA-256 of what was imported.")
     report = models.JSONField(default=dict, blank=True, help_text="Findings of the import checks.")
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="material_sets"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="material_sets",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -49,7 +55,9 @@ class Phenomenon(models.Model):
     class Meta:
         ordering = ["name"]
         verbose_name_plural = "phenomena"
-        constraints = [models.UniqueConstraint(fields=["material_set", "name"], name="phenomenon_once_per_set")]
+        constraints = [
+            models.UniqueConstraint(fields=["material_set", "name"], name="phenomenon_once_per_set")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -76,7 +84,9 @@ class Item(models.Model):
     """One lexicalization, seen in one or more conditions."""
 
     material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="items")
-    paradigm = models.ForeignKey(Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="items")
+    paradigm = models.ForeignKey(
+        Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="items"
+    )
     key = models.CharField(max_length=250, help_text="Id of the item in its file; unique in the set.")
 
     class Meta:
@@ -125,7 +135,9 @@ class MinimalPair(models.Model):
     """Two sentences, the first intended as the acceptable one."""
 
     material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="pairs")
-    paradigm = models.ForeignKey(Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="pairs")
+    paradigm = models.ForeignKey(
+        Paradigm, null=True, blank=True, on_delete=models.CASCADE, related_name="pairs"
+    )
     key = models.CharField(max_length=250, help_text="pair_id of its file; unique in the set.")
     good = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="pairs_as_good")
     bad = models.ForeignKey(Sentence, on_delete=models.CASCADE, related_name="pairs_as_bad")

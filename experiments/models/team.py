@@ -31,7 +31,9 @@ class Membership(models.Model):
         ordering = ["experiment", "id"]
         constraints = [
             models.UniqueConstraint(fields=["experiment", "user"], name="member_once_per_study"),
-            models.CheckConstraint(condition=Q(role__in=["owner", "editor", "viewer"]), name="member_role_known"),
+            models.CheckConstraint(
+                condition=Q(role__in=["owner", "editor", "viewer"]), name="member_role_known"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -42,7 +44,9 @@ class AuditEntry(models.Model):
     """Who did what to a study, and when. Only ever added to."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="audit")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     action = models.CharField(max_length=60)
     details = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(auto_now_add=True)

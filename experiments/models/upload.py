@@ -24,7 +24,9 @@ class Upload(models.Model):
 
     class Meta:
         ordering = ["batch", "number"]
-        constraints = [models.UniqueConstraint(fields=["batch", "number"], name="upload_number_once_per_batch")]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "number"], name="upload_number_once_per_batch")
+        ]
 
     def __str__(self) -> str:
         return self.name

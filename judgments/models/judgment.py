@@ -34,15 +34,26 @@ class Judgment(models.Model):
     response = models.TextField(blank=True, help_text="The answer as given.")
     value = models.FloatField(null=True, blank=True, help_text="The answer on the scale.")
     chosen = models.ForeignKey(
-        Sentence, null=True, blank=True, on_delete=models.PROTECT, related_name="+", help_text="Forced choice."
+        Sentence,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="Forced choice.",
     )
     scale_low = models.FloatField(null=True, blank=True)
     scale_high = models.FloatField(null=True, blank=True)
     is_correct = models.BooleanField(null=True, blank=True, help_text="Catch and practice trials only.")
-    rt_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Onset to answer; empty without JavaScript.")
-    input_type = models.CharField(max_length=8, choices=InputType.choices, default=InputType.UNKNOWN, blank=True)
+    rt_ms = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Onset to answer; empty without JavaScript."
+    )
+    input_type = models.CharField(
+        max_length=8, choices=InputType.choices, default=InputType.UNKNOWN, blank=True
+    )
     timing = models.JSONField(
-        default=dict, blank=True, help_text="Client clock, focus lost, page hidden, coarse clock and the like."
+        default=dict,
+        blank=True,
+        help_text="Client clock, focus lost, page hidden, coarse clock and the like.",
     )
     answered_at = models.DateTimeField(null=True, blank=True, help_text="Client clock or the source's.")
     received_at = models.DateTimeField(null=True, blank=True, help_text="Server clock.")

@@ -61,9 +61,15 @@ class Session(models.Model):
     last_seen_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     completion_code = models.CharField(max_length=40, blank=True)
-    external_id = models.CharField(max_length=100, blank=True, help_text="Submission or assignment id of its source.")
-    submission_status = models.CharField(max_length=20, blank=True, help_text="Decision recorded by the platform.")
-    work_time_s = models.PositiveIntegerField(null=True, blank=True, help_text="Work time the platform reports, in s.")
+    external_id = models.CharField(
+        max_length=100, blank=True, help_text="Submission or assignment id of its source."
+    )
+    submission_status = models.CharField(
+        max_length=20, blank=True, help_text="Decision recorded by the platform."
+    )
+    work_time_s = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Work time the platform reports, in s."
+    )
     user_agent = models.CharField(max_length=300, blank=True)
     attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of an imported file.")
 
@@ -75,10 +81,14 @@ class Session(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(
-                fields=["participant"], condition=Q(status="active"), name="one_active_session_per_participant"
+                fields=["participant"],
+                condition=Q(status="active"),
+                name="one_active_session_per_participant",
             ),
             models.UniqueConstraint(
-                fields=["experiment", "external_id"], condition=~Q(external_id=""), name="external_session_once"
+                fields=["experiment", "external_id"],
+                condition=~Q(external_id=""),
+                name="external_session_once",
             ),
         ]
 
@@ -96,7 +106,9 @@ class SessionEvent(models.Model):
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40, help_text="reload, blur, conflict, paste, expired, ...")
-    trial = models.ForeignKey("judgments.Trial", null=True, blank=True, on_delete=models.CASCADE, related_name="events")
+    trial = models.ForeignKey(
+        "judgments.Trial", null=True, blank=True, on_delete=models.CASCADE, related_name="events"
+    )
     details = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(auto_now_add=True)
 

@@ -23,16 +23,24 @@ class Trial(models.Model):
     block = models.PositiveIntegerField(default=1)
     public_id = models.CharField(max_length=24, default=new_public_id)
     item = models.ForeignKey(Item, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
-    sentence = models.ForeignKey(Sentence, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
-    pair = models.ForeignKey(MinimalPair, null=True, blank=True, on_delete=models.PROTECT, related_name="trials")
-    expected_first = models.BooleanField(null=True, blank=True, help_text="Forced choice: expected member on top.")
+    sentence = models.ForeignKey(
+        Sentence, null=True, blank=True, on_delete=models.PROTECT, related_name="trials"
+    )
+    pair = models.ForeignKey(
+        MinimalPair, null=True, blank=True, on_delete=models.PROTECT, related_name="trials"
+    )
+    expected_first = models.BooleanField(
+        null=True, blank=True, help_text="Forced choice: expected member on top."
+    )
     shown = models.JSONField(
         default=dict,
         blank=True,
         help_text='What stood on the screen: {"options": [{"id", "sentence_id", "text"}], ...}, in order.',
     )
     correct = models.JSONField(
-        default=dict, blank=True, help_text="Catch and practice: the intended answer; never sent to a browser."
+        default=dict,
+        blank=True,
+        help_text="Catch and practice: the intended answer; never sent to a browser.",
     )
     shown_at = models.DateTimeField(null=True, blank=True, help_text="Server clock at first showing.")
     attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of an imported file.")

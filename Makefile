@@ -1,0 +1,67 @@
+# Two commands: `make run` and `make test`. Needs Python 3.11 or newer and make; nothing else.
+PYTHON ?= python3
+PORT ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-models run test lint format docs bench lock clean
+
+help: ## Show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Say which to use: make run PYTHON=python3.12"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	@touch $@
+
+$(VENV)/.base: $(VENV)/.made lock/base.txt
+	@echo "Installing (once, a minute or two) ..."
+	@$(PIP) install --require-hashes -r lock/base.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base lock/dev.txt
+	@echo "Installing what the tests need (once) ..."
+	@$(PIP) install --require-hashes -r lock/dev.txt
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.base lock/docs.txt
+	@$(PIP) install --require-hashes -r lock/docs.txt
+	@touch $@
+
+install: $(VENV)/.base ## Make the environment in .venv
+
+install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
+	@$(PIP) install --constraint lock/models.txt torch transformers
+
+run: $(VENV)/.base ## Start everything; print the address and the login
+	@PORT="$(PORT)" $(BIN)/python -m config.run
+
+test: $(VENV)/.dev ## Run all tests (browser tests where a Chromium is found)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.dev ## Format, types, templates, migrations, API document
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/mypy analysis experiments judgments config
+	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2 --check
+	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
+
+format: $(VENV)/.dev ## Format code and templates
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2
+
+docs: $(VENV)/.docs ## Build the documentation into site/
+	@$(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
+
+bench: $(VENV)/.dev ## Measure; prints ratios of one run on this machine
+	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+lock: ## Resolve the lock files anew (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml -o lock/base.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml --group dev -c lock/base.txt -o lock/dev.txt
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml --group docs -c lock/base.txt -o lock/docs.txt
+
+clean: ## Remove the environment and built files (keeps var/, where the data are)
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache
