@@ -1,0 +1,16 @@
+"""Materials from templates and a lexicon of our own, for demonstrations and tests. No Django here."""
+
+from experiments.generation.corpus import acceptable_sentences
+from experiments.generation.islands import whether_island_design
+from experiments.generation.lexicon import Lexicon, load_lexicon
+from experiments.generation.paradigms import PARADIGMS, catch_pairs, minimal_pairs
+
+__all__ = [
+    "PARADIGMS",
+    "Lexicon",
+    "acceptable_sentences",
+    "catch_pairs",
+    "load_lexicon",
+    "minimal_pairs",
+    "whether_island_design",
+]

@@ -1,0 +1,130 @@
+"""Acceptable sentences from the same lexicon, so that an n-gram model has something true to learn."""
+
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+
+from experiments.generation.lexicon import Lexicon, load_lexicon
+from experiments.generation.paradigms import BE, PARADIGMS
+from experiments.generation.templates import (
+    Phrase,
+    any_number,
+    location,
+    name,
+    noun_phrase,
+    present,
+    sentence,
+    transitive_verb,
+)
+
+
+def _past(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    verb, noun = transitive_verb(lexicon, rng=rng)
+    subject = name(lexicon, rng=rng) if rng.random() < 0.5 else _person(lexicon, rng)
+    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    when = lexicon.one("adverb", rng, sense="time").word if rng.random() < 0.5 else ""
+    return sentence(subject.text, verb.past, thing, when)
+
+
+def _present(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    subject = _person(lexicon, rng)
+    verb, noun = transitive_verb(lexicon, rng=rng)
+    thing = noun_phrase(lexicon, noun, rng=rng, number="pl", determiner="").text
+    often = lexicon.one("adverb", rng, sense="frequency").word if rng.random() < 0.3 else ""
+    return sentence(subject.text, often, present(verb, subject.number), thing)
+
+
+def _progressive(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    subject = _person(lexicon, rng)
+    verb = lexicon.one("verb", rng, sense="person", takes="none")
+    where = location(lexicon, rng=rng, number=any_number(rng))
+    before, after = (where, "") if rng.random() < 0.5 else ("", where)
+    return sentence(subject.text, before, BE[subject.number], verb.ing, after)
+
+
+def _embedded(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    takes, complementizer = (("clause", "that"), ("question", "whether"))[int(rng.integers(2))]
+    verb, noun = transitive_verb(lexicon, rng=rng)
+    matrix = lexicon.one("verb", rng, takes=takes)
+    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    subject = _person(lexicon, rng).text
+    return sentence(name(lexicon, rng=rng).text, matrix.past, complementizer, subject, verb.past, thing)
+
+
+def _question(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    verb, noun = transitive_verb(lexicon, rng=rng)
+    subject = name(lexicon, rng=rng).text
+    if rng.random() < 0.5:
+        asked = "who" if "person" in noun.senses else "what"
+        return sentence(asked, "did", subject, verb.word, end="?")
+    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    return sentence("did", subject, verb.word, thing, end="?")
+
+
+def _quantified(lexicon: Lexicon, rng: np.random.Generator) -> str:
+    verb, noun = transitive_verb(lexicon, rng=rng, animate_object=False)
+    number = any_number(rng)
+    words = ("every", "some", "no") if number == "sg" else ("many", "most", "few", "some")
+    quantifier = words[int(rng.integers(len(words)))]
+    person = lexicon.one("noun", rng, sense="person").number(number)
+    thing = noun_phrase(lexicon, noun, rng=rng, number="sg", determiner="a").text
+    return sentence(
+        quantifier, person, "has" if number == "sg" else "have", "already", verb.participle, thing
+    )
+
+
+def _person(lexicon: Lexicon, rng: np.random.Generator) -> Phrase:
+    noun = lexicon.one("noun", rng, sense="person")
+    return noun_phrase(lexicon, noun, rng=rng, number=any_number(rng))
+
+
+FRAMES: tuple[Callable[[Lexicon, np.random.Generator], str], ...] = (
+    _past,
+    _present,
+    _progressive,
+    _embedded,
+    _question,
+    _quantified,
+)
+
+
+def _endless(lexicon: Lexicon, rng: np.random.Generator) -> Iterator[str]:
+    """Half plain sentences, half acceptable members of the paradigms."""
+    makers = [paradigm.make for paradigm in PARADIGMS.values()]
+    while True:
+        yield FRAMES[int(rng.integers(len(FRAMES)))](lexicon, rng)
+        yield makers[int(rng.integers(len(makers)))](lexicon, rng)[0]
+
+
+def acceptable_sentences(
+    n: int = 20_000, *, seed: int = 0, without: Collection[str] = (), lexicon: Lexicon | None = None
+) -> list[str]:
+    """Make a plain corpus of acceptable sentences.
+
+    Parameters
+    ----------
+    n : int
+    seed : int
+    without : collection of str
+        Sentences that must not be in it: the test material.
+    lexicon : Lexicon, optional
+        Ours when left out.
+
+    Returns
+    -------
+    list of str
+        n sentences; a sentence may come twice, as in any corpus.
+
+    Examples
+    --------
+    >>> len(acceptable_sentences(10))
+    10
+    """
+    barred = frozenset(without)
+    made: list[str] = []
+    source = _endless(lexicon or load_lexicon(), np.random.default_rng([seed, 33]))
+    while len(made) < n:
+        text = next(source)
+        if text not in barred:
+            made.append(text)
+    return made
