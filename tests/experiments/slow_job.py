@@ -1,0 +1,18 @@
+"""A kind of job that takes a while and leaves one mark: loaded by the worker of test_worker_killed."""
+
+import time
+
+from experiments.job_runner import Run, job
+from experiments.models import Phenomenon
+
+
+@job("tests.slow")
+def slow(run: Run) -> None:
+    """Count to `steps`, a tenth of a second each; then add one row."""
+    steps = run.arguments["steps"]
+    for step in range(steps):
+        run.progress(step, steps, "counting")
+        time.sleep(0.1)
+    with run.finishing() as result:
+        Phenomenon.objects.create(material_set_id=run.arguments["set"], name=f"made by attempt {run.attempt}")
+        result["attempt"] = run.attempt

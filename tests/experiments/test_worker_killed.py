@@ -1,0 +1,94 @@
+"""A real worker on the configured broker is killed in the middle of a job; the job finishes once."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from experiments.job_runner import enqueue, requeue_stale
+from experiments.models import Job, MaterialSet, Phenomenon
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def database_url() -> str:
+    """The address of the test database, for another process."""
+    given = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{given['NAME']}"
+    login = given["USER"] + (f":{given['PASSWORD']}" if given["PASSWORD"] else "")
+    return f"postgres://{login}@{given['HOST'] or '127.0.0.1'}:{given['PORT'] or 5432}/{given['NAME']}"
+
+
+@pytest.fixture
+def start_worker(tmp_path):
+    """Start workers on a queue of this test's own; whatever still runs is killed at the end."""
+    broker = settings.CELERY_BROKER_URL
+    queue = f"test-{os.getpid()}-{tmp_path.name}"
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "CELERY_BROKER_URL": broker,
+        "CELERY_BROKER_FOLDER": str(tmp_path / "broker"),
+        "DATABASE_POOL": "0",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    command = "-A config -b BROKER worker -I tests.experiments.slow_job --pool solo --loglevel warning -Q QUEUE"
+    words = [{"BROKER": broker, "QUEUE": queue}.get(word, word) for word in command.split()]
+    started: list[subprocess.Popen] = []
+
+    def start() -> subprocess.Popen:
+        process = subprocess.Popen([sys.executable, "-m", "celery", *words], cwd=ROOT, env=environment)
+        started.append(process)
+        return process
+
+    start.queue, start.environment = queue, environment
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def send_from_outside(job: Job, start) -> None:
+    """Send the id as the web process would, over the worker's broker."""
+    code = (
+        "from config.celery import app; "
+        f"app.send_task('experiments.run_job', args=[{job.pk}], queue={start.queue!r})"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=start.environment, check=True)
+
+
+def wait_until(condition, seconds: float = 40) -> None:
+    """Poll until true, or fail."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_job_of_a_killed_worker_finishes_once(start_worker, monkeypatch, settings):
+    material_set = MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)  # this test carries the ids itself
+    job = enqueue("tests.slow", {"steps": 40, "set": material_set.pk})
+    first = start_worker()
+    send_from_outside(job, start_worker)
+    wait_until(lambda: Job.objects.get(pk=job.pk).progress >= 2)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+
+    settings.JOB_STALE_SECONDS = 0
+    assert requeue_stale() == 1
+    start_worker()
+    send_from_outside(job, start_worker)
+    wait_until(lambda: Job.objects.get(pk=job.pk).is_final)
+
+    job.refresh_from_db()
+    assert (job.state, job.result) == (Job.State.DONE, {"attempt": 2})
+    assert list(Phenomenon.objects.values_list("name", flat=True)) == ["made by attempt 2"]
