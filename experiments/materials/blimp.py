@@ -72,19 +72,30 @@ def json_lines(decoded: Decoded) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            fields = json.loads(line)
+            fields = json.loads(line, parse_constant=_refuse_constant)
+            if "\\u" in line:
+                json.dumps(fields, ensure_ascii=False).encode("utf-8")
         except json.JSONDecodeError as error:
-            raise BadInput(
-                f"not JSON at character {error.pos + 1} ({error.msg}).", file=decoded.file, row=row
-            ) from None
-        if not isinstance(fields, dict):
-            raise BadInput(
-                "a line must be a JSON object.",
-                file=decoded.file,
-                row=row,
-                remedy='Write {"name": value, …}.',
-            )
+            message = f"not JSON at character {error.pos + 1} ({error.msg})."
+            raise BadInput(message, file=decoded.file, row=row) from None
+        except UnicodeEncodeError:
+            raise BadInput("half of a surrogate pair is no character.", file=decoded.file, row=row) from None
+        except _NotFinite as error:
+            message = f"{error} is not a number that can be kept."
+            raise BadInput(message, file=decoded.file, row=row, remedy="Write null.") from None
+        if not isinstance(fields, dict) or "\\u0000" in line:
+            wrong = "a NUL character" if isinstance(fields, dict) else "no JSON object"
+            remedy = 'Write {"name": value, …}.'
+            raise BadInput(f"the line holds {wrong}.", file=decoded.file, row=row, remedy=remedy)
         yield row, fields
+
+
+class _NotFinite(ValueError):
+    """NaN or an infinity in JSON."""
+
+
+def _refuse_constant(name: str) -> float:
+    raise _NotFinite(name)
 
 
 def _pair(fields: dict[str, Any], file: str, row: int) -> dict[str, Any]:

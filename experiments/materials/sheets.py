@@ -1,7 +1,9 @@
 """One table from one file, whatever its suffix: delimited text, JSON lines or Parquet."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -80,7 +82,19 @@ def _parquet(path: Path) -> Sheet:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None
-    values = {name: table.column(name).to_pylist() for name in table.column_names}
+    values = {
+        name: [_finite(value, file=path.name, column=name) for value in table.column(name).to_pylist()]
+        for name in table.column_names
+    }
     frame = pd.DataFrame(values, dtype=object)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="line")
     return Sheet(frame, Source(path.name, "Parquet", len(frame), tuple(table.column_names)))
+
+
+def _finite(value: Any, *, file: str, column: str) -> Any:
+    """NaN in Parquet means that there is nothing; an infinity cannot be kept."""
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isinf(value):
+            raise BadInput("an infinite number cannot be kept.", file=file, column=column)
+        return None
+    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)
