@@ -1,5 +1,7 @@
 """The planning side as a Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class ExperimentsConfig(AppConfig):
 
     name = "experiments"
     verbose_name = "Planned: materials and studies"
+
+    def ready(self) -> None:
+        """Register the system checks."""
+        import_module("config.checks")

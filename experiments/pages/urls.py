@@ -1,3 +1,17 @@
-"""Addresses."""
+"""Addresses of the researcher's planning pages."""
 
-urlpatterns = []
+from django.urls import path
+
+from experiments.pages import account_views, home_views, job_views, team_views
+
+urlpatterns = [
+    path("", home_views.home, name="home"),
+    path("studies/new/", home_views.create, name="study-create"),
+    path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
+    path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
+    path("jobs/", job_views.jobs, name="jobs"),
+    path("jobs/<int:job_id>/", job_views.job, name="job"),
+    path("jobs/<int:job_id>/part/", job_views.part, name="job-part"),
+    path("account/", account_views.account, name="account"),
+    path("account/token/", account_views.token, name="account-token"),
+]
