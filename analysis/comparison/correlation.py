@@ -1,0 +1,143 @@
+"""How differences of models and people go together: correlations and the straight line."""
+
+from typing import Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.comparison.criteria import as_floats
+
+
+class Association(TypedDict):
+    """Correlations and line of people's differences on a model's."""
+
+    n: int
+    pearson_r: float | None
+    spearman_r: float | None
+    slope: float | None
+    intercept: float | None
+    mean_abs_difference: float | None
+    status: str
+
+
+def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Association:
+    """Describe how people's differences follow a model's.
+
+    Parameters
+    ----------
+    human_delta, model_delta : array-like of float
+        Differences, one per pair; pairs with a gap are left out.
+
+    Returns
+    -------
+    dict
+        ``n``, ``pearson_r``, ``spearman_r`` (ties share their mean rank), ``slope`` and ``intercept`` of the
+        least-squares line Δh = intercept + slope · Δlm, ``mean_abs_difference`` = mean |Δh - Δlm|, and
+        ``status``: ``ok``, ``no_data``, ``too_few`` (below three pairs) or ``constant``.
+
+    Notes
+    -----
+    Undefined numbers are None. Pairs of one phenomenon are not independent; intervals come from
+    :func:`analysis.comparison.intervals.cluster_bootstrap`.
+
+    Examples
+    --------
+    >>> association([1.0, 2.0, 3.0], [2.0, 4.0, 6.0])["pearson_r"]
+    1.0
+    """
+    human, model = as_floats(human_delta), as_floats(model_delta)
+    known = ~(np.isnan(human) | np.isnan(model))
+    x, y = model[known], human[known]
+    distance = float(np.abs(y - x).mean()) if x.size else None
+    if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        status = "no_data" if not x.size else "too_few" if x.size < 3 else "constant"
+        return Association(
+            n=int(x.size), pearson_r=None, spearman_r=None, slope=None, intercept=None,
+            mean_abs_difference=distance, status=status,
+        )  # fmt: skip
+    slope = float(np.cov(x, y, ddof=0)[0, 1] / x.var())
+    return Association(
+        n=int(x.size),
+        pearson_r=pearson_r(x, y),
+        spearman_r=pearson_r(ranks(x), ranks(y)),
+        slope=slope,
+        intercept=float(y.mean() - slope * x.mean()),
+        mean_abs_difference=distance,
+        status="ok",
+    )
+
+
+def pearson_r(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
+    """Give Pearson's correlation of two arrays without gaps.
+
+    Parameters
+    ----------
+    x, y : ndarray of float
+        Values; neither may be constant.
+
+    Returns
+    -------
+    float
+        The correlation, kept within [-1, 1].
+    """
+    a, b = x - x.mean(), y - y.mean()
+    return float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
+
+
+def ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rank values from 1; equal values share the mean of their ranks.
+
+    Parameters
+    ----------
+    values : ndarray of float
+        Values without gaps.
+
+    Returns
+    -------
+    ndarray of float
+        Ranks in the order of the values.
+    """
+    return np.asarray(pd.Series(values).rank(method="average"), dtype=np.float64)
+
+
+def correlation_matrix(deltas: pd.DataFrame) -> pd.DataFrame:
+    """Correlate every two columns of differences (people and models) over the pairs both have.
+
+    Parameters
+    ----------
+    deltas : DataFrame, one row per pair
+        One column of differences per judge; gaps allowed.
+
+    Returns
+    -------
+    DataFrame
+        ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``; one row per unordered pair of columns.
+    """
+    names = [str(column) for column in deltas.columns]
+    rows = []
+    for place, a in enumerate(names):
+        for b in names[place + 1 :]:
+            found = association(deltas[a].to_numpy(), deltas[b].to_numpy())
+            rows.append((a, b, found["n"], found["pearson_r"], found["spearman_r"]))
+    return pd.DataFrame(rows, columns=["a", "b", "n", "pearson_r", "spearman_r"])
+
+
+def correlation_rows(deltas: pd.DataFrame) -> list[dict[str, Any]]:
+    """Give the correlation matrix as rows ready for JSON, undefined numbers as None.
+
+    Parameters
+    ----------
+    deltas : DataFrame, one row per pair
+        One column of differences per judge.
+
+    Returns
+    -------
+    list of dict
+        The rows of :func:`correlation_matrix`.
+    """
+    rows = correlation_matrix(deltas).astype(object)
+    return [
+        {str(key): None if pd.isna(value) else value for key, value in row.items()}
+        for row in rows.to_dict("records")
+    ]

@@ -1,0 +1,217 @@
+"""Scores of sentences become differences of pairs, with every pair left out accounted for."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.comparison.criteria import standardize
+from analysis.comparison.intervals import pair_clusters
+from analysis.errors import BadInput, NotEnoughData
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The pairs, people's differences and each model's scores and differences."""
+
+    pairs: pd.DataFrame
+    human_delta: pd.Series
+    scores: pd.DataFrame
+    standardized: pd.DataFrame
+    model_delta: pd.DataFrame
+    prefers_good: pd.DataFrame
+    clusters: pd.Series
+
+    @property
+    def models(self) -> list[str]:
+        """Names of the models, in the order of the files."""
+        return [str(name) for name in self.scores.columns]
+
+    @property
+    def labeled(self) -> npt.NDArray[np.bool_]:
+        """Which pairs have human scores of both members."""
+        return self.human_delta.notna().to_numpy()
+
+
+def pair_table(
+    human: pd.DataFrame | None,
+    pairs: pd.DataFrame,
+    scores: pd.DataFrame,
+    *,
+    already_standardized: bool = False,
+) -> PairTable:
+    """Join human scores and model scores to the pairs.
+
+    Parameters
+    ----------
+    human : DataFrame or None
+        ``sentence_id`` and ``score``, on people's standardized scale, used as given; a missing score leaves
+        its pairs unlabelled.
+    pairs : DataFrame
+        ``pair_id``, ``good_id``, ``bad_id``, perhaps ``paradigm`` and ``phenomenon``.
+    scores : DataFrame
+        ``sentence_id`` and one column per model.
+    already_standardized : bool
+        Whether model scores are used as given; else each model is standardized over all its sentences.
+
+    Returns
+    -------
+    PairTable
+        Everything by pair, in the order of the pairs.
+
+    Raises
+    ------
+    MissingColumns, BadInput
+        If a column is absent, an id appears twice, or a score is infinite.
+    NotEnoughData
+        Without pairs, or when no model has a score for any of their members.
+    """
+    require_columns(pairs, "pair_id", "good_id", "bad_id")
+    pairs = pairs.astype({"pair_id": str, "good_id": str, "bad_id": str}).reset_index(drop=True)
+    _refuse_repeats(pairs["pair_id"], what="pair_id")
+    if not len(pairs):
+        raise NotEnoughData("there are no pairs to compare.")
+    people = _human_scores(human)
+    by_sentence = _model_scores(scores)
+    standardized = by_sentence if already_standardized else by_sentence.apply(standardize)
+    model_delta = _members(standardized, pairs["good_id"]) - _members(standardized, pairs["bad_id"])
+    prefers = _members(by_sentence, pairs["good_id"]) - _members(by_sentence, pairs["bad_id"])
+    if not prefers.notna().any(axis=None):
+        found = ", ".join(map(str, by_sentence.index[:3]))
+        raise NotEnoughData(
+            "no pair has scores of both members.",
+            remedy=f"Pairs name sentences such as {pairs['good_id'].iloc[0]}, scores {found or 'none'}.",
+        )
+    human_delta = pairs["good_id"].map(people) - pairs["bad_id"].map(people)
+    return PairTable(
+        pairs,
+        human_delta.astype(float),
+        by_sentence,
+        standardized,
+        model_delta,
+        (prefers > 0).astype(float).where(prefers.notna()),
+        pair_clusters(pairs),
+    )
+
+
+def missing_sentences(table: PairTable, model: str) -> list[str]:
+    """Name the members of pairs that a model has no score for.
+
+    Parameters
+    ----------
+    table : PairTable
+        The joined data.
+    model : str
+        A column of the scores.
+
+    Returns
+    -------
+    list of str
+        Sentence ids in the order of the pairs, each once.
+    """
+    members = pd.concat([table.pairs["good_id"], table.pairs["bad_id"]]).drop_duplicates()
+    scored = table.scores[model].dropna().index
+    return [str(sentence) for sentence in members[~members.isin(scored)]]
+
+
+def left_out(table: PairTable) -> dict[str, Any]:
+    """Name the pairs that do not count, by reason and model.
+
+    Parameters
+    ----------
+    table : PairTable
+        The joined data.
+
+    Returns
+    -------
+    dict
+        ``unlabeled``: pairs without human scores; ``missing_score``: by model, its pairs and the
+        sentences that have no score.
+    """
+    ids = table.pairs["pair_id"]
+    unlabeled = [str(pair) for pair in ids[~table.labeled]]
+    missing = {}
+    for name in table.models:
+        gone = table.prefers_good[name].isna()
+        if gone.any():
+            missing[name] = {
+                "pairs": int(gone.sum()),
+                "pair_ids": [str(pair) for pair in ids[gone]],
+                "sentence_ids": missing_sentences(table, name),
+            }
+    return {"unlabeled": {"pairs": len(unlabeled), "pair_ids": unlabeled}, "missing_score": missing}
+
+
+def standardization(table: PairTable, *, already_standardized: bool) -> dict[str, Any]:
+    """Say how scores were standardized and over which sentences.
+
+    Parameters
+    ----------
+    table : PairTable
+        The joined data.
+    already_standardized : bool
+        Whether model scores were used as given.
+
+    Returns
+    -------
+    dict
+        ``models``, ``ddof``, ``population``, ``sentences`` by model, ``human``.
+    """
+    if already_standardized:
+        return {
+            "models": "as given",
+            "ddof": None,
+            "population": None,
+            "sentences": None,
+            "human": "as given",
+        }
+    return {
+        "models": "z",
+        "ddof": 0,
+        "population": "all scored sentences, each once",
+        "sentences": {name: int(table.scores[name].notna().sum()) for name in table.models},
+        "human": "as given",
+    }
+
+
+def _human_scores(human: pd.DataFrame | None) -> "pd.Series":
+    if human is None:
+        return pd.Series(dtype=float)
+    require_columns(human, "sentence_id", "score")
+    _refuse_repeats(human["sentence_id"], what="sentence_id")
+    found = human.set_index(human["sentence_id"].astype(str))["score"].astype(float)
+    _refuse_infinite(found)
+    return found
+
+
+def _model_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    require_columns(scores, "sentence_id")
+    models = [column for column in scores.columns if column != "sentence_id"]
+    if not models:
+        raise BadInput(
+            "there is no column of scores.", remedy="Give one column per model beside sentence_id."
+        )
+    _refuse_repeats(scores["sentence_id"], what="sentence_id")
+    table = scores.set_index(scores["sentence_id"].astype(str))[models].astype(float)
+    for model in models:
+        _refuse_infinite(table[model])
+    return table
+
+
+def _members(table: pd.DataFrame, ids: pd.Series) -> pd.DataFrame:
+    return table.reindex(pd.Index(ids)).reset_index(drop=True)
+
+
+def _refuse_repeats(ids: pd.Series, *, what: str) -> None:
+    again = ids.astype(str)[ids.astype(str).duplicated()]
+    if len(again):
+        raise BadInput(f"{again.iloc[0]!r} appears twice.", column=what, remedy="Each may appear once.")
+
+
+def _refuse_infinite(values: pd.Series) -> None:
+    wrong = values[np.isinf(values.to_numpy(dtype=float))]
+    if len(wrong):
+        raise BadInput(f"the score of {wrong.index[0]!r} is not finite.", column=str(values.name))

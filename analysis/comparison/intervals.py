@@ -1,0 +1,166 @@
+"""Intervals that respect that pairs come in families: the cluster bootstrap."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from analysis.columns import require_columns
+
+RESAMPLES = 10_000
+
+
+def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
+    """Name the family of each pair: its phenomenon, or the pairs it shares sentences with.
+
+    Parameters
+    ----------
+    pairs : DataFrame, one row per pair
+        Needs ``good_id`` and ``bad_id``; ``phenomenon`` is used where every pair has one, else ``paradigm``.
+
+    Returns
+    -------
+    Series of text, same index
+        Name of the cluster.
+
+    Raises
+    ------
+    MissingColumns
+        If a member's column is absent.
+
+    Notes
+    -----
+    Without phenomena two pairs are of one family when a chain of shared sentences joins them.
+    """
+    require_columns(pairs, "good_id", "bad_id")
+    for column in ("phenomenon", "paradigm"):
+        if (
+            column in pairs.columns
+            and pairs[column].notna().all()
+            and (pairs[column].astype(str) != "").all()
+        ):
+            return pairs[column].astype(str)
+    codes, sentences = pd.factorize(pd.concat([pairs["good_id"], pairs["bad_id"]]).astype(str))
+    good, bad = codes[: len(pairs)], codes[len(pairs) :]
+    shape = (len(sentences), len(sentences))
+    graph = coo_array((np.ones(len(pairs)), (good, bad)), shape=shape)
+    _, component = connected_components(graph, directed=False)
+    return pd.Series([f"family {label}" for label in component[good]], index=pairs.index, dtype=object)
+
+
+def cluster_sums(
+    clusters: pd.Series, values: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Add up values within clusters, gaps left out.
+
+    Parameters
+    ----------
+    clusters : Series
+        Cluster of each row.
+    values : ndarray of float, rows × columns
+        Values with NaN for gaps.
+
+    Returns
+    -------
+    sums, counts : ndarray of float, clusters × columns
+        Sum and number of values of each cluster.
+    """
+    codes, names = pd.factorize(clusters)
+    membership = coo_array(
+        (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(len(names), len(codes))
+    )
+    known = ~np.isnan(values)
+    return membership @ np.where(known, values, 0.0), membership @ known.astype(np.float64)
+
+
+def cluster_bootstrap(
+    clusters: pd.Series,
+    values: npt.NDArray[np.float64],
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> npt.NDArray[np.float64]:
+    """Give 95 % percentile intervals of column means, drawing whole clusters.
+
+    Parameters
+    ----------
+    clusters : Series
+        Cluster of each row.
+    values : ndarray of float, rows × columns
+        One column per mean wanted; NaN leaves numerator and denominator.
+    rng : Generator
+        Source of randomness.
+    resamples : int
+        Number of draws.
+
+    Returns
+    -------
+    ndarray of float, columns × 2
+        Lower and upper end; NaN where there are fewer than two clusters.
+
+    Notes
+    -----
+    Weights W ~ multinomial(C; 1/C); statistic (W·S)/(W·N). It generalises over the families of pairs,
+    not over speakers.
+    """
+    sums, counts = cluster_sums(clusters, values)
+    n_clusters = sums.shape[0]
+    if n_clusters < 2:
+        return np.full((values.shape[1], 2), np.nan)
+    weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=resamples).astype(
+        np.float64
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (weights @ sums) / (weights @ counts)
+    return _percentiles(means)
+
+
+def correlation_bootstrap(
+    clusters: pd.Series,
+    human_delta: npt.NDArray[np.float64],
+    model_delta: npt.NDArray[np.float64],
+    *,
+    rng: np.random.Generator,
+    resamples: int = RESAMPLES,
+) -> tuple[float | None, float | None]:
+    """Give the 95 % interval of Pearson's r of differences, drawing whole clusters.
+
+    Parameters
+    ----------
+    clusters : Series
+        Cluster of each pair.
+    human_delta, model_delta : ndarray of float
+        Differences; pairs with a gap are left out.
+    rng : Generator
+        Source of randomness.
+    resamples : int
+        Number of draws.
+
+    Returns
+    -------
+    low, high : float or None
+        None when there are fewer than two clusters or r is undefined.
+    """
+    known = ~(np.isnan(human_delta) | np.isnan(model_delta))
+    x, y = model_delta[known], human_delta[known]
+    if x.size < 3 or clusters[known].nunique() < 2:
+        return None, None
+    moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    sums, _ = cluster_sums(clusters[known], moments)
+    n_clusters = sums.shape[0]
+    weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=resamples).astype(
+        np.float64
+    )
+    n, sx, sy, sxx, syy, sxy = (weights @ sums).T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2))
+    low, high = _percentiles(r[:, None])[0]
+    return (float(low), float(high)) if np.isfinite(low) else (None, None)
+
+
+def _percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    finite = np.isfinite(draws)
+    kept = np.where(finite.any(axis=0), draws, 0.0)
+    ends = np.nanpercentile(kept, [2.5, 97.5], axis=0)
+    return np.where(finite.any(axis=0), np.asarray(ends, dtype=np.float64), np.nan).T

@@ -1,0 +1,205 @@
+"""Tables in files: CSV, TSV, JSON lines, Parquet; read strictly, written whole or not at all."""
+
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from analysis.errors import BadInput
+
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def read_table(path: str | Path) -> pd.DataFrame:
+    """Read a table, every cell as it stands in the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        UTF-8 CSV, TSV or JSON lines, or Parquet, told apart by suffix.
+
+    Returns
+    -------
+    DataFrame
+        The index holds the line of the file on which each row begins (Parquet: the row from 1). CSV cells are
+        text, an empty cell is None.
+
+    Raises
+    ------
+    BadInput
+        If the file is absent, empty, of another kind, not UTF-8, or a row does not fit the
+        head; the line is named.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise BadInput(
+            f"files ending in {suffix or 'nothing'!r} are not read.", file=str(path),
+            remedy=f"Use {', '.join(SUFFIXES)}.",
+        )  # fmt: skip
+    if not path.is_file():
+        raise BadInput("there is no such file.", file=str(path))
+    if suffix == ".parquet":
+        return _read_parquet(path)
+    try:
+        return _read_json_lines(path) if suffix == ".jsonl" else _read_delimited(path, suffix=suffix)
+    except UnicodeDecodeError as error:
+        line = _first_undecodable_line(path)
+        raise BadInput(
+            "the text is not UTF-8.", file=str(path), row=line, remedy="Save it as UTF-8."
+        ) from error
+
+
+def write_table(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write a table by suffix; the file appears complete or not at all.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows; its index is not written.
+    path : str or Path
+        Ends in ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is unknown or the file cannot be written.
+    """
+    writers: dict[str, Callable[[Path], Any]] = {
+        ".csv": lambda to: frame.to_csv(to, index=False, lineterminator="\n"),
+        ".tsv": lambda to: frame.to_csv(to, index=False, sep="\t", lineterminator="\n"),
+        ".jsonl": lambda to: frame.to_json(
+            to, orient="records", lines=True, force_ascii=False, double_precision=15
+        ),
+        ".parquet": lambda to: frame.to_parquet(to, index=False),
+    }
+    path = Path(path)
+    if path.suffix.lower() not in writers:
+        raise BadInput(
+            "this kind of file is not written.", file=str(path), remedy=f"Use {', '.join(writers)}."
+        )
+    with whole_file(path) as draft:
+        writers[path.suffix.lower()](draft)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Give a draft beside the path; it takes the path's place only when the block succeeds.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where the complete file is to stand.
+
+    Yields
+    ------
+    Path
+        A temporary file in the same folder, removed when the block fails.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be written to.
+    """
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror}.", file=str(path)) from error
+    draft = Path(name)
+    try:
+        yield draft
+        draft.chmod(0o644)
+        draft.replace(path)
+    except OSError as error:
+        raise BadInput(f"cannot be written: {error.strerror or error}.", file=str(path)) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _first_undecodable_line(path: Path) -> int | None:
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+    return None
+
+
+def _read_delimited(path: Path, *, suffix: str) -> pd.DataFrame:
+    rows, lines, line = [], [], 0
+    with path.open(encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(text, delimiter="\t" if suffix == ".tsv" else ",", strict=True)
+        try:
+            head = [name.strip() for name in next(reader, [])]
+            _check_head(head, path)
+            line = reader.line_num
+            for row in reader:
+                if row:
+                    _check_width(row, head, path, line + 1)
+                    rows.append([cell if cell != "" else None for cell in row])
+                    lines.append(line + 1)
+                line = reader.line_num
+        except csv.Error as error:
+            raise BadInput(f"{error}.", file=str(path), row=line + 1) from error
+    return pd.DataFrame(rows, columns=pd.Index(head), index=pd.Index(lines, dtype="int64"), dtype=object)
+
+
+def _check_head(head: list[str], path: Path) -> None:
+    if not any(head):
+        raise BadInput("the file is empty.", file=str(path), remedy="The first line names the columns.")
+    again = sorted({name for name in head if head.count(name) > 1})
+    if again:
+        raise BadInput("the head names this column twice.", file=str(path), row=1, column=again[0])
+
+
+def _check_width(row: list[str], head: list[str], path: Path, line: int) -> None:
+    if len(row) != len(head):
+        raise BadInput(
+            f"{len(row)} cells where the head names {len(head)} columns.", file=str(path), row=line,
+            remedy="Put quotes around text that holds the delimiter.",
+        )  # fmt: skip
+
+
+def _read_json_lines(path: Path) -> pd.DataFrame:
+    rows, lines = [], []
+    with path.open(encoding="utf-8-sig") as text:
+        for number, line in enumerate(text, start=1):
+            if line.strip():
+                rows.append(_json_object(line, path, number))
+                lines.append(number)
+    if not rows:
+        raise BadInput("the file is empty.", file=str(path))
+    return pd.DataFrame(rows, index=pd.Index(lines, dtype="int64"), dtype=object).astype(object).where(
+        lambda frame: frame.notna(), None
+    )  # fmt: skip
+
+
+def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+    def refuse(word: str) -> Any:
+        raise BadInput(f"{word} is not a number.", file=str(path), row=number, remedy="Write null for none.")
+
+    try:
+        row = json.loads(line, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise BadInput(f"not JSON ({error.msg}).", file=str(path), row=number) from error
+    if not isinstance(row, dict):
+        raise BadInput("not a JSON object.", file=str(path), row=number)
+    return row
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    try:
+        frame = pd.read_parquet(path)
+    except (pa.ArrowException, OSError) as error:
+        raise BadInput("not a Parquet file.", file=str(path)) from error
+    frame.index = pd.RangeIndex(1, len(frame) + 1)
+    return frame
