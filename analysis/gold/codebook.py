@@ -1,0 +1,166 @@
+"""What every column of a release means: the allow-lists of its files and their data package."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analysis.columns import ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
+from analysis.gold.tables import HUMAN_PAIR_COLUMNS, HUMAN_SENTENCE_COLUMNS
+from analysis.gold.writers import BLIMP_FIELDS
+
+JUDGMENT_FILE = (
+    "participant",
+    "session",
+    "item",
+    "condition",
+    "sentence_id",
+    "trial",
+    "task",
+    "response",
+    "value",
+    "rt_ms",
+    "position",
+    "shown_first",
+    "list",
+    "kind",
+    "pair_id",
+    "paradigm",
+    "phenomenon",
+    "expected",
+    "expected_first",
+    "correct",
+    "status",
+    "scale_low",
+    "scale_high",
+    "modulus",
+    "session_status",
+    "submission_status",
+    "excluded_by",
+)
+SENTENCE_FILE = (
+    "sentence_id",
+    "item",
+    "condition",
+    "paradigm",
+    "phenomenon",
+    "expected",
+    "sentence",
+    *HUMAN_SENTENCE_COLUMNS,
+)
+PAIR_FILE = ("pair_id", "good_id", "bad_id", "paradigm", "phenomenon")
+PAIR_RECORD = (*BLIMP_FIELDS, *PAIR_FILE, *HUMAN_PAIR_COLUMNS, "paradigm_status")
+HUMAN_FILE = ("sentence_id", "score", "n", "sd")
+PARTICIPANT_FILE = ("participant", "native", "simulated", "sessions", "judgments", "kept", "excluded_by")
+EXCLUSION_FILE = ("participant", "session", "trial", "step", "reason")
+
+RELEASE_COLUMNS = {
+    column.name: column
+    for column in (
+        Column("sentence", "text", "The sentence exactly as it was shown."),
+        Column("expected", "text", "The author's intended status: acceptable or unacceptable."),
+        Column("good_id", "text", "sentence_id of the member intended as acceptable."),
+        Column("bad_id", "text", "sentence_id of the member intended as unacceptable."),
+        Column("sentence_good", "text", "BLiMP's field: the member intended as acceptable."),
+        Column("sentence_bad", "text", "BLiMP's field: the member intended as unacceptable."),
+        Column("field", "text", "BLiMP's field: field of linguistics."),
+        Column("linguistics_term", "text", "BLiMP's field: the phenomenon."),
+        Column("UID", "text", "BLiMP's field: the paradigm."),
+        Column(
+            "simple_LM_method", "flag", "BLiMP's field: the pair can be scored by whole-sentence probability."
+        ),
+        Column("one_prefix_method", "flag", "BLiMP's field: members differ in one word after one prefix."),
+        Column("two_prefix_method", "flag", "BLiMP's field: the same word follows two prefixes."),
+        Column("lexically_identical", "flag", "BLiMP's field: both members hold the same words."),
+        Column("pairID", "text", "BLiMP's field: number of the pair in its paradigm."),
+        Column("paradigm_status", "text", "included, rejected or insufficient_items by the release's rule."),
+        Column("human_n", "integer", "Kept judgments."),
+        Column("human_k", "integer", "Kept judgments that chose the expected member, or said yes."),
+        Column("human_share", "number", "human_k / human_n."),
+        Column("human_ci_low", "number", "Lower end of the 95 % Wilson interval of human_share."),
+        Column("human_ci_high", "number", "Upper end of the 95 % Wilson interval of human_share."),
+        Column("human_mean", "number", "Mean of participants' z-scores (ddof 1); yes-no: the share of yes."),
+        Column("human_sd", "number", "Standard deviation (ddof 1) over judgments."),
+        Column("human_se", "number", "human_sd / sqrt(n)."),
+        Column("human_mean_raw", "number", "Mean of the raw values."),
+        Column("human_n_good", "integer", "Kept judgments of the expected member."),
+        Column("human_n_bad", "integer", "Kept judgments of the other member."),
+        Column("human_mean_good", "number", "human_mean of the expected member."),
+        Column("human_mean_bad", "number", "human_mean of the other member."),
+        Column("human_delta", "number", "human_mean_good - human_mean_bad."),
+        Column("human_label", "text", "The gold label by the stated rule, or tie or undecided."),
+        Column("score", "number", "Mean z-score, share of yes, or share of showings in which it was chosen."),
+        Column("n", "integer", "Judgments behind the score."),
+        Column("sd", "number", "Standard deviation (ddof 1) behind the score."),
+        Column("simulated", "flag", "Whether the participant is a simulated one."),
+        Column("sessions", "integer", "Sessions of the participant."),
+        Column("judgments", "integer", "Judgments given."),
+        Column("kept", "integer", "Judgments left after exclusions."),
+        Column("excluded_by", "text", "First step that removed the row; empty where it was kept."),
+        Column("step", "text", "Exclusion step that removed the session or trial."),
+        Column("reason", "text", "Why, in words."),
+    )
+}
+_TYPES = {"text": "string", "number": "number", "integer": "integer", "flag": "boolean", "time": "datetime"}
+
+
+def describe(name: str) -> Column:
+    """Give the meaning of a column of a release.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Column
+        A column of the materials or questionnaire that is nobody's vocabulary is described as such.
+    """
+    known = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS, **RELEASE_COLUMNS}
+    if name.startswith("background_"):
+        return Column(name, "text", f"Answer to the questionnaire's {name.removeprefix('background_')!r}.")
+    return known.get(name, Column(name, "text", "Column of the source, as given."))
+
+
+def data_package(
+    files: Mapping[str, Sequence[str]], *, name: str, title: str, licence: str = ""
+) -> dict[str, Any]:
+    """Describe the files of a release as a Frictionless data package.
+
+    Parameters
+    ----------
+    files : mapping of str to sequence of str
+        The columns of each file.
+    name, title, licence : str
+
+    Returns
+    -------
+    dict
+        Ready for JSON.
+
+    References
+    ----------
+    Data Package specification, version 1 (Frictionless Data).
+    """
+    document: dict[str, Any] = {
+        "profile": "data-package",
+        "name": name,
+        "title": title,
+        "resources": [_resource(path, columns) for path, columns in sorted(files.items())],
+    }
+    return document | ({"licenses": [{"title": licence}]} if licence else {})
+
+
+def _resource(path: str, columns: Sequence[str]) -> dict[str, Any]:
+    stem, _, suffix = path.rpartition(".")
+    return {
+        "name": stem.lower(),
+        "path": path,
+        "format": suffix,
+        "mediatype": "text/csv" if suffix == "csv" else "application/x-ndjson",
+        "encoding": "utf-8",
+        "schema": {"fields": [_field(describe(column)) for column in columns], "missingValues": [""]},
+    }
+
+
+def _field(column: Column) -> dict[str, str]:
+    described = {"name": column.name, "type": _TYPES[column.kind], "description": column.meaning}
+    return described | ({"unit": column.unit} if column.unit else {})

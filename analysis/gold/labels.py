@@ -1,0 +1,105 @@
+"""From an aggregate to a gold label, a tie or "undecided", by a rule that is printed beside it."""
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.agreement.majority import N_MIN, majority_status
+
+Labels = npt.NDArray[np.object_]
+TIE, UNDECIDED = "tie", "undecided"
+
+#: The rule of each task in words, for the card and the manifest.
+LABEL_RULES = {
+    "forced_choice": (
+        "expected if more than half of the kept judgments chose the expected member, unexpected if fewer "
+        "than half did, tie if exactly half"
+    ),
+    "yes_no": (
+        "acceptable if more than half of the kept judgments said yes, unacceptable if fewer than half did, "
+        "tie if exactly half; a pair is expected if a larger share said yes to its expected member"
+    ),
+    "rating": (
+        "expected if the mean z-score of the expected member is above that of the other, unexpected if "
+        "below, tie if equal"
+    ),
+}
+
+
+def preference_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
+    """Label forced-choice pairs by strict majority.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+        Judgments that chose the expected member, and all kept judgments.
+    n_min : int
+        Pairs with fewer judgments are ``undecided``.
+
+    Returns
+    -------
+    array of str
+        ``expected``, ``unexpected``, ``tie`` or ``undecided``.
+
+    Examples
+    --------
+    >>> preference_labels([4, 2, 1], [4, 4, 1]).tolist()
+    ['expected', 'tie', 'undecided']
+    """
+    return _named(k, n, above="expected", below="unexpected", n_min=n_min)
+
+
+def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
+    """Label sentences of a yes-no task by strict majority.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+        Judgments that said yes, and all kept judgments.
+    n_min : int
+        Sentences with fewer judgments are ``undecided``.
+
+    Returns
+    -------
+    array of str
+        ``acceptable``, ``unacceptable``, ``tie`` or ``undecided``.
+
+    Examples
+    --------
+    >>> acceptability_labels([4, 0], [4, 4]).tolist()
+    ['acceptable', 'unacceptable']
+    """
+    return _named(k, n, above="acceptable", below="unacceptable", n_min=n_min)
+
+
+def difference_labels(difference: npt.ArrayLike, n_fewest: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
+    """Label pairs by the sign of expected minus other member.
+
+    Parameters
+    ----------
+    difference : array of float
+        NaN where one member has no mean.
+    n_fewest : array of counts
+        Judgments of the member that has fewer.
+    n_min : int
+        Pairs with fewer are ``undecided``.
+
+    Returns
+    -------
+    array of str
+        ``expected``, ``unexpected``, ``tie`` or ``undecided``.
+
+    Examples
+    --------
+    >>> difference_labels([0.5, float("nan"), 0.0], [9, 9, 9]).tolist()
+    ['expected', 'undecided', 'tie']
+    """
+    delta = np.asarray(difference, dtype=np.float64)
+    thin = np.isnan(delta) | (np.asarray(n_fewest, dtype=np.int64) < n_min)
+    words = [UNDECIDED, "expected", "unexpected"]
+    return np.select([thin, delta > 0, delta < 0], words, default=TIE).astype(object)
+
+
+def _named(k: npt.ArrayLike, n: npt.ArrayLike, *, above: str, below: str, n_min: int) -> Labels:
+    words = {"expected": above, "unexpected": below, "tie": TIE}
+    status = majority_status(k, n, n_min=n_min)
+    return np.array([words.get(word, UNDECIDED) for word in status], dtype=object)

@@ -1,0 +1,258 @@
+"""Judgments, sentences and pairs as the tables of a gold release."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from analysis.aggregation.proportions import wilson_interval
+from analysis.agreement.majority import N_MIN
+from analysis.columns import require_columns
+from analysis.gold.labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
+from analysis.gold.writers import rounded
+from analysis.rows import RATING_TASKS, is_kind, numbers
+from analysis.scales import zscore_by_participant
+
+HUMAN_SENTENCE_COLUMNS = (
+    "human_n",
+    "human_k",
+    "human_share",
+    "human_ci_low",
+    "human_ci_high",
+    "human_mean",
+    "human_sd",
+    "human_se",
+    "human_mean_raw",
+    "human_label",
+)
+HUMAN_PAIR_COLUMNS = (
+    "human_n",
+    "human_k",
+    "human_share",
+    "human_ci_low",
+    "human_ci_high",
+    "human_n_good",
+    "human_n_bad",
+    "human_mean_good",
+    "human_mean_bad",
+    "human_delta",
+    "human_label",
+)
+_COUNTS = ("human_n", "human_k", "human_n_good", "human_n_bad")
+
+
+def sentence_table(
+    judgments: pd.DataFrame, sentences: pd.DataFrame, *, task: str, n_min: int = N_MIN
+) -> pd.DataFrame:
+    """Put what people said beside every sentence.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        The kept rows: ``participant``, ``sentence_id``, ``value``, ``kind`` and ``status``.
+    sentences : DataFrame
+        ``sentence_id`` and whatever else is known of each sentence.
+    task : str
+        ``yes_no`` and rating tasks judge sentences; in ``forced_choice`` the human columns stay empty.
+    n_min : int
+        Sentences with fewer judgments are ``undecided``.
+
+    Returns
+    -------
+    DataFrame
+        ``sentences`` with :data:`HUMAN_SENTENCE_COLUMNS`; for ratings the mean is that of participants'
+        z-scores (ddof 1), for yes-no the share of yes.
+
+    Raises
+    ------
+    MissingColumns
+        If a column is absent.
+    """
+    require_columns(sentences, "sentence_id")
+    known = sentences.reset_index(drop=True)
+    if task == "yes_no":
+        human = _yes_shares(judgments, n_min=n_min)
+    elif task in RATING_TASKS:
+        human = _rating_means(judgments)
+    else:
+        human = pd.DataFrame({"sentence_id": []})
+    merged = known.merge(human, on="sentence_id", how="left", validate="one_to_one")
+    return _complete(merged, HUMAN_SENTENCE_COLUMNS)
+
+
+def pair_table(
+    judgments: pd.DataFrame,
+    sentences: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    task: str,
+    n_min: int = N_MIN,
+) -> pd.DataFrame:
+    """Put what people said beside every minimal pair.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        The kept rows; forced choice needs ``pair_id`` and ``value``.
+    sentences : DataFrame
+        As from :func:`sentence_table`.
+    pairs : DataFrame
+        ``pair_id``, ``good_id``, ``bad_id`` and whatever else is known of each pair.
+    task : str
+        Whether pairs were judged as pairs or through their members.
+    n_min : int
+        Pairs with fewer judgments are ``undecided``.
+
+    Returns
+    -------
+    DataFrame
+        ``pairs`` with :data:`HUMAN_PAIR_COLUMNS`.
+
+    Raises
+    ------
+    MissingColumns
+        If a column is absent.
+    """
+    require_columns(pairs, "pair_id", "good_id", "bad_id")
+    if task == "yes_no" or task in RATING_TASKS:
+        return _complete(_through_members(sentences, pairs, n_min=n_min), HUMAN_PAIR_COLUMNS)
+    human = _choice_shares(judgments, n_min=n_min)
+    merged = pairs.reset_index(drop=True).merge(human, on="pair_id", how="left", validate="one_to_one")
+    return _complete(merged, HUMAN_PAIR_COLUMNS)
+
+
+def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:
+    """Give one number per sentence for comparing models: the contract's ``human`` file.
+
+    Parameters
+    ----------
+    sentences, pairs : DataFrame
+        As from :func:`sentence_table` and :func:`pair_table`.
+    task : str
+        Ratings give mean z, yes-no the share of yes, forced choice the share of showings in which the
+        sentence was chosen, over all its pairs.
+
+    Returns
+    -------
+    DataFrame
+        ``sentence_id``, ``score``, ``n``, ``sd``, judged sentences only, ordered by ``sentence_id``.
+    """
+    if task == "yes_no" or task in RATING_TASKS:
+        frame = sentences[["sentence_id", "human_mean", "human_n", "human_sd"]]
+        frame = frame.set_axis(["sentence_id", "score", "n", "sd"], axis=1)
+    else:
+        frame = _chosen_shares(pairs)
+    return frame[frame["score"].notna()].sort_values("sentence_id", ignore_index=True)
+
+
+def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
+    rows = _answered(judgments, "pair_id")
+    counts = rows.groupby("pair_id", observed=True)["value"].agg(["sum", "size"])
+    k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
+    return _shares(counts.index, k, n, name="pair_id", labels=preference_labels(k, n, n_min=n_min))
+
+
+def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
+    rows = _answered(judgments, "sentence_id")
+    counts = rows.groupby("sentence_id", observed=True)["value"].agg(["sum", "size"])
+    k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
+    labels = acceptability_labels(k, n, n_min=n_min)
+    shares = _shares(counts.index, k, n, name="sentence_id", labels=labels)
+    sd = _share_sd(shares["human_share"].to_numpy(), n)
+    return shares.assign(
+        human_mean=shares["human_share"],
+        human_sd=rounded(pd.Series(sd)),
+        human_se=rounded(pd.Series(sd / np.sqrt(n))),
+        human_mean_raw=shares["human_share"],
+    )
+
+
+def _rating_means(judgments: pd.DataFrame) -> pd.DataFrame:
+    scaled = judgments.assign(z=zscore_by_participant(judgments))
+    rows = _answered(scaled, "sentence_id")
+    raw = rows.groupby("sentence_id", observed=True)["value"].mean()
+    means = rows.groupby("sentence_id", observed=True)["z"].agg(["count", "mean", "std"])
+    n = means["count"].to_numpy()
+    return pd.DataFrame(
+        {
+            "sentence_id": means.index.astype(object),
+            "human_n": n,
+            "human_mean": rounded(means["mean"]).to_numpy(),
+            "human_sd": rounded(means["std"]).to_numpy(),
+            "human_se": rounded(means["std"] / np.sqrt(n)).to_numpy(),
+            "human_mean_raw": rounded(raw).to_numpy(),
+        }
+    )
+
+
+def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
+    means = sentences.set_index("sentence_id")[["human_mean", "human_n"]]
+    members = {side: means.reindex(pairs[f"{side}_id"]).reset_index(drop=True) for side in ("good", "bad")}
+    n_good, n_bad = (members[side]["human_n"].fillna(0).astype(int) for side in ("good", "bad"))
+    difference = rounded(members["good"]["human_mean"] - members["bad"]["human_mean"])
+    fewest = np.minimum(n_good.to_numpy(), n_bad.to_numpy())
+    return pairs.reset_index(drop=True).assign(
+        human_n=n_good + n_bad,
+        human_n_good=n_good,
+        human_n_bad=n_bad,
+        human_mean_good=members["good"]["human_mean"],
+        human_mean_bad=members["bad"]["human_mean"],
+        human_delta=difference,
+        human_label=difference_labels(difference, fewest, n_min=n_min),
+    )
+
+
+def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
+    judged = pairs[pairs["human_n"].fillna(0) > 0]
+    n, k = judged["human_n"].astype(int), judged["human_k"].astype(int)
+    good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k, "n": n})
+    bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": n - k, "n": n})
+    totals = pd.concat([good, bad]).groupby("sentence_id", observed=True)[["k", "n"]].sum().reset_index()
+    share = (totals["k"] / totals["n"]).astype(float)
+    sd = pd.Series(_share_sd(share.to_numpy(), totals["n"].to_numpy()))
+    return pd.DataFrame(
+        {"sentence_id": totals["sentence_id"], "score": rounded(share), "n": totals["n"], "sd": rounded(sd)}
+    )
+
+
+def _answered(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
+    require_columns(judgments, by, "value")
+    values = numbers(judgments)
+    identifier = judgments[by]
+    kept = is_kind(judgments, ("target",)) & ~np.isnan(values) & (identifier.notna() & (identifier != ""))
+    return judgments.assign(value=values)[kept]
+
+
+def _shares(index: pd.Index, k: np.ndarray, n: np.ndarray, *, name: str, labels: np.ndarray) -> pd.DataFrame:
+    low, high = wilson_interval(k, n)
+    return pd.DataFrame(
+        {
+            name: index.astype(object),
+            "human_n": n,
+            "human_k": k,
+            "human_share": rounded(pd.Series(k / n, dtype=float)),
+            "human_ci_low": rounded(pd.Series(low)),
+            "human_ci_high": rounded(pd.Series(high)),
+            "human_label": labels,
+        }
+    )
+
+
+def _share_sd(share: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """SD (ddof 1) of zeros and ones; NaN for a single judgment."""
+    inflation = np.divide(n, n - 1, out=np.full(len(n), np.nan), where=n > 1)
+    return np.asarray(np.sqrt(share * (1 - share) * inflation), dtype=float)
+
+
+def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    missing = {name: pd.Series(np.nan, index=frame.index) for name in columns if name not in frame.columns}
+    complete = frame.assign(**missing)
+    complete["human_n"] = complete["human_n"].fillna(0)
+    for name in set(columns) & set(_COUNTS):
+        complete[name] = complete[name].astype("Int64")
+    label = complete["human_label"].astype(object)
+    if label.notna().any():
+        complete["human_label"] = label.where(label.notna(), UNDECIDED)
+    else:
+        complete["human_label"] = label.where(label.notna(), None)
+    return complete
