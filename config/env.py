@@ -7,7 +7,7 @@ file named by ``<NAME>_FILE``.
 import os
 import secrets
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import ParseResult, unquote, urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -100,8 +100,9 @@ def sqlite(file: Path) -> dict[str, object]:
     }
 
 
-def postgres(url) -> dict[str, object]:
-    """PostgreSQL with a connection pool in each process."""
+def postgres(url: ParseResult) -> dict[str, object]:
+    """PostgreSQL with a connection pool in each process; ``DATABASE_POOL=0`` for none."""
+    size = env_int("DATABASE_POOL", 16)
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path.strip("/")),
@@ -109,5 +110,5 @@ def postgres(url) -> dict[str, object]:
         "PASSWORD": unquote(url.password or "") or env_secret("DATABASE_PASSWORD"),
         "HOST": url.hostname or "",
         "PORT": str(url.port or ""),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": env_int("DATABASE_POOL", 16), "timeout": 30}},
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": size, "timeout": 30}} if size else {},
     }

@@ -43,9 +43,8 @@ def choose_port(asked: str) -> int:
         if not asked.isdigit() or not 0 < int(asked) < 65536:
             sys.exit(f"PORT is {asked!r}: give a number from 1 to 65535, for example: make run PORT=8001")
         if not is_free(int(asked)):
-            sys.exit(
-                f"Port {asked} is taken. The next free one is {next_free(int(asked))}: make run PORT={next_free(int(asked))}"
-            )
+            free = next_free(int(asked))
+            sys.exit(f"Port {asked} is taken. The next free one is {free}: make run PORT={free}")
         return int(asked)
     if is_free(FIRST_PORT):
         return FIRST_PORT
@@ -88,7 +87,8 @@ def commands(port: int) -> dict[str, str]:
     return {
         "web": f"{python} -m gunicorn config.wsgi --bind 127.0.0.1:{port} --worker-class gthread --workers 2 "
         "--threads 8 --timeout 120 --graceful-timeout 10 --log-level warning",
-        "worker": f"{python} -m celery -A config worker --concurrency 2 --loglevel warning --without-gossip --without-mingle",
+        "worker": f"{python} -m celery -A config worker --concurrency 2 --loglevel warning "
+        "--without-gossip --without-mingle",
         "beat": f"{python} -m celery -A config beat --loglevel warning --pidfile=",
     }
 

@@ -1,0 +1,52 @@
+"""What can be set, called or recorded is documented; what the documentation links to exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from config.commands import ContractCommand
+from judgments.tasks.registry import tasks
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+OURS = {"experiments", "judgments", "analysis.releases"}
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", tasks())
+def test_every_task_documents_its_parameters_and_data(name):
+    text = page(f"tasks/{name.replace('_', '-')}.md")
+    task = tasks()[name]
+    missing = [entry.name for entry in (*task.parameters, *task.data) if f"`{entry.name}`" not in text]
+    assert missing == []
+
+
+def test_every_setting_is_documented():
+    source = (ROOT / "config" / "settings.py").read_text() + (ROOT / "config" / "env.py").read_text()
+    names = set(re.findall(r'env_(?:str|bool|int|list|secret|database)\(\s*"([A-Z_0-9]+)"', source))
+    text = page("reference/settings.md")
+    assert {name for name in names if f"`{name}`" not in text} == set()
+
+
+def test_every_command_of_ours_is_documented_and_shows_an_example():
+    commands = {name: app for name, app in get_commands().items() if app in OURS}
+    text = page("reference/commands.md")
+    assert {name for name in commands if f"`{name}" not in text} == set()
+    for name, app in commands.items():
+        command = load_command_class(app, name)
+        assert isinstance(command, ContractCommand), name
+        assert f"manage.py {name}" in command.example, name
+
+
+def test_links_between_pages_lead_somewhere():
+    broken = []
+    for path in DOCS.rglob("*.md"):
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text(encoding="utf-8")):
+            if "://" not in target and not (path.parent / target).exists():
+                broken.append(f"{path.relative_to(DOCS)}: {target}")
+    assert broken == []
