@@ -1,0 +1,1 @@
+"""From judgments to one number per item: shares, means and their intervals."""

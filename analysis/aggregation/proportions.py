@@ -1,0 +1,132 @@
+"""Shares with intervals, and the signal detection measures of yes-no judgments."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from analysis.errors import BadInput
+from analysis.rows import Floats
+
+
+def wilson_interval(k: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Give the Wilson score interval of each share k / n.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+    confidence : float
+
+    Returns
+    -------
+    low, high : arrays of float
+        NaN where n is 0; exactly 0 at k = 0 and exactly 1 at k = n.
+
+    See Also
+    --------
+    clopper_pearson_interval : The conservative choice.
+
+    Notes
+    -----
+    Centre (k + z²/2) / (n + z²), half-width z / (n + z²) √(k (n - k) / n + z² / 4). For one item
+    with one judgment per person; judgments pooled over items are clustered and need
+    :mod:`analysis.agreement.bootstrap`.
+
+    References
+    ----------
+    Brown, Cai & DasGupta (2001), Statistical Science 16.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(3, 4)
+    >>> round(float(low), 6), round(float(high), 6)
+    (0.300642, 0.954413)
+    """
+    chosen, total = _counts(k, n)
+    z = float(stats.norm.ppf(0.5 + confidence / 2))
+    known = np.where(total > 0, total, np.nan)
+    centre = (chosen + z * z / 2) / (known + z * z)
+    half = z / (known + z * z) * np.sqrt(chosen * (known - chosen) / known + z * z / 4)
+    low = np.where((chosen == 0) & (total > 0), 0.0, centre - half)
+    high = np.where((chosen == total) & (total > 0), 1.0, centre + half)
+    return low, high
+
+
+def clopper_pearson_interval(
+    k: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Give the exact binomial interval of each share k / n, which is never too narrow.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+    confidence : float
+
+    Returns
+    -------
+    low, high : arrays of float
+        NaN where n is 0.
+
+    References
+    ----------
+    Clopper & Pearson (1934), Biometrika 26.
+    """
+    chosen, total = _counts(k, n)
+    tail = (1 - confidence) / 2
+    low = np.where(chosen > 0, stats.beta.ppf(tail, chosen, total - chosen + 1), 0.0)
+    high = np.where(chosen < total, stats.beta.ppf(1 - tail, chosen + 1, total - chosen), 1.0)
+    return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)
+
+
+@dataclass(frozen=True)
+class Detection:
+    """Sensitivity and bias of yes-no judgments; None where they are undefined."""
+
+    d_prime: float | None
+    criterion: float | None
+    status: str
+
+
+def signal_detection(
+    yes_good: tuple[int, int], yes_bad: tuple[int, int], *, corrected: bool = True
+) -> Detection:
+    """Compare the share of yes to acceptable and to unacceptable sentences.
+
+    Parameters
+    ----------
+    yes_good, yes_bad : (yes, shown)
+        Counts for the acceptable and the unacceptable sentences.
+    corrected : bool
+        Log-linear correction (x + .5) / (n + 1) of both shares.
+
+    Returns
+    -------
+    Detection
+        ``d_prime`` = z(hits) - z(false alarms), ``criterion`` = -(z(hits) + z(false alarms)) / 2.
+        ``status`` is ``ok``, ``no_data``, or ``ceiling`` where an uncorrected share is 0 or 1.
+
+    References
+    ----------
+    Hautus (1995), Behavior Research Methods 27; Huang & Ferreira (2020), Frontiers in Psychology 11:73.
+
+    Examples
+    --------
+    >>> round(signal_detection((16, 20), (6, 20)).d_prime, 6)
+    1.288839
+    """
+    if yes_good[1] == 0 or yes_bad[1] == 0:
+        return Detection(None, None, "no_data")
+    add, total = (0.5, 1.0) if corrected else (0.0, 0.0)
+    shares = [(yes + add) / (shown + total) for yes, shown in (yes_good, yes_bad)]
+    if min(shares) <= 0 or max(shares) >= 1:
+        return Detection(None, None, "ceiling")
+    hits, false_alarms = (float(stats.norm.ppf(share)) for share in shares)
+    return Detection(hits - false_alarms, -(hits + false_alarms) / 2, "ok")
+
+
+def _counts(k: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
+    chosen, total = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if (chosen < 0).any() or (chosen > total).any():
+        raise BadInput("a count k is below 0 or above its n.")
+    return chosen, total

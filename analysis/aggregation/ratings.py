@@ -1,0 +1,267 @@
+"""Item means of ratings, standardized within participants, with their errors."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.columns import require_columns
+from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.rows import (
+    Codes,
+    Floats,
+    column_or_blank,
+    group_codes,
+    is_kind,
+    joint_codes,
+    none_if_nan,
+    tasks,
+)
+from analysis.scales import (
+    MIN_RATINGS,
+    OUTLIER_CUT,
+    Z_SCOPE,
+    log_ratios,
+    moments,
+    outliers,
+    participant_scales,
+    rank_normal_by_participant,
+    rated,
+    robust_z_by_participant,
+    zscore_by_participant,
+)
+
+TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
+_ITEM_KEYS = ("paradigm", "item", "condition", "sentence_id")
+
+
+def transformed(
+    judgments: pd.DataFrame, *, transform: str = "z", ddof: int = 1, min_ratings: int = MIN_RATINGS
+) -> pd.Series:
+    """Put ratings on the scale that is averaged.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant`` and ``value``.
+    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
+        ``z-log`` is for magnitude estimates only.
+    ddof, min_ratings
+        As in :func:`analysis.scales.zscore_by_participant`.
+
+    Returns
+    -------
+    Series of float, same index
+
+    Raises
+    ------
+    UnknownName
+        If the transform is another word.
+    """
+    if transform not in TRANSFORMS:
+        raise UnknownName("transform", transform, TRANSFORMS)
+    if transform == "z":
+        return zscore_by_participant(judgments, ddof=ddof, min_ratings=min_ratings)
+    if transform == "z-log":
+        logs = judgments.assign(value=log_ratios(judgments), task="log_ratio")
+        return zscore_by_participant(logs, ddof=ddof, min_ratings=min_ratings)
+    if transform == "robust-z":
+        return robust_z_by_participant(judgments)
+    if transform == "rank-normal":
+        return rank_normal_by_participant(judgments)
+    return pd.Series(rated(judgments), index=judgments.index)
+
+
+def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Average transformed ratings by item, condition and sentence.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``value``; targets are averaged.
+    values : Series, same index
+        Transformed ratings.
+
+    Returns
+    -------
+    DataFrame
+        ``paradigm``, ``item``, ``condition``, ``sentence_id``, ``n``, ``mean``, ``sd`` (ddof 1),
+        ``se`` = sd / √n, ``ci_low``, ``ci_high`` (t with n - 1 degrees of freedom, 95 %),
+        ``mean_raw`` (of the same rows) and ``status``: ``ok``, ``too_few`` (one rating: no spread)
+        or ``no_data``.
+
+    Notes
+    -----
+    The mean over participants of z, not the z of means. The error holds for an item that each
+    participant rated once; do not use it for conditions of several items.
+    """
+    targets = is_kind(judgments, ("target",))
+    rows = judgments[targets]
+    score = values.to_numpy(dtype=np.float64)[targets]
+    raw = rated(judgments)[targets]
+    codes, table = _cells(rows)
+    n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
+    mean_raw = moments(np.where(np.isnan(score), np.nan, raw), codes, n_groups=len(table), ddof=1)[1]
+    se = np.divide(sd, np.sqrt(n), out=np.full(len(n), np.nan), where=n > 1)
+    half = stats.t.ppf(0.975, np.maximum(n - 1, 1)) * se
+    status = np.select([n == 0, n == 1], ["no_data", "too_few"], default="ok").astype(object)
+    return table.assign(
+        n=n,
+        mean=mean,
+        sd=sd,
+        se=se,
+        ci_low=mean - half,
+        ci_high=mean + half,
+        mean_raw=mean_raw,
+        status=status,
+    )
+
+
+def _cells(rows: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
+    """Number the combinations of paradigm, item, condition and sentence."""
+    coded = [group_codes(column_or_blank(rows, name)) for name in _ITEM_KEYS]
+    codes = coded[0][0]
+    parts = [np.arange(len(coded[0][1]))]
+    for column, _ in coded[1:]:
+        codes, earlier, added = joint_codes(codes, column)
+        parts = [part[earlier] for part in parts] + [added]
+    names = [np.array(labels, dtype=object) for _, labels in coded]
+    columns = {key: name[part] for key, name, part in zip(_ITEM_KEYS, names, parts, strict=True)}
+    return codes, pd.DataFrame(columns)
+
+
+def ratings_report(
+    judgments: pd.DataFrame,
+    *,
+    transform: str = "z",
+    ddof: int = 1,
+    experiment: str = "",
+    min_ratings: int = MIN_RATINGS,
+) -> dict[str, Any]:
+    """Report item means and participants' use of the scale as one document.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant``, ``item`` and ``value``.
+    transform, ddof, min_ratings
+        As in :func:`transformed`.
+    experiment : str
+        Copied into the document.
+
+    Returns
+    -------
+    dict
+        JSON-ready; undefined numbers are None with a status.
+
+    Raises
+    ------
+    MissingColumns, UnknownName
+        If a column is absent or the transform is unknown.
+    NotEnoughData
+        If all judgments are forced choices, which have no ratings.
+
+    See Also
+    --------
+    likert_distribution : Histograms and medians of scale points.
+    """
+    require_columns(judgments, "participant", "item", "value")
+    ratings = judgments[_is_rating(judgments)]
+    if len(judgments) and ratings.empty:
+        raise NotEnoughData("there are only forced choices.", column="task", remedy="Use agreement instead.")
+    scored = transformed(ratings, transform=transform, ddof=ddof, min_ratings=min_ratings)
+    basis = ratings.assign(value=log_ratios(ratings), task="log_ratio") if transform == "z-log" else ratings
+    people = participant_scales(basis, ddof=ddof, min_ratings=min_ratings)
+    return {
+        "experiment": experiment,
+        "transform": transform,
+        "ddof": ddof,
+        "scope": "+".join(Z_SCOPE),
+        "items": _records(item_means(ratings, scored)),
+        "participants": _records(people),
+        "outliers": int(outliers(ratings).sum()),
+        "conventions": _conventions(ddof=ddof, min_ratings=min_ratings),
+    }
+
+
+def _is_rating(judgments: pd.DataFrame) -> np.ndarray:
+    codes, labels = group_codes(tasks(judgments))
+    rating = np.array([label != "forced_choice" for label in labels], dtype=bool)
+    return rating[codes]
+
+
+def _conventions(*, ddof: int, min_ratings: int) -> dict[str, Any]:
+    return {
+        "z": f"(x - mean) / sd of the participant's own ratings, ddof {ddof}, over target and filler trials; "
+        "practice, catch and anchor trials are left out",
+        "min_ratings": min_ratings,
+        "constant": "a participant with one rating throughout has no z",
+        "items": "targets; mean over participants of the transformed ratings",
+        "sd": "over the ratings of the item, ddof 1; se = sd / sqrt(n); interval: t, n - 1 df, 95 %",
+        "mean_raw": "mean of the untransformed ratings of the same rows",
+        "magnitudes": "0 and below are left out, never replaced",
+        "outliers": f"ratings with |x - median| / (1.4826 MAD) above {OUTLIER_CUT} within the participant: "
+        "counted, kept",
+    }
+
+
+def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Give a table's rows as plain values, None where a number is undefined."""
+    columns = [
+        [none_if_nan(value) for value in table[name]]
+        if table[name].dtype.kind == "f"
+        else table[name].tolist()
+        for name in table.columns
+    ]
+    names = [str(name) for name in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count the scale points given to each sentence, with their median.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``item`` and ``value``; ``scale_low`` and ``scale_high`` name points nobody chose.
+
+    Returns
+    -------
+    DataFrame
+        ``paradigm``, ``item``, ``condition``, ``sentence_id``, ``n``, ``median`` and one column of
+        counts for each scale point, named by the point (``1``, ``2``, …).
+
+    Raises
+    ------
+    BadInput
+        If the values are no whole scale points.
+    """
+    require_columns(judgments, "item", "value")
+    rows = judgments[is_kind(judgments, ("target",))]
+    value = rated(rows)
+    known = ~np.isnan(value)
+    if (value[known] != np.round(value[known])).any():
+        raise BadInput(
+            "a value is no whole scale point.", column="value", remedy="Histograms are for Likert."
+        )
+    codes, table = _cells(rows)
+    low, high = _ends(rows, value[known])
+    points = np.arange(low, high + 1)
+    cell = codes[known] * len(points) + (value[known] - low).astype(np.int64)
+    counts = np.bincount(cell, minlength=len(table) * len(points)).reshape(len(table), len(points))
+    median = pd.Series(value).groupby(codes).median().reindex(np.arange(len(table))).to_numpy()
+    return table.assign(
+        n=counts.sum(axis=1),
+        median=median,
+        **{str(int(point)): counts[:, column] for column, point in enumerate(points)},
+    )
+
+
+def _ends(rows: pd.DataFrame, value: Floats) -> tuple[int, int]:
+    lows = [value.min()] if len(value) else []
+    highs = [value.max()] if len(value) else []
+    for name, ends in (("scale_low", lows), ("scale_high", highs)):
+        given = pd.to_numeric(column_or_blank(rows, name), errors="coerce").dropna()
+        ends.extend(given.unique())
+    return (int(min(lows)), int(max(highs))) if lows and highs else (1, 0)

@@ -1,0 +1,1 @@
+"""How far people agree with the expected labels, and with each other."""

@@ -1,0 +1,202 @@
+"""Intervals of shares whose judgments come in clusters: one cluster per participant.
+
+Pooled binomial intervals are about 2.7 times too narrow on BLiMP's batch. Here whole participants
+are drawn with replacement.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+
+from analysis.aggregation.proportions import wilson_interval
+from analysis.rows import Codes, Floats
+
+DRAWS = 10_000
+DENSE_CELLS = 20_000_000
+MULTIPLICATIONS = 30_000_000_000
+_CHUNK_CELLS = 4_000_000
+_STORED_RATIOS = 15_000_000
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Lower and upper ends of several ratios, and how they were made."""
+
+    low: Floats
+    high: Floats
+    method: list[str]
+
+
+def cluster_sums(values: Floats, clusters: Codes, groups: Codes, *, shape: tuple[int, int]) -> Any:
+    """Sum values by cluster and group.
+
+    Parameters
+    ----------
+    values : array of float
+    clusters, groups : arrays of int
+        Codes of each value.
+    shape : (n_clusters, n_groups)
+
+    Returns
+    -------
+    array, or scipy sparse array where a full one would need too much memory
+    """
+    cells = shape[0] * shape[1]
+    if cells <= DENSE_CELLS:
+        return np.bincount(clusters * shape[1] + groups, weights=values, minlength=cells).reshape(shape)
+    return sparse.csr_array((values, (clusters, groups)), shape=shape)
+
+
+def participant_intervals(
+    numerators: Any, denominators: Any, *, draws: int = DRAWS, seed: int = 0, confidence: float = 0.95
+) -> Intervals:
+    """Give participant-cluster intervals of Σ numerators / Σ denominators, column by column.
+
+    Parameters
+    ----------
+    numerators, denominators : arrays or sparse arrays, participants by statistics
+        As from :func:`cluster_sums`.
+    draws : int
+        Bootstrap draws; 0 asks for the closed form.
+    seed : int
+    confidence : float
+
+    Returns
+    -------
+    Intervals
+        ``method`` of each column is ``participant_bootstrap``; ``participant_linearized``, the
+        closed form, taken where the bootstrap would need more than 3 · 10¹⁰ multiplications
+        (hundreds of thousands of participants); ``participant_wilson``, Wilson over participants,
+        where everybody agrees and every draw would too; or ``none`` (NaN ends) where fewer than
+        two participants contribute.
+
+    Notes
+    -----
+    Bootstrap: weights W ~ Multinomial(C; 1/C) over the C participants, statistic
+    (W·S) / (W·N), percentiles. Linearized: variance C/(C-1) Σ (S_c - A N_c)² / (Σ N)², normal
+    quantiles, cut to [0, 1]. The bootstrap approaches it as C grows. Both generalise over
+    speakers, not over items.
+
+    References
+    ----------
+    Owen (2007), "The pigeonhole bootstrap", Annals of Applied Statistics 1.
+    """
+    n_clusters, n_columns = numerators.shape
+    work = draws * n_clusters * n_columns
+    if draws == 0 or work > MULTIPLICATIONS or sparse.issparse(numerators):
+        low, high = linearized_interval(numerators, denominators, confidence=confidence)
+        method = "participant_linearized"
+    else:
+        low, high = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
+        width = max(1, _STORED_RATIOS // draws)
+        for start in range(0, n_columns, width):
+            block = slice(start, start + width)
+            rng = np.random.default_rng(seed)
+            ratios = bootstrap_ratios(numerators[:, block], denominators[:, block], draws=draws, rng=rng)
+            low[block], high[block] = percentiles(ratios, confidence=confidence)
+        method = "participant_bootstrap"
+    intervals = Intervals(low, high, [method] * n_columns)
+    _mend_edges(intervals, numerators, denominators, confidence=confidence)
+    return intervals
+
+
+def _mend_edges(intervals: Intervals, numerators: Any, denominators: Any, *, confidence: float) -> None:
+    """Replace zero-width intervals at 0 and 1, and blank those of fewer than two participants."""
+    people = _contributors(denominators)
+    top = np.asarray(numerators.sum(axis=0), dtype=np.float64).ravel()
+    bottom = np.asarray(denominators.sum(axis=0), dtype=np.float64).ravel()
+    for column in np.flatnonzero((people < 2) | (top == 0) | (top == bottom)):
+        low, high = np.nan, np.nan
+        if people[column] >= 2:
+            agreeing = people[column] if top[column] else 0
+            ends = wilson_interval(agreeing, people[column], confidence=confidence)
+            low, high = float(ends[0]), float(ends[1])
+        intervals.low[column], intervals.high[column] = low, high
+        intervals.method[column] = "participant_wilson" if people[column] >= 2 else "none"
+
+
+def bootstrap_ratios(
+    numerators: Floats, denominators: Floats, *, draws: int, rng: np.random.Generator
+) -> Floats:
+    """Resample clusters and recompute every ratio.
+
+    Parameters
+    ----------
+    numerators, denominators : arrays, clusters by statistics
+    draws : int
+    rng : numpy Generator
+
+    Returns
+    -------
+    array of float, draws by statistics
+        NaN where a draw holds no data for a statistic.
+
+    Notes
+    -----
+    Draws are made in blocks, so memory grows with draws × statistics only.
+    """
+    n_clusters, n_columns = numerators.shape
+    both = np.hstack([numerators, denominators])
+    ratios = np.full((draws, n_columns), np.nan)
+    block = max(1, min(draws, _CHUNK_CELLS // max(n_clusters, 2 * n_columns, 1)))
+    for start in range(0, draws, block):
+        size = min(block, draws - start)
+        drawn = rng.integers(n_clusters, size=(size, n_clusters))
+        drawn += np.arange(size)[:, None] * n_clusters
+        weights = np.bincount(drawn.ravel(), minlength=size * n_clusters).reshape(size, n_clusters)
+        sums = weights.astype(np.float64) @ both
+        top, bottom = sums[:, :n_columns], sums[:, n_columns:]
+        np.divide(top, bottom, out=ratios[start : start + size], where=bottom > 0)
+    return ratios
+
+
+def percentiles(ratios: Floats, *, confidence: float) -> tuple[Floats, Floats]:
+    """Give the percentile interval of each column, leaving out draws without data."""
+    tails = [(1 - confidence) / 2, 1 - (1 - confidence) / 2]
+    ends = np.full((2, ratios.shape[1]), np.nan)
+    whole = np.logical_not(np.isnan(ratios).any(axis=0))
+    if whole.any():
+        ends[:, whole] = np.quantile(ratios[:, whole], tails, axis=0)
+    for column in np.flatnonzero(~whole):
+        known = ratios[:, column][~np.isnan(ratios[:, column])]
+        if len(known):
+            ends[:, column] = np.quantile(known, tails)
+    return ends[0], ends[1]
+
+
+def linearized_interval(
+    numerators: Any, denominators: Any, *, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Give the closed-form cluster interval of each ratio.
+
+    Parameters
+    ----------
+    numerators, denominators : arrays or sparse arrays, clusters by statistics
+    confidence : float
+
+    Returns
+    -------
+    low, high : arrays of float
+        NaN where there is no data.
+    """
+    z = float(stats.norm.ppf(0.5 + confidence / 2))
+    n_clusters = numerators.shape[0]
+    top = np.asarray(numerators.sum(axis=0), dtype=np.float64).ravel()
+    bottom = np.asarray(denominators.sum(axis=0), dtype=np.float64).ravel()
+    ratio = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    finite = np.nan_to_num(ratio)
+    if sparse.issparse(numerators):
+        residual = numerators - denominators @ sparse.diags_array(finite)
+        squares = np.asarray(residual.multiply(residual).sum(axis=0), dtype=np.float64).ravel()
+    else:
+        squares = ((numerators - denominators * finite) ** 2).sum(axis=0)
+    variance = squares * n_clusters / max(n_clusters - 1, 1)
+    se = np.divide(np.sqrt(variance), bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    return np.clip(ratio - z * se, 0, 1), np.clip(ratio + z * se, 0, 1)
+
+
+def _contributors(denominators: Any) -> Codes:
+    filled = denominators > 0
+    return np.asarray(filled.sum(axis=0), dtype=np.int64).ravel()

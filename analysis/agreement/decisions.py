@@ -1,0 +1,185 @@
+"""Whether each judgment agrees with the author's expectation, whatever the task.
+
+Forced choice: the expected member was chosen; the item is the minimal pair. Yes-no: yes to a
+sentence expected acceptable, no to one expected unacceptable; the item is the sentence. Rating
+tasks: the participant rated the acceptable member of an item above its unacceptable member; only
+participants who rated both can tell.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement.chance_corrected import label_blind
+from analysis.columns import require_columns
+from analysis.rows import (
+    RATING_TASKS,
+    Floats,
+    column_or_blank,
+    flags,
+    group_codes,
+    is_kind,
+    joint_codes,
+    numbers,
+    tasks,
+)
+from analysis.scales import rated
+
+COLUMNS = ("participant", "paradigm", "phenomenon", "item", "agrees", "expected_first", "coded", "task")
+
+
+def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Give one row per decision: did this participant agree on this item?
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant``, ``item`` (or ``pair_id``) and ``value``; ``expected`` for yes-no and
+        ratings. Only targets are used.
+
+    Returns
+    -------
+    DataFrame
+        ``participant``, ``paradigm``, ``phenomenon``, ``item``, ``agrees`` (1, 0, or NaN where the
+        answer is missing), ``expected_first`` (1, 0 or NaN), ``coded`` (the answer as annotators are
+        compared with each other: label-blind in forced choice, yes or no in yes-no, NaN for ratings)
+        and ``task``.
+
+    Raises
+    ------
+    MissingColumns
+        If a needed column is absent.
+
+    Notes
+    -----
+    Within one participant z-scoring keeps the order of ratings, so comparing a participant's own
+    ratings of two members is comparing their z-scores. Equal ratings do not agree. An item with
+    several acceptable or unacceptable sentences is compared by the means of each side.
+    """
+    require_columns(judgments, "participant", "value")
+    targets = judgments[is_kind(judgments, ("target",))]
+    task = tasks(targets)
+    parts = [part for part in _by_task(targets, task) if len(part)]
+    if not parts:
+        return pd.DataFrame({name: pd.Series(dtype=object) for name in COLUMNS}).astype(
+            {"agrees": float, "expected_first": float, "coded": float}
+        )
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
+
+
+def _by_task(targets: pd.DataFrame, task: pd.Series) -> Iterator[pd.DataFrame]:
+    codes, labels = group_codes(task)
+    for number, name in enumerate(labels):
+        rows = targets if len(labels) == 1 else targets[codes == number]
+        if name == "yes_no":
+            yield yes_no_decisions(rows)
+        elif name in RATING_TASKS:
+            yield rating_decisions(rows, task=name)
+        else:
+            yield forced_choice_decisions(rows)
+
+
+def forced_choice_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Read forced choices: ``value`` 1 chose the expected member, 0 the other.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        The pair is ``pair_id``, or ``item`` where there is none.
+
+    Returns
+    -------
+    DataFrame
+        As in :func:`decisions`.
+    """
+    if "pair_id" in judgments.columns:
+        pair = judgments["pair_id"]
+        unnamed = pair.isna() | (pair == "")
+        if unnamed.any():
+            pair = pair.astype(object).where(~unnamed, column_or_blank(judgments, "item").astype(object))
+    else:
+        require_columns(judgments, "item")
+        pair = judgments["item"]
+    agrees = numbers(judgments)
+    coded = label_blind(agrees, pair, paradigms=column_or_blank(judgments, "paradigm"))
+    return _decided(judgments, pair, agrees, coded=coded, task="forced_choice")
+
+
+def yes_no_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Read yes-no answers: yes to an acceptable or no to an unacceptable sentence agrees.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``sentence_id`` and ``expected``; sentences without an expected status are left out.
+
+    Returns
+    -------
+    DataFrame
+        As in :func:`decisions`.
+    """
+    require_columns(judgments, "sentence_id", "expected")
+    status = judgments["expected"].astype(object)
+    labelled = status.isin(["acceptable", "unacceptable"]).to_numpy()
+    rows = judgments[labelled]
+    says_yes = numbers(rows)
+    acceptable = (status[labelled] == "acceptable").to_numpy()
+    agrees = np.where(np.isnan(says_yes), np.nan, (says_yes == acceptable).astype(float))
+    return _decided(rows, rows["sentence_id"], agrees, coded=says_yes, task="yes_no")
+
+
+def rating_decisions(judgments: pd.DataFrame, *, task: str = "likert") -> pd.DataFrame:
+    """Compare each participant's own ratings of the two sides of an item.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``item`` and ``expected``.
+    task : str
+        Name of the rating task.
+
+    Returns
+    -------
+    DataFrame
+        As in :func:`decisions`; ``agrees`` is NaN where the participant rated one side only.
+    """
+    require_columns(judgments, "item", "expected")
+    status = judgments["expected"].astype(object)
+    rows = judgments[status.isin(["acceptable", "unacceptable"]).to_numpy()]
+    acceptable = (rows["expected"].astype(object) == "acceptable").to_numpy()
+    paradigm, _ = group_codes(column_or_blank(rows, "paradigm"))
+    item, _ = group_codes(rows["item"])
+    person, _ = group_codes(rows["participant"])
+    cell, _, _ = joint_codes(person, joint_codes(paradigm, item)[0])
+    size = int(cell.max()) + 1 if len(cell) else 0
+    first_row = np.zeros(size, dtype=np.int64)
+    first_row[cell[::-1]] = np.arange(len(cell))[::-1]
+    ratings = rated(rows, scope=("target",))
+    means = []
+    for side in (acceptable, ~acceptable):
+        used = side & ~np.isnan(ratings)
+        n = np.bincount(cell[used], minlength=size)
+        total = np.bincount(cell[used], weights=ratings[used], minlength=size)
+        means.append(np.divide(total, n, out=np.full(size, np.nan), where=n > 0))
+    both = ~np.isnan(means[0]) & ~np.isnan(means[1])
+    agrees = np.where(both, (means[0] > means[1]).astype(float), np.nan)
+    shown = rows.iloc[first_row]
+    return _decided(shown, shown["item"], agrees, coded=np.full(size, np.nan), task=task)
+
+
+def _decided(
+    rows: pd.DataFrame, item: pd.Series, agrees: Floats, *, coded: Floats, task: str
+) -> pd.DataFrame:
+    sided = "expected_first" in rows.columns and task == "forced_choice"
+    names = ("participant", "paradigm", "phenomenon")
+    return pd.DataFrame(
+        {
+            **{name: column_or_blank(rows, name).array for name in names},
+            "item": item.array,
+            "agrees": agrees,
+            "expected_first": flags(rows["expected_first"]) if sided else np.full(len(rows), np.nan),
+            "coded": coded,
+            "task": pd.Categorical.from_codes(np.zeros(len(rows), dtype=np.int64), pd.Index([task])),
+        }
+    )

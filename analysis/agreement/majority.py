@@ -1,0 +1,142 @@
+"""The majority label of an item, with ties and thin items visible."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.aggregation.proportions import wilson_interval
+from analysis.errors import UnknownName
+from analysis.rows import Codes, group_codes, joint_codes
+
+N_MIN = 3
+TIES = ("strict", "half", "drop")
+USABLE = ("expected", "unexpected", "tie")
+
+
+def majority_status(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> np.ndarray:
+    """Name the majority of each item.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+        Judgments for the expected label, and all kept judgments.
+    n_min : int
+        Items with fewer judgments are ``insufficient``.
+
+    Returns
+    -------
+    array of str
+        ``expected`` (2k > n), ``unexpected`` (2k < n), ``tie``, ``insufficient`` or ``no_data``.
+
+    Notes
+    -----
+    Counts are compared as integers; a tie is never broken by the order of the rows.
+
+    Examples
+    --------
+    >>> majority_status([3, 2, 1, 0], [4, 4, 3, 0]).tolist()
+    ['expected', 'tie', 'unexpected', 'no_data']
+    """
+    chosen, total = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
+    conditions = [total == 0, total < n_min, 2 * chosen > total, 2 * chosen < total]
+    words = ["no_data", "insufficient", "expected", "unexpected"]
+    return np.select(conditions, words, default="tie").astype(object)
+
+
+def majority_agreement(majority: npt.ArrayLike, *, ties: str = "strict") -> float | None:
+    """Give the share of items whose majority is the expected label.
+
+    Parameters
+    ----------
+    majority : array of str
+        As from :func:`majority_status`; ``no_data`` and ``insufficient`` items are left out.
+    ties : {"strict", "half", "drop"}
+        A tie is not right, counts one half, or leaves the denominator.
+
+    Returns
+    -------
+    float or None
+        None where no item can be used.
+
+    Raises
+    ------
+    UnknownName
+        If ``ties`` is another word.
+
+    Examples
+    --------
+    >>> majority_agreement(["expected", "tie"]), majority_agreement(["expected", "tie"], ties="drop")
+    (0.5, 1.0)
+    """
+    if ties not in TIES:
+        raise UnknownName("tie rule", ties, TIES)
+    words = np.asarray(majority, dtype=object)
+    right, tied = int((words == "expected").sum()), int((words == "tie").sum())
+    items = right + tied + int((words == "unexpected").sum())
+    if ties == "drop":
+        items -= tied
+    doubled = 2 * right + (tied if ties == "half" else 0)
+    return doubled / (2 * items) if items else None
+
+
+def item_codes(decided: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
+    """Number the items of a frame of decisions; the same item name in two paradigms is two items.
+
+    Parameters
+    ----------
+    decided : DataFrame
+        As from :func:`analysis.agreement.decisions.decisions`.
+
+    Returns
+    -------
+    codes : array of int
+    items : DataFrame
+        ``paradigm``, ``phenomenon`` and ``item`` of each code, ordered by paradigm and item.
+    """
+    paradigm, paradigms = group_codes(decided["paradigm"])
+    item, items = group_codes(decided["item"])
+    phenomenon, phenomena = group_codes(decided["phenomenon"])
+    codes, paradigm_of, item_of = joint_codes(paradigm, item)
+    phenomenon_of = np.zeros(len(paradigms), dtype=np.int64)
+    np.maximum.at(phenomenon_of, paradigm, phenomenon)
+    table = {
+        "paradigm": np.array(paradigms, dtype=object)[paradigm_of],
+        "phenomenon": np.array(phenomena, dtype=object)[phenomenon_of[paradigm_of]],
+        "item": np.array(items, dtype=object)[item_of],
+    }
+    return codes, pd.DataFrame(table)
+
+
+def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN) -> pd.DataFrame:
+    """Count the decisions of each item.
+
+    Parameters
+    ----------
+    decided : DataFrame
+        As from :func:`analysis.agreement.decisions.decisions`.
+    n_min : int
+        As in :func:`majority_status`.
+
+    Returns
+    -------
+    DataFrame
+        One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``,
+        ``share``, ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
+    """
+    codes, items = item_codes(decided)
+    agrees = decided["agrees"].to_numpy(dtype=np.float64)
+    answered = ~np.isnan(agrees)
+    shown = np.bincount(codes, minlength=len(items))
+    n = np.bincount(codes[answered], minlength=len(items))
+    k = np.bincount(codes[agrees == 1], minlength=len(items))
+    low, high = wilson_interval(k, n)
+    share = np.divide(k, n, out=np.full(len(items), np.nan), where=n > 0)
+    return items.assign(
+        k=k,
+        n=n,
+        n_missing=shown - n,
+        share=share,
+        ci_low=low,
+        ci_high=high,
+        majority=majority_status(k, n, n_min=n_min),
+    )

@@ -1,0 +1,183 @@
+"""Agreement of an experiment, by paradigm, by phenomenon and overall, as one document."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement.bootstrap import DRAWS, participant_intervals
+from analysis.agreement.chance_corrected import gwet_ac1, krippendorff_alpha, percent_agreement
+from analysis.agreement.clusters import participant_sums, position_summary
+from analysis.agreement.decisions import decisions
+from analysis.agreement.inclusion import Rule, parse_rule
+from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
+from analysis.agreement.summaries import Study
+from analysis.errors import UnknownName
+
+
+def item_table(
+    judgments: pd.DataFrame, *, n_min: int = N_MIN, before: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Count the judgments of each item that agree with the expected label.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        As for :func:`analysis.agreement.decisions.decisions`.
+    n_min : int
+        Items with fewer judgments are ``insufficient``.
+    before : DataFrame, optional
+        The judgments before exclusion: items that lost all of theirs are then listed as
+        ``no_data``, and ``n_before`` tells how many each had.
+
+    Returns
+    -------
+    DataFrame
+        ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``, ``share``, ``ci_low``,
+        ``ci_high`` (Wilson, 95 %), ``majority`` and, with ``before``, ``n_before``.
+    """
+    return _listed(count_items(decisions(judgments), n_min=n_min), before, n_min=n_min)
+
+
+def _listed(items: pd.DataFrame, before: pd.DataFrame | None, *, n_min: int) -> pd.DataFrame:
+    """Add the items that lost every judgment, and ``n_before``."""
+    if before is None:
+        return items
+    keys = ["paradigm", "item"]
+    earlier = count_items(decisions(before), n_min=n_min)[[*keys, "phenomenon", "n"]]
+    merged = earlier.rename(columns={"n": "n_before"}).merge(
+        items.drop(columns="phenomenon"), on=keys, how="left"
+    )
+    counts = ["k", "n", "n_missing"]
+    merged[counts] = merged[counts].fillna(0).astype(int)
+    merged["majority"] = merged["majority"].astype(object).where(merged["majority"].notna(), "no_data")
+    return merged[[*items.columns, "n_before"]]
+
+
+def agreement_report(
+    judgments: pd.DataFrame,
+    *,
+    rule: str | Rule | None = None,
+    ties: str = "strict",
+    experiment: str = "",
+    seed: int = 0,
+    draws: int = DRAWS,
+    excluded: Sequence[dict[str, Any]] = (),
+    n_min: int = N_MIN,
+    before: pd.DataFrame | None = None,
+) -> dict[str, Any]:
+    """Report agreement with the expected labels and which paradigms a rule includes.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        The kept rows; see :func:`analysis.agreement.decisions.decisions`.
+    rule : str or Rule, optional
+        As :func:`analysis.agreement.inclusion.parse_rule` reads it. Without one nothing is decided:
+        ``included`` is null and ``overall_included`` equals ``overall``.
+    ties : {"strict", "half", "drop"}
+        How a tie counts in majority agreement. Inclusion never counts a tie as right.
+    experiment : str
+        Copied into the document.
+    seed, draws : int
+        Of the participant bootstrap.
+    excluded : sequence of dict
+        Rows of the flow table, copied into the document.
+    n_min : int
+        Items with fewer judgments have no majority.
+    before : DataFrame, optional
+        The judgments before exclusion, so that items which lost all of theirs are listed.
+
+    Returns
+    -------
+    dict
+        JSON-ready; undefined numbers are None. ``items`` counts those with a usable majority.
+
+    Raises
+    ------
+    MissingColumns, UnknownName, BadInput
+        If a column is absent, or the rule or tie rule is unknown.
+
+    Notes
+    -----
+    Intervals are of ``individual_agreement``: participants are resampled, each judgment weighing
+    1 / n of its item, which is the pooled share when items have equally many judgments.
+    """
+    if ties not in TIES:
+        raise UnknownName("tie rule", ties, TIES)
+    chosen = parse_rule(rule) if isinstance(rule, str) else rule
+    decided = decisions(judgments)
+    study = Study.of(_listed(count_items(decided, n_min=n_min), before, n_min=n_min), decided)
+    status = study.statuses(chosen)
+    included = [word == "included" for word in status] if chosen else None
+    sums = participant_sums(decided, study, kept=np.array(included or [True] * len(status), dtype=bool))
+    intervals = participant_intervals(sums.numerators, sums.denominators, draws=draws, seed=seed)
+    document: dict[str, Any] = {
+        "experiment": experiment,
+        "rule": chosen.name if chosen else None,
+        "ties": ties,
+        "participants": study.participants,
+        **study.summaries(status, included, ties=ties, intervals=sums.named(intervals)),
+        "position": position_summary(decided, sums.named(intervals)["position"]),
+        "reliability": reliability(decided),
+        "excluded": [dict(row) for row in excluded],
+    }
+    return document | {"conventions": conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)}
+
+
+def reliability(decided: pd.DataFrame) -> dict[str, Any]:
+    """Give the agreement of annotators with each other, where answers are categories.
+
+    Parameters
+    ----------
+    decided : DataFrame
+        As from :func:`analysis.agreement.decisions.decisions`.
+
+    Returns
+    -------
+    dict
+        ``percent`` (pairwise), ``krippendorff_alpha`` (nominal, label-blind coding), ``ac1`` (coded
+        by expected label) and ``status``; None for ratings and without data.
+    """
+    answered = decided[decided["coded"].notna()]
+    unit = item_codes(answered)[0]
+    blind = pd.DataFrame({"unit": unit, "value": answered["coded"].to_numpy()})
+    labelled = pd.DataFrame({"unit": unit, "value": answered["agrees"].to_numpy()})
+    alpha = krippendorff_alpha(blind)
+    return {
+        "percent": percent_agreement(blind).value,
+        "krippendorff_alpha": alpha.value,
+        "ac1": gwet_ac1(labelled).value,
+        "status": alpha.status,
+    }
+
+
+def conventions(*, draws: int, seed: int, n_min: int, ties: str) -> dict[str, Any]:
+    """Name every convention behind the numbers of an agreement report."""
+    tie_words = {
+        "strict": "a tie is not right",
+        "half": "a tie counts one half",
+        "drop": "a tie leaves the denominator",
+    }
+    return {
+        "majority": "strict: more than half of the kept answers, compared as integers",
+        "ties": f"{ties}: {tie_words[ties]}; inclusion rules never count a tie as right",
+        "n_min": n_min,
+        "items": "items with at least n_min kept answers; forced choice: minimal pairs; yes-no: sentences; "
+        "ratings: items of which a participant rated both sides",
+        "individual_agreement": "mean of item shares (every item counts alike); a phenomenon is the "
+        "unweighted mean of its paradigms",
+        "individual_agreement_pooled": "all kept answers pooled",
+        "ratings": "a participant agrees who rated the acceptable side of an item above the unacceptable "
+        "one; equal ratings do not agree",
+        "interval": "95 %, of individual_agreement, participants resampled with replacement; "
+        "generalises over speakers, not over items",
+        "interval_item": "Wilson, 95 %",
+        "draws": draws,
+        "seed": seed,
+        "krippendorff_alpha": "nominal; forced choice coded label-blind by a hash of the pair's name, "
+        "yes-no coded by the answer",
+        "ac1": "coded by the expected label",
+        "trials": "targets only; catch, practice, anchor and filler trials are left out",
+    }

@@ -1,0 +1,147 @@
+"""The blocks of an agreement report: one for each paradigm, each phenomenon and the whole."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement.inclusion import Rule, Tally
+from analysis.agreement.individual import mean_of_group_means, mean_of_item_shares, pooled_share
+from analysis.agreement.majority import USABLE, majority_agreement
+from analysis.rows import RATING_TASKS, Codes, Flags, group_codes
+
+Ends = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Counted items with their paradigms and phenomena, in alphabetical order."""
+
+    items: pd.DataFrame
+    paradigms: list[str]
+    paradigm_of: Codes
+    """Paradigm of each item."""
+    phenomena: list[str]
+    phenomenon_of: Codes
+    """Phenomenon of each paradigm."""
+    rated: frozenset[str]
+    """Paradigms whose decisions come from ratings."""
+    participants: int
+
+    @classmethod
+    def of(cls, items: pd.DataFrame, decided: pd.DataFrame) -> "Study":
+        """Arrange a table of items, as from ``count_items``."""
+        paradigm_of, paradigms = group_codes(items["paradigm"])
+        phenomenon, phenomena = group_codes(items["phenomenon"])
+        phenomenon_of = np.zeros(len(paradigms), dtype=np.int64)
+        phenomenon_of[paradigm_of] = phenomenon
+        from_ratings = decided["paradigm"][decided["task"].isin(RATING_TASKS).to_numpy()]
+        rated = frozenset(group_codes(from_ratings)[1])
+        known = decided["participant"][decided["agrees"].notna().to_numpy()]
+        people = len(group_codes(known)[1])
+        return cls(items, paradigms, paradigm_of, phenomena, phenomenon_of, rated, people)
+
+    def statuses(self, rule: Rule | None) -> list[str]:
+        """Decide each paradigm: included, rejected, insufficient_items, not_estimable, no_data or ok."""
+        order = np.argsort(self.paradigm_of, kind="stable")
+        starts = np.searchsorted(self.paradigm_of[order], np.arange(len(self.paradigms) + 1))
+        k, n = self.items["k"].to_numpy()[order], self.items["n"].to_numpy()[order]
+        word = self.items["majority"].to_numpy(dtype=object)[order]
+        found = []
+        for number, name in enumerate(self.paradigms):
+            part = slice(starts[number], starts[number + 1])
+            if n[part].sum() == 0 and (name in self.rated or rule is None):
+                found.append("not_estimable" if name in self.rated else "no_data")
+            elif rule is None:
+                found.append("ok")
+            else:
+                usable = int(np.isin(word[part], USABLE).sum())
+                right = int((word[part] == "expected").sum())
+                counts = list(zip(k[part].tolist(), n[part].tolist(), strict=True))
+                found.append(rule.decide(Tally(right, usable, counts)))
+        return found
+
+    def summaries(
+        self,
+        status: Sequence[str],
+        included: Sequence[bool] | None,
+        *,
+        ties: str,
+        intervals: Mapping[str, Ends],
+    ) -> dict[str, Any]:
+        """Give ``overall``, ``overall_included``, ``paradigms`` and ``phenomena``."""
+        everything = np.ones(len(self.paradigms), dtype=bool)
+        kept = everything if included is None else np.array(included, dtype=bool)
+        overall, overall_included = intervals["overall"]
+        paradigms = []
+        for number, counted in enumerate(self._each(self.paradigm_of, len(self.paradigms), ties=ties)):
+            chosen = None if included is None else bool(included[number])
+            names = {
+                "paradigm": self.paradigms[number],
+                "phenomenon": self.phenomena[self.phenomenon_of[number]] or None,
+            }
+            decision = {"included": chosen, "status": status[number]}
+            paradigms.append({**names, **counted, **intervals["paradigms"][number], **decision})
+        return {
+            "overall": self.block(everything, included, ties=ties) | {**overall},
+            "overall_included": self.block(kept, included, ties=ties) | {**overall_included},
+            "paradigms": paradigms,
+            "phenomena": [
+                {"phenomenon": name or None}
+                | self.block(self.phenomenon_of == number, included, ties=ties, by_paradigm=True)
+                | {**intervals["phenomena"][number]}
+                for number, name in enumerate(self.phenomena)
+            ],
+        }
+
+    def block(
+        self, chosen: Flags, included: Sequence[bool] | None, *, ties: str, by_paradigm: bool = False
+    ) -> dict[str, Any]:
+        """Summarize some paradigms together."""
+        items = self.items[chosen[self.paradigm_of]]
+        counted = count(items, ties=ties)
+        shares = items["share"].to_numpy(dtype=np.float64)
+        paradigm_macro = mean_of_group_means(shares, items["paradigm"])
+        extra: dict[str, Any] = {"paradigm_macro": paradigm_macro}
+        if by_paradigm:
+            counted["individual_agreement"] = paradigm_macro
+            extra = {}
+        kept = None if included is None else int((np.array(included, dtype=bool) & chosen).sum())
+        return {"paradigms": int(chosen.sum()), "included": kept, **counted, **extra}
+
+    def _each(self, groups: Codes, n_groups: int, *, ties: str) -> list[dict[str, Any]]:
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(n_groups + 1))
+        columns = {name: self.items[name].to_numpy()[order] for name in ("k", "n", "n_missing", "majority")}
+        parts = [slice(starts[g], starts[g + 1]) for g in range(n_groups)]
+        return [count({name: column[part] for name, column in columns.items()}, ties=ties) for part in parts]
+
+
+def count(items: Any, *, ties: str) -> dict[str, Any]:
+    """Count items and judgments and compute the three agreements.
+
+    Parameters
+    ----------
+    items : DataFrame or dict of arrays
+        Needs ``k``, ``n``, ``n_missing`` and ``majority``.
+    ties : {"strict", "half", "drop"}
+
+    Returns
+    -------
+    dict
+    """
+    k, n = np.asarray(items["k"], dtype=np.int64), np.asarray(items["n"], dtype=np.int64)
+    majority = np.asarray(items["majority"], dtype=object)
+    return {
+        "items": int(np.isin(majority, USABLE).sum()),
+        "items_right": int((majority == "expected").sum()),
+        "ties": int((majority == "tie").sum()),
+        "items_insufficient": int(np.isin(majority, ("insufficient", "no_data")).sum()),
+        "majority_agreement": majority_agreement(majority, ties=ties),
+        "individual_agreement": mean_of_item_shares(k, n),
+        "individual_agreement_pooled": pooled_share(k, n),
+        "judgments": int(n.sum()),
+        "judgments_missing": int(np.asarray(items["n_missing"]).sum()),
+    }

@@ -1,0 +1,1 @@
+"""Which rows an analysis uses: plans of named steps, applied as masks."""

@@ -1,0 +1,185 @@
+"""Apply a plan: a mask of removed rows with reasons, and a flow table. Nothing is deleted."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.exclusions.criteria import CRITERIA, Verdicts, analysed
+from analysis.exclusions.plan import Plan, Step
+from analysis.rows import Codes, Flags, column_or_blank, group_codes
+
+UNITS = ("participants", "sessions", "judgments")
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """What a plan keeps, what it removes and why."""
+
+    plan: Plan
+    kept: pd.DataFrame
+    """The rows that stay, unchanged and in order."""
+    mask: pd.DataFrame
+    """One row per removed row: trial, participant, session, step, reason."""
+    flow: pd.DataFrame
+    """Participants, sessions and judgments removed and left after each step, in order."""
+    marginal: pd.DataFrame
+    """What each step would remove alone, and the units it has no evidence on."""
+    overlap: pd.DataFrame
+    """Judgments that both steps would remove, step by step."""
+
+    def flow_rows(self) -> list[dict[str, Any]]:
+        """Give the flow table as plain values, for JSON."""
+        return [
+            {str(key): value if isinstance(value, str) else int(value) for key, value in row.items()}
+            for row in self.flow.to_dict("records")
+        ]
+
+
+def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
+    """Apply an exclusion plan to judgments.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant`` and ``value``; each step reads the columns of its criterion. The frame
+        is left untouched.
+    plan : Plan
+
+    Returns
+    -------
+    Excluded
+
+    Raises
+    ------
+    MissingColumns
+        If ``participant`` or ``value`` is absent.
+
+    Notes
+    -----
+    Every criterion looks at all rows, not at what earlier steps left: so the kept rows do not
+    depend on the order of the steps, and another step never brings rows back. The order decides
+    only which step a row is counted under. *Judgments* are answered targets; participants and
+    sessions count while they have any row.
+
+    References
+    ----------
+    Moher et al. (2010), CONSORT: the flow table. Steegen et al. (2016), PPS 11: why recipes.
+    """
+    require_columns(judgments, "participant", "value")
+    person = group_codes(judgments["participant"])[0]
+    session = _sessions(judgments, person)
+    units = Units(person, session, analysed(judgments))
+    verdicts = [_verdict(judgments, step, units) for step in plan.steps]
+    removes = [_removed(found, step) for found, step in zip(verdicts, plan.steps, strict=True)]
+    first = np.full(len(judgments), -1)
+    for number, removed in enumerate(removes):
+        first[removed & (first < 0)] = number
+    return Excluded(
+        plan=plan,
+        kept=judgments[first < 0].copy(),
+        mask=_mask(judgments, first, plan),
+        flow=_flow(units, first, plan),
+        marginal=_marginal(units, verdicts, removes, plan),
+        overlap=_overlap(removes, plan, units),
+    )
+
+
+@dataclass(frozen=True)
+class Units:
+    """The participant and session of each row, and whether it is an analysed judgment."""
+
+    participant: Codes
+    session: Codes
+    judgment: Flags
+
+    def codes(self, scope: str) -> Codes:
+        """Give each row's unit of that scope."""
+        if scope == "judgment":
+            return np.arange(len(self.participant))
+        return self.participant if scope == "participant" else self.session
+
+    def count(self, rows: Flags) -> dict[str, int]:
+        """Count participants, sessions and judgments among some rows."""
+        return {
+            "participants": len(np.unique(self.participant[rows])),
+            "sessions": len(np.unique(self.session[rows])),
+            "judgments": int((self.judgment & rows).sum()),
+        }
+
+
+def _sessions(judgments: pd.DataFrame, person: Codes) -> Codes:
+    """Number the sessions; without a session column each participant has one."""
+    session, names = group_codes(column_or_blank(judgments, "session"))
+    if not names:
+        return session
+    unnamed = np.array([name == "" for name in names], dtype=bool)[session]
+    return np.where(unnamed, len(names) + person, session)
+
+
+def _verdict(judgments: pd.DataFrame, step: Step, units: Units) -> Verdicts:
+    """Give the verdict on each row's unit."""
+    codes = units.codes(step.scope)
+    n_units = int(codes.max()) + 1 if len(codes) else 0
+    found = CRITERIA[step.rule].judge(judgments, codes, n_units, step.parameters)
+    by_row: Verdicts = found[codes]
+    return by_row
+
+
+def _removed(verdict: Verdicts, step: Step) -> Flags:
+    missing = np.isnan(verdict) if step.on_missing == "drop" else np.zeros(len(verdict), dtype=bool)
+    removed: Flags = (verdict == 1) | missing
+    return removed
+
+
+def _mask(judgments: pd.DataFrame, first: Codes, plan: Plan) -> pd.DataFrame:
+    rows = first >= 0
+    removed, step = judgments[rows], first[rows]
+    names = np.array([each.name for each in plan.steps], dtype=object)
+    reasons = np.array([CRITERIA[each.rule].reason for each in plan.steps], dtype=object)
+    trial = removed["trial"] if "trial" in judgments.columns else removed.index.to_series()
+    return pd.DataFrame(
+        {
+            "trial": trial.to_numpy(),
+            "participant": removed["participant"].to_numpy(),
+            "session": column_or_blank(removed, "session").to_numpy(),
+            "step": names[step] if len(names) else [],
+            "reason": reasons[step] if len(reasons) else [],
+        }
+    )
+
+
+def _flow(units: Units, first: Codes, plan: Plan) -> pd.DataFrame:
+    left = np.ones(len(first), dtype=bool)
+    before = units.count(left)
+    rows = [{"step": "all", **{f"{name}_removed": 0 for name in UNITS}, **_named(before, "left")}]
+    for number, step in enumerate(plan.steps):
+        left &= first != number
+        after = units.count(left)
+        removed = {name: before[name] - after[name] for name in UNITS}
+        rows.append({"step": step.name, **_named(removed, "removed"), **_named(after, "left")})
+        before = after
+    return pd.DataFrame(rows)
+
+
+def _named(counts: dict[str, int], suffix: str) -> dict[str, Any]:
+    return {f"{name}_{suffix}": count for name, count in counts.items()}
+
+
+def _marginal(units: Units, verdicts: list[Verdicts], removes: list[Flags], plan: Plan) -> pd.DataFrame:
+    rows = []
+    for step, verdict, removed in zip(plan.steps, verdicts, removes, strict=True):
+        silent = len(np.unique(units.codes(step.scope)[np.isnan(verdict)]))
+        stay = units.count(~removed)
+        everything = units.count(np.ones(len(removed), dtype=bool))
+        counts = {name: everything[name] - stay[name] for name in UNITS}
+        rows.append({"step": step.name, "scope": step.scope, **counts, "no_evidence": silent})
+    return pd.DataFrame(rows, columns=["step", "scope", *UNITS, "no_evidence"])
+
+
+def _overlap(removes: list[Flags], plan: Plan, units: Units) -> pd.DataFrame:
+    names = [step.name for step in plan.steps]
+    counts = [[int((a & b & units.judgment).sum()) for b in removes] for a in removes]
+    return pd.DataFrame(counts, index=names, columns=names, dtype="int64")

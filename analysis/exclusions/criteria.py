@@ -1,0 +1,243 @@
+"""The criteria of exclusion: one function each, from judgments to failed, passed or no evidence.
+
+A criterion never looks at the answers to analysed items: excluding people because they disagree
+with the expected labels would raise the very agreement that is reported.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import BadInput
+from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers
+
+Verdicts = Floats
+"""1 the unit fails, 0 it passes, NaN there is no evidence."""
+Scope = Literal["participant", "session", "judgment"]
+Judge = Callable[[pd.DataFrame, Codes, int, Mapping[str, Any]], Verdicts]
+
+SCORABLE_KINDS = ("catch",)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion: how it judges units, on which scopes, with which settings."""
+
+    judge: Judge
+    scopes: tuple[Scope, ...]
+    """The first is the default."""
+    reason: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, settings: Mapping[str, Any]) -> None:
+        """Refuse settings that are no numbers in range, or that would score analysed items."""
+        scored = [kind for kind in settings.get("kinds", SCORABLE_KINDS) if kind not in SCORABLE_KINDS]
+        if scored:
+            raise BadInput(
+                f"a plan cannot exclude by the answers to {', '.join(scored)} trials: that would raise the "
+                "agreement it is meant to measure.",
+                remedy="Only catch trials, which are outside the analysis, may exclude.",
+            )
+        for name in ("max_errors", "minimum"):
+            if name in settings and not (type(settings[name]) is int and settings[name] >= 0):
+                raise BadInput(f"{name} is {settings[name]!r}.", remedy="Give a whole number from 0.")
+        if "min_share" in settings:
+            _share(settings["min_share"])
+
+
+def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units whose submission the platform's requester rejected.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``submission_status``; empty where nothing was decided.
+    unit : array of int
+        The unit (session or participant) of each row.
+    n_units : int
+    settings : mapping
+        None used.
+
+    Returns
+    -------
+    array of float
+        1, 0 or NaN for each unit.
+    """
+    codes, labels = group_codes(column_or_blank(judgments, "submission_status"))
+    meaning = [np.nan if label == "" else float(label.strip().lower() == "rejected") for label in labels]
+    return _any(np.array(meaning)[codes], unit, n_units)
+
+
+def catch_failed(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units with more than ``max_errors`` wrong answers to catch trials.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``correct`` of the rows whose ``kind`` is catch.
+    unit : array of int
+        The unit (session or participant) of each row.
+    n_units : int
+    settings : mapping
+        ``max_errors`` (default 0) and ``kinds`` (only catch).
+
+    Returns
+    -------
+    array of float
+        NaN for units that answered no catch trial.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8: one obvious pair in every HIT.
+    """
+    catches = is_kind(judgments, tuple(settings["kinds"]))
+    correct = flags(column_or_blank(judgments, "correct"))
+    answered = catches & ~np.isnan(correct)
+    seen = np.bincount(unit[answered], minlength=n_units)
+    wrong = np.bincount(unit[answered & (correct == 0)], minlength=n_units)
+    return np.where(seen > 0, (wrong > settings["max_errors"]).astype(float), np.nan)
+
+
+def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units that answered less than ``min_share`` of their planned trials.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``n_planned`` with ``session``; where it is unknown, ``session_status`` other than
+        ``complete`` fails.
+    unit : array of int
+        The unit (session or participant) of each row.
+    n_units : int
+    settings : mapping
+        ``min_share`` (default 0.9); exactly that share passes.
+
+    Returns
+    -------
+    array of float
+        NaN for units with neither.
+    """
+    share = _share(settings["min_share"])
+    sessions = group_codes(column_or_blank(judgments, "session"))[0]
+    planned_row = column_or_blank(judgments, "n_planned")
+    planned_by_row = pd.to_numeric(planned_row, errors="coerce").to_numpy(dtype=np.float64)
+    session_of = pd.DataFrame({"session": sessions, "unit": unit, "planned": planned_by_row})
+    planned = session_of.groupby(["unit", "session"])["planned"].max().groupby("unit").sum(min_count=1)
+    total = planned.reindex(np.arange(n_units)).to_numpy(dtype=np.float64)
+    answered = np.bincount(unit[~np.isnan(numbers(judgments))], minlength=n_units)
+    short = answered * share.denominator < total * share.numerator
+    codes, labels = group_codes(column_or_blank(judgments, "session_status"))
+    meaning = [np.nan if label == "" else float(label != "complete") for label in labels]
+    unfinished = _any(np.array(meaning)[codes], unit, n_units)
+    verdict: Verdicts = np.where(np.isnan(total), unfinished, short.astype(np.float64))
+    return verdict
+
+
+def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units whose participant does not report the study's language as a native one.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``native``; empty where it was not asked.
+    unit : array of int
+        The unit (participant or session) of each row.
+    n_units : int
+    settings : mapping
+        None used.
+
+    Returns
+    -------
+    array of float
+    """
+    native = flags(column_or_blank(judgments, "native"))
+    return _any(1 - native, unit, n_units)
+
+
+def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units that a researcher flagged by hand.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``flagged``.
+    unit : array of int
+        The unit (session or participant) of each row.
+    n_units : int
+    settings : mapping
+        None used.
+
+    Returns
+    -------
+    array of float
+    """
+    return _any(flags(column_or_blank(judgments, "flagged")), unit, n_units)
+
+
+def too_few(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+    """Fail units with fewer than ``minimum`` answered targets.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``value``, ``kind`` and ``status``.
+    unit : array of int
+        The unit (participant or session) of each row.
+    n_units : int
+    settings : mapping
+        ``minimum`` (default 4, as for participant z-scores).
+
+    Returns
+    -------
+    array of float
+        Never NaN: a count is always known.
+    """
+    answered = analysed(judgments)
+    verdict: Verdicts = np.where(
+        np.bincount(unit[answered], minlength=n_units) < settings["minimum"], 1.0, 0.0
+    )
+    return verdict
+
+
+def analysed(judgments: pd.DataFrame) -> Flags:
+    """Tell which rows are answered targets, the judgments that an analysis counts."""
+    return is_kind(judgments, ("target",)) & ~np.isnan(numbers(judgments))
+
+
+CRITERIA: dict[str, Criterion] = {
+    "rejected": Criterion(rejected, ("session", "participant"), "submission rejected on the platform"),
+    "catch_failed": Criterion(
+        catch_failed,
+        ("session", "participant"),
+        "too many catch trials wrong",
+        {"max_errors": 0, "kinds": ("catch",)},
+    ),
+    "incomplete": Criterion(
+        incomplete, ("session", "participant"), "too few planned trials answered", {"min_share": "0.9"}
+    ),
+    "not_native": Criterion(not_native, ("participant", "session"), "not a native speaker by own report"),
+    "flagged": Criterion(flagged, ("session", "participant", "judgment"), "flagged by a researcher"),
+    "too_few": Criterion(too_few, ("participant", "session"), "too few answers", {"minimum": 4}),
+}
+
+
+def _any(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
+    """Fail a unit when any row fails; no evidence when no row has any."""
+    known = ~np.isnan(marks)
+    seen = np.bincount(unit[known], minlength=n_units)
+    failing = np.bincount(unit[known & (marks == 1)], minlength=n_units)
+    return np.where(seen > 0, (failing > 0).astype(float), np.nan)
+
+
+def _share(given: Any) -> Fraction:
+    try:
+        share = Fraction(str(given))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise BadInput(f"min_share is {given!r}.", remedy="Give a share from 0 to 1.")
+    return share

@@ -1,0 +1,192 @@
+"""Which rows of a judgment frame count, and their groups as integers.
+
+Every statistic reads its rows through these few functions, so that *answered*, *target* and
+*missing* mean the same thing everywhere.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.errors import BadInput
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+RATING_TASKS = ("likert", "magnitude_estimation", "slider")
+_TRUE = {"true", "1", "1.0", "yes", "t"}
+_FALSE = {"false", "0", "0.0", "no", "f"}
+
+
+def is_kind(judgments: pd.DataFrame, kinds: Sequence[str]) -> Flags:
+    """Tell which rows are trials of the given kinds.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``kind`` may be absent or empty: such rows are targets.
+    kinds : sequence of str
+        For example ``("target", "filler")``.
+
+    Returns
+    -------
+    array of bool
+    """
+    if "kind" not in judgments.columns:
+        return np.full(len(judgments), "target" in kinds)
+    wanted = {*kinds, ""} if "target" in kinds else set(kinds)
+    codes, labels = group_codes(judgments["kind"])
+    return np.array([label in wanted for label in labels], dtype=bool)[codes]
+
+
+def numbers(judgments: pd.DataFrame) -> Floats:
+    """Give ``value`` as floats, NaN where the trial was not answered.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``value``; ``status`` other than ``answered`` makes a row missing.
+
+    Returns
+    -------
+    array of float
+
+    Raises
+    ------
+    BadInput
+        If a value is text or infinite; the row is named.
+    """
+    column = judgments["value"]
+    try:
+        found: Floats = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan).copy()
+    except (ValueError, TypeError) as error:
+        readable = pd.to_numeric(column, errors="coerce")
+        row = int(np.flatnonzero((readable.isna() & column.notna()).to_numpy())[0])
+        message = f"{column.iloc[row]!r} is not a number."
+        remedy = "Leave the cell empty where there is no answer."
+        raise BadInput(message, row=row + 1, column="value", remedy=remedy) from error
+    if np.isinf(found).any():
+        row = int(np.flatnonzero(np.isinf(found))[0])
+        raise BadInput("the value is infinite.", row=row + 1, column="value", remedy="Give a finite number.")
+    if "status" in judgments.columns:
+        codes, labels = group_codes(judgments["status"])
+        found[~np.array([label in ("answered", "") for label in labels], dtype=bool)[codes]] = np.nan
+    return found
+
+
+def tasks(judgments: pd.DataFrame) -> pd.Series:
+    """Give each row's task, guessed for the whole frame where no ``task`` column says it.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``value``; ``task`` and ``expected`` are used when present.
+
+    Returns
+    -------
+    Series of str, same index
+        Without ``task``: values all 0 or 1 are forced choice, or yes-no where ``expected`` is given;
+        any other values are ``likert`` ratings.
+    """
+    if "task" in judgments.columns:
+        return judgments["task"]
+    found = numbers(judgments)
+    if np.isin(found[~np.isnan(found)], (0.0, 1.0)).all():
+        guess = "yes_no" if "expected" in judgments.columns else "forced_choice"
+    else:
+        guess = "likert"
+    return _constant(guess, judgments.index, name="task")
+
+
+def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
+    """Number the groups of a column in the alphabetical order of their names.
+
+    Parameters
+    ----------
+    column : Series
+        Any values; missing ones form the group named ``""``. Categorical columns are the fastest.
+
+    Returns
+    -------
+    codes : array of int
+    labels : list of str
+        ``labels[codes[row]]`` is the row's group; only groups that occur are listed.
+
+    Examples
+    --------
+    >>> codes, labels = group_codes(pd.Series(["b", "a", None, "b"]))
+    >>> codes.tolist(), labels
+    ([2, 1, 0, 2], ['', 'a', 'b'])
+    """
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        raw, names = column.cat.codes.to_numpy().astype(np.int64), list(column.cat.categories)
+    else:
+        found, uniques = pd.factorize(column)
+        raw, names = found.astype(np.int64), list(uniques)
+    raw = np.where(raw < 0, len(names), raw)
+    present = np.bincount(raw, minlength=len(names) + 1) > 0
+    texts = [str(name) for name in names] + [""]
+    labels = sorted({text for text, here in zip(texts, present, strict=True) if here})
+    place = {label: number for number, label in enumerate(labels)}
+    return np.array([place.get(text, 0) for text in texts], dtype=np.int64)[raw], labels
+
+
+def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:
+    """Number the pairs of groups that occur together.
+
+    Parameters
+    ----------
+    first, second : arrays of int
+        Codes of two groupings of the same rows.
+
+    Returns
+    -------
+    codes : array of int
+        The pair of each row, numbered in the order of (first, second).
+    firsts, seconds : arrays of int
+        The two groups of each pair.
+    """
+    width = int(second.max()) + 1 if len(second) else 1
+    codes, uniques = pd.factorize(first * width + second, sort=True)
+    keys = np.asarray(uniques, dtype=np.int64)
+    return codes.astype(np.int64), keys // width, keys % width
+
+
+def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:
+    """Give a column, or blanks where the frame does not have it."""
+    if name in judgments.columns:
+        return judgments[name]
+    return _constant("", judgments.index, name=name)
+
+
+def flags(column: pd.Series) -> Floats:
+    """Read a yes-or-no column: 1 yes, 0 no, NaN where it does not say.
+
+    Parameters
+    ----------
+    column : Series
+        Booleans, 0 and 1, or words such as ``true`` and ``no``.
+
+    Returns
+    -------
+    array of float
+    """
+    codes, labels = group_codes(column)
+    meaning = [
+        1.0 if label.lower() in _TRUE else 0.0 if label.lower() in _FALSE else np.nan for label in labels
+    ]
+    return np.array(meaning, dtype=np.float64)[codes]
+
+
+def none_if_nan(number: Any) -> float | None:
+    """Give a plain float, or None where the number is undefined."""
+    return None if number is None or np.isnan(number) else float(number)
+
+
+def _constant(text: str, index: pd.Index, *, name: str) -> pd.Series:
+    codes = np.zeros(len(index), dtype=np.int64)
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index([text])), index=index, name=name)
