@@ -1,6 +1,12 @@
 # Two commands: `make run` and `make test`. Needs Python 3.11 or newer and make; nothing else.
 PYTHON ?= python3
 PORT ?=
+TORCH := 2.13.0
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml
+# torch and the accelerator libraries it draws in
+TORCH_FAMILY := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cccl nvidia-cuda-cupti nvidia-cuda-nvrtc \
+  nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
+  nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -33,7 +39,8 @@ $(VENV)/.docs: $(VENV)/.base lock/docs.txt
 install: $(VENV)/.base ## Make the environment in .venv
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
-	@$(PIP) install --constraint lock/models.txt torch transformers
+	@$(PIP) install --require-hashes -r lock/models.txt
+	@$(PIP) install torch==$(TORCH)  # pinned by version: its file differs by platform and accelerator
 
 run: $(VENV)/.base ## Start everything; print the address and the login
 	@PORT="$(PORT)" $(BIN)/python -m config.run
@@ -59,9 +66,10 @@ bench: $(VENV)/.dev ## Measure; prints ratios of one run on this machine
 	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 lock: ## Resolve the lock files anew (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml -o lock/base.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml --group dev -c lock/base.txt -o lock/dev.txt
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml --group docs -c lock/base.txt -o lock/docs.txt
+	$(LOCK) -o lock/base.txt
+	$(LOCK) --group dev -c lock/base.txt -o lock/dev.txt
+	$(LOCK) --group docs -c lock/base.txt -o lock/docs.txt
+	$(LOCK) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 
 clean: ## Remove the environment and built files (keeps var/, where the data are)
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache
