@@ -9,6 +9,7 @@ import numpy as np
 from analysis.errors import BadInput
 
 Shows = Literal["pair", "sentence"]
+PROFILES = ("honest", "careless", "left-biased", "random")
 
 
 class BadResponse(BadInput):
@@ -66,13 +67,25 @@ class Task:
         unknown = sorted(set(given) - set(known))
         if unknown:
             raise BadInput(
-                f"{self.label} has no parameter {unknown[0]!r}.", remedy=f"It has: {', '.join(known) or 'none'}."
+                f"{self.label} has no parameter {unknown[0]!r}.",
+                remedy=f"It has: {', '.join(known) or 'none'}.",
             )
         return {**known, **given}
 
     def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
         """Lowest and highest value an answer can take; None where unbounded."""
         raise NotImplementedError
+
+    def arrange(self, settings: Mapping[str, Any], *, turn: int) -> dict[str, Any]:
+        """What one participant's screens have beside sentences, kept with every trial.
+
+        ``turn`` counts the participants of a list from 0, so that sides may alternate between them.
+        """
+        return {}
+
+    def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """What the task's template shows beside sentences: points, labels, buttons; nothing secret."""
+        return {}
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Turn what a form or a script sent into an :class:`Answer`; raise :class:`BadResponse`."""
@@ -87,5 +100,63 @@ class Task:
         acceptability: float,
         profile: str,
     ) -> str:
-        """Give the response a simulated participant would send (``acceptability``: latent z)."""
+        """Give the response a simulated participant would send.
+
+        ``acceptability`` is the latent z of the sentence; for a pair, of the expected member over
+        the other. ``profile`` is one of :data:`PROFILES`.
+        """
         raise NotImplementedError
+
+
+def is_correct(answer: Answer, correct: Mapping[str, Any]) -> bool | None:
+    """Compare an answer with what a catch or practice trial intends.
+
+    Parameters
+    ----------
+    answer : Answer
+    correct : mapping
+        ``{"option": id}`` where a member is to be chosen, ``{"low": x, "high": y}`` where the
+        value has to lie in a range (ends included); anything else intends nothing.
+
+    Returns
+    -------
+    bool or None
+        None where no answer is intended.
+
+    Examples
+    --------
+    >>> is_correct(Answer("6", 6.0), {"low": 5, "high": 7})
+    True
+    >>> is_correct(Answer("6", 6.0), {}) is None
+    True
+    """
+    if "option" in correct:
+        return answer.option_id == str(correct["option"])
+    if "low" in correct and "high" in correct:
+        return float(correct["low"]) <= answer.value <= float(correct["high"])
+    return None
+
+
+def attentive(rng: np.random.Generator, profile: str) -> bool:
+    """Whether a simulated participant reads this trial.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    profile : {"honest", "careless", "left-biased", "random"}
+
+    Returns
+    -------
+    bool
+        Honest participants always read, careless ones every second trial by chance, left-biased
+        ones one in five, random ones never.
+
+    Raises
+    ------
+    BadInput
+        If the profile is unknown.
+    """
+    shares = dict(zip(PROFILES, (1.0, 0.5, 0.2, 0.0), strict=True))
+    if profile not in shares:
+        raise BadInput(f"unknown profile {profile!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
+    return bool(rng.random() < shares[profile])

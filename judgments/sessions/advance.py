@@ -1,0 +1,128 @@
+"""What this participant sees next."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import Max, Q
+from django.utils import timezone
+
+from judgments.models import Session, Trial
+from judgments.sessions.lease import renew
+from judgments.sessions.protocol import protocol_of
+
+Screen = Literal[
+    "questionnaire", "instructions", "ready", "break", "trial", "feedback", "finish", "end", "left", "lapsed"
+]
+
+
+@dataclass(frozen=True)
+class State:
+    """All that the decision needs to know of a session.
+
+    ``screen`` is where the participant was last: questionnaire, instructions, practice, block-2,
+    feedback-3. ``next_kind`` and ``next_block`` describe the first trial without a judgment.
+    """
+
+    screen: str
+    is_complete: bool = False
+    is_left: bool = False
+    is_lapsed: bool = False
+    has_questions: bool = False
+    has_instructions: bool = False
+    next_kind: str | None = None
+    next_block: int = 0
+
+
+def decide(state: State) -> Screen:
+    """Choose the screen; the same state gives the same screen, whatever was clicked."""
+    if state.is_complete:
+        return "end"
+    if state.is_left:
+        return "left"
+    if state.is_lapsed and state.next_kind is not None:
+        return "lapsed"
+    if state.screen in {"consent", "questionnaire"} and state.has_questions:
+        return "questionnaire"
+    if state.screen in {"consent", "questionnaire", "instructions"} and state.has_instructions:
+        return "instructions"
+    if state.screen.startswith("feedback-"):
+        return "feedback"
+    return _among_trials(state)
+
+
+def _among_trials(state: State) -> Screen:
+    if state.next_kind is None:
+        return "finish"
+    if state.next_kind == "practice":
+        return "trial"
+    if state.screen == "practice":
+        return "ready"
+    if state.screen.startswith("block-") and state.next_block > int(state.screen.removeprefix("block-")):
+        return "break"
+    return "trial"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A screen with the trial it shows; ``mark`` names it, so that a late click moves nothing on."""
+
+    screen: Screen
+    trial: Trial | None = None
+    n_blocks: int = 1
+
+    @property
+    def mark(self) -> str:
+        """A name of this step that no other step of the session has."""
+        return f"{self.screen}-{self.trial.position}" if self.trial else self.screen
+
+
+def next_step(session: Session) -> Step:
+    """Find the step of a session as it is now."""
+    protocol = protocol_of(session.version)
+    trial = session.trials.filter(judgment__isnull=True).order_by("position").first()
+    lease_ran_out = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
+    screen = decide(
+        State(
+            session.screen,
+            is_complete=session.status == Session.Status.COMPLETE,
+            is_left=session.is_final,
+            is_lapsed=session.status == Session.Status.ABANDONED or lease_ran_out,
+            has_questions=bool(protocol.questionnaire),
+            has_instructions=bool(protocol.instructions.strip()),
+            next_kind=trial.kind if trial else None,
+            next_block=trial.block if trial else 0,
+        )
+    )
+    if screen == "feedback":
+        position = session.screen.removeprefix("feedback-")
+        trial = session.trials.select_related("judgment").get(position=position)
+    blocks = session.trials.aggregate(n=Max("block", filter=~Q(kind="practice")))
+    return Step(screen, trial=trial, n_blocks=blocks["n"] or 1)
+
+
+def move_on(session: Session, mark: str) -> None:
+    """Leave the screen named by ``mark`` for the next; a second click on the same button does nothing."""
+    step = next_step(session)
+    if mark != step.mark or step.screen not in {
+        "questionnaire",
+        "instructions",
+        "ready",
+        "break",
+        "feedback",
+    }:
+        return
+    if step.screen == "questionnaire":
+        renew(session, screen="instructions")
+    elif step.screen == "feedback":
+        renew(session, screen="practice")
+    elif step.trial is not None:
+        renew(session, screen="practice" if step.trial.kind == "practice" else f"block-{step.trial.block}")
+    else:
+        renew(session, screen="block-1")
+
+
+def show(trial: Trial) -> None:
+    """Note on the server's clock when a trial was first shown."""
+    if trial.shown_at is None:
+        trial.shown_at = timezone.now()
+        Trial.objects.filter(pk=trial.pk, shown_at__isnull=True).update(shown_at=trial.shown_at)

@@ -1,0 +1,150 @@
+"""An arrival becomes a participant with a list and a session; sent twice, it becomes one."""
+
+import base64
+import hashlib
+import secrets
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from experiments.design.balance import least_filled
+from experiments.models import Campaign, Experiment, ExperimentVersion
+from judgments.models import Consent, Participant, PlatformIdentity, Session
+from judgments.sessions.lease import take_back
+from judgments.sessions.places import StudyClosed, check_open, filled, is_test_run, lease_end, locked_lists
+from judgments.sessions.prepare import prepare_trials
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Someone who consented.
+
+    ``key`` is the same when one arrival is sent twice; ``external_id`` is what a platform, or the
+    link, calls the person, and goes to the vault only.
+    """
+
+    key: str
+    recruiter: str = "direct"
+    external_id: str = ""
+    link: dict[str, str] = field(default_factory=dict)
+    user_agent: str = ""
+    campaign: Campaign | None = None
+    is_simulated: bool = False
+
+
+def arrive(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> Session:
+    """Take the least-filled list for this arrival, or find the session it already has.
+
+    Raises :class:`~judgments.sessions.places.StudyClosed` when there is no place.
+    """
+    session = _take_place(experiment, arrival, consent_text)
+    if session.status != Session.Status.REFUSED:
+        prepare_trials(session)
+    return session
+
+
+def refuse(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> None:
+    """Note that consent was refused; nothing else is kept."""
+    version = experiment.current_version()
+    if version is None:
+        raise StudyClosed("not_open")
+    with transaction.atomic():
+        person, is_new = Participant.objects.get_or_create(
+            experiment=experiment, pseudonym=pseudonym(experiment, arrival.key)
+        )
+        if is_new:
+            session = Session.objects.create(
+                experiment=experiment,
+                version=version,
+                participant=person,
+                campaign=arrival.campaign,
+                status=Session.Status.REFUSED,
+                is_test=is_test_run(experiment),
+            )
+            _note_consent(session, consent_text, given=False)
+
+
+def pseudonym(experiment: Experiment, key: str) -> str:
+    """The name an arrival goes by: 60 bits that say nothing and come out the same on a retry."""
+    digest = hashlib.sha256(f"{experiment.pk}:{key}".encode()).digest()
+    return base64.b32encode(digest).decode().lower()[:12]
+
+
+@transaction.atomic
+def _take_place(experiment: Experiment, arrival: Arrival, consent_text: str) -> Session:
+    version = experiment.current_version()
+    if version is None:
+        raise StudyClosed("not_open")
+    lists = locked_lists(version)
+    participant = _participant(experiment, arrival)
+    earlier = participant.sessions.exclude(status=Session.Status.REFUSED).order_by("-pk").first()
+    if earlier is not None:
+        if earlier.status == Session.Status.ABANDONED:
+            take_back(earlier)
+        return earlier
+    experiment.refresh_from_db(fields=["status", "max_participants", "lease_minutes"])
+    check_open(experiment)
+    session = _new_session(version, participant, arrival, lists=lists)
+    _note_consent(session, consent_text, given=True)
+    return session
+
+
+def _participant(experiment: Experiment, arrival: Arrival) -> Participant:
+    """The person of this arrival, found by what the link calls them or by the arrival's own key."""
+    if arrival.external_id:
+        known = PlatformIdentity.objects.filter(
+            experiment=experiment, recruiter=arrival.recruiter, external_id=arrival.external_id
+        )
+        if identity := known.select_related("participant").first():
+            return identity.participant
+    person, _ = Participant.objects.get_or_create(
+        experiment=experiment,
+        pseudonym=pseudonym(experiment, arrival.key),
+        defaults={"is_simulated": arrival.is_simulated},
+    )
+    if arrival.external_id:
+        PlatformIdentity.objects.get_or_create(
+            participant=person,
+            defaults={
+                "experiment": experiment,
+                "recruiter": arrival.recruiter,
+                "external_id": arrival.external_id,
+            },
+        )
+    return person
+
+
+def _new_session(
+    version: ExperimentVersion, participant: Participant, arrival: Arrival, *, lists: list[int]
+) -> Session:
+    experiment, now = participant.experiment, timezone.now()
+    is_test = is_test_run(experiment)
+    if not lists:
+        raise StudyClosed("not_open")
+    seed = secrets.randbits(48)
+    return Session.objects.create(
+        experiment=experiment,
+        version=version,
+        participant=participant,
+        list_id=least_filled(filled(lists, is_test=is_test), np.random.default_rng(seed)),
+        campaign=arrival.campaign,
+        screen="questionnaire",
+        seed=seed,
+        is_test=is_test,
+        started_at=now,
+        last_seen_at=now,
+        lease_expires_at=lease_end(experiment, now),
+        user_agent=arrival.user_agent[:300],
+        attributes={"link": arrival.link} if arrival.link else {},
+    )
+
+
+def _note_consent(session: Session, text: str, *, given: bool) -> None:
+    Consent.objects.create(
+        participant=session.participant,
+        session=session,
+        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        given=given,
+    )

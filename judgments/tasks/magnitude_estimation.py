@@ -1,0 +1,191 @@
+"""Magnitude estimation: how acceptable, as a number against a reference sentence."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.errors import BadInput
+from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+
+DECIMAL = re.compile(r"[+]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
+LARGEST = 1e12
+TOO_LONG = 40
+
+
+class MagnitudeEstimation(Task):
+    """Any positive number; the reference sentence and its number stay in view on every screen."""
+
+    name = "magnitude_estimation"
+    label = "Magnitude estimation"
+    parameters = (
+        Parameter(
+            "question",
+            "Compared with the reference, how acceptable is this sentence?",
+            "The question above the sentence.",
+        ),
+        Parameter(
+            "reference", "", "The reference sentence (the standard), in view on every screen. Required."
+        ),
+        Parameter("modulus", 100, "The number given to the reference sentence."),
+    )
+    data = (
+        Datum("response", "The number exactly as typed."),
+        Datum("value", "The number: any positive decimal, with a point or a comma."),
+        Datum("modulus", "Number of the reference sentence, kept with the trial."),
+        Datum("reference", "Text of the reference sentence, kept with the trial."),
+    )
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill the defaults in.
+
+        Parameters
+        ----------
+        given : mapping
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        BadInput
+            If there is no reference sentence or its number is not positive.
+        """
+        settings = super().settings(given)
+        modulus = settings["modulus"]
+        if not str(settings["reference"]).strip():
+            raise BadInput(
+                "magnitude estimation needs a reference sentence.", remedy="Set reference to its text."
+            )
+        if isinstance(modulus, bool) or not isinstance(modulus, int | float) or not 0 < modulus < LARGEST:
+            raise BadInput(
+                f"the modulus {modulus!r} is no positive number.", remedy="Set modulus, for example to 100."
+            )
+        return settings
+
+    def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
+        """Above zero, without end."""
+        return 0.0, None
+
+    def arrange(self, settings: Mapping[str, Any], *, turn: int) -> dict[str, Any]:
+        """Keep the reference and its number with the trial.
+
+        Parameters
+        ----------
+        settings : mapping
+        turn : int
+
+        Returns
+        -------
+        dict
+            ``reference`` and ``modulus``.
+        """
+        return {"reference": settings["reference"], "modulus": settings["modulus"]}
+
+    def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """Give the reference, its number, and the numbers of twice and half as good.
+
+        Parameters
+        ----------
+        settings, shown : mapping
+
+        Returns
+        -------
+        dict
+        """
+        modulus = shown.get("modulus", settings["modulus"])
+        return {
+            "reference": shown.get("reference", settings["reference"]),
+            "modulus": _plain(modulus),
+            "twice": _plain(modulus * 2),
+            "half": _plain(modulus / 2),
+        }
+
+    def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
+        """Read a positive number; keep it as typed.
+
+        Parameters
+        ----------
+        response : str
+            Digits with at most one decimal point or comma; spaces around are allowed.
+        settings : mapping
+        options : sequence of Option
+            Not needed.
+
+        Returns
+        -------
+        Answer
+
+        Raises
+        ------
+        BadResponse
+            If it is empty, no plain number, zero, or beyond 10¹².
+
+        Notes
+        -----
+        Exponents, ``nan`` and ``inf`` are refused, and so are two separators: ``1,000.5`` could be
+        read in two ways, and guessing would change the measurement.
+
+        Examples
+        --------
+        >>> MagnitudeEstimation().parse("62,5", {}, options=()).value
+        62.5
+        """
+        typed = response.strip()
+        if not typed:
+            raise BadResponse("Please type a number.")
+        if len(typed) > TOO_LONG or not DECIMAL.fullmatch(typed):
+            raise BadResponse("Please type one number in digits, such as 80 or 62.5, without signs or words.")
+        value = float(typed.replace(",", "."))
+        if value <= 0:
+            raise BadResponse(
+                "Please type a number above 0. However bad a sentence is, there is a small number for it."
+            )
+        if not math.isfinite(value) or value >= LARGEST:
+            raise BadResponse("That number is too large to store. Please type a smaller one.")
+        return Answer(response, value)
+
+    def simulate(
+        self,
+        rng: np.random.Generator,
+        settings: Mapping[str, Any],
+        *,
+        options: Sequence[Option],
+        acceptability: float,
+        profile: str,
+    ) -> str:
+        """Type modulus · 2^(z + noise), rounded to two figures as people do.
+
+        Parameters
+        ----------
+        rng : numpy Generator
+        settings : mapping
+        options : sequence of Option
+        acceptability : float
+            Latent z of the sentence; the reference stands at 0.
+        profile : str
+            A left-biased participant types the modulus when not reading.
+
+        Returns
+        -------
+        str
+            A positive number.
+        """
+        modulus = float(settings["modulus"])
+        if attentive(rng, profile):
+            return _plain(_two_figures(modulus * 2 ** (acceptability + rng.normal(0, 0.4))))
+        if profile == "left-biased":
+            return _plain(modulus)
+        return _plain(_two_figures(modulus * 2 ** rng.uniform(-3, 3)))
+
+
+def _two_figures(number: float) -> float:
+    return float(round(number, 1 - math.floor(math.log10(number))))
+
+
+def _plain(number: float) -> str:
+    """Write a number without exponent or needless zeros."""
+    return f"{number:.10f}".rstrip("0").rstrip(".")
