@@ -1,18 +1,20 @@
 """From materials to lists: who sees which sentence, in which order, on which side. No Django here."""
 
 from experiments.design.balance import least_filled
-from experiments.design.fillers import spread_catch, with_fillers, with_practice
-from experiments.design.latin_square import forced_choice_lists, latin_square_lists
+from experiments.design.fillers import led_by, spread_catch, with_fillers
+from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
 from experiments.design.ordering import OrderRules, ordered
-from experiments.design.plan import DesignSpec, planned_lists
+from experiments.design.plan import DesignSpec, Extras, planned_lists
 from experiments.design.sampling import sampled_blocks
 from experiments.design.trials import PlannedTrial, Stimulus
 
 __all__ = [
     "DesignSpec",
+    "Extras",
     "OrderRules",
     "PlannedTrial",
     "Stimulus",
+    "complete_lists",
     "forced_choice_lists",
     "latin_square_lists",
     "least_filled",
@@ -21,5 +23,5 @@ __all__ = [
     "sampled_blocks",
     "spread_catch",
     "with_fillers",
-    "with_practice",
+    "led_by",
 ]

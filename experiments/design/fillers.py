@@ -1,7 +1,6 @@
 """Fillers, catch and practice trials woven into a list."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -115,33 +114,35 @@ def spread_catch(
     return woven or list(trials)
 
 
-def with_practice(
+def led_by(
     trials: Sequence[PlannedTrial],
-    practice: Sequence[Stimulus],
+    first: Sequence[Stimulus],
     rng: np.random.Generator,
     *,
+    kind: Kind = "practice",
     sided: bool = False,
 ) -> list[PlannedTrial]:
-    """Put practice trials before the list.
+    """Put practice trials or anchors before the list.
 
     Parameters
     ----------
     trials : sequence of PlannedTrial
-    practice : sequence of Stimulus
+    first : sequence of Stimulus
         In the order in which they are to be shown.
     rng : numpy Generator
-        Chooses the side with which practice begins.
+        Chooses the side with which they begin.
+    kind : str
     sided : bool
         Forced choice: alternate the side of the expected member.
 
     Returns
     -------
     list of PlannedTrial
-        Practice in the given order, then the list.
+        The leading trials in the given order, then the list.
     """
     start = int(rng.integers(2))
-    first = [
-        replace(planned(one, kind="practice"), expected_first=(start + place) % 2 == 0 if sided else None)
-        for place, one in enumerate(practice)
+    leading = [
+        planned(one, kind=kind, expected_first=(start + place) % 2 == 0 if sided else None)
+        for place, one in enumerate(first)
     ]
-    return [*first, *trials]
+    return [*leading, *trials]

@@ -104,27 +104,28 @@ def latin_square_lists(
 def forced_choice_lists(
     pairs: Iterable[Stimulus], rng: np.random.Generator, *, n_lists: int | None = None
 ) -> list[list[PlannedTrial]]:
-    """Give every list all pairs, with the side of the expected member balanced both ways.
+    """Give every list one pair of each item, with the side of the expected member balanced both ways.
 
     Parameters
     ----------
     pairs : iterable of Stimulus
-        One stimulus per minimal pair.
+        One stimulus per minimal pair. Where items have several pairs, ``condition`` names them, and
+        every item of a paradigm has the same ones.
     rng : numpy Generator
         Decides which pairs begin with the expected member first.
     n_lists : int, optional
-        Even; 2 when left out.
+        A multiple of twice the number of pairs per item; that number, usually 2, when left out.
 
     Returns
     -------
     list of lists of PlannedTrial
-        Unordered (position 0). Each pair has its expected member first in half of the lists; within a
-        list, and within a paradigm of a list, the two sides differ by at most one.
+        Unordered (position 0). Each pair has its expected member first in half of its lists; with one pair
+        per item, the two sides differ by at most one within a list, and within a paradigm of a list.
 
     Raises
     ------
     BadInput
-        If there is no pair, a key or an item repeats, or ``n_lists`` is odd.
+        If there is no pair, a key repeats, an item lacks a pair, or ``n_lists`` cannot balance.
 
     Notes
     -----
@@ -134,23 +135,53 @@ def forced_choice_lists(
     References
     ----------
     Warstadt et al. (2020), "BLiMP", TACL 8: 377-392 (the task).
+
+    Examples
+    --------
+    >>> lists = forced_choice_lists([Stimulus("a", "a"), Stimulus("b", "b")], np.random.default_rng(1))
+    >>> [sorted((trial.key, trial.expected_first) for trial in one) for one in lists]
+    [[('a', True), ('b', False)], [('a', False), ('b', True)]]
     """
-    groups = by_paradigm(pairs)
-    if not groups:
+    squares = [_square(paradigm, members) for paradigm, members in by_paradigm(pairs).items()]
+    if not squares:
         raise BadInput(
             "a design needs at least one pair.", remedy="Choose a material set that holds minimal pairs."
         )
-    number = _checked_number(n_lists, base=2, what="the side of the expected member")
+    base = 2 * lcm(*(len(conditions) for _, conditions, _ in squares))
+    number = _checked_number(n_lists, base=base, what="the side of the expected member")
     lists: list[list[PlannedTrial]] = [[] for _ in range(number)]
-    row = int(rng.integers(2))
-    for paradigm, members in groups.items():
-        if len({one.item for one in members}) < len(members):
-            raise BadInput(
-                f"an item of {paradigm!r} has several pairs, and a list shows each item once.",
-                remedy="Choose one pair per item.",
-            )
-        for index in rng.permutation(len(members)):
+    row = int(rng.integers(2)) * max(len(conditions) for _, conditions, _ in squares)
+    for items, conditions, cells in squares:
+        size = len(conditions)
+        for index in rng.permutation(len(items)):
             for place, one in enumerate(lists):
-                one.append(planned(members[index], expected_first=(row + place) % 2 == 0))
+                pair = cells[items[index], conditions[(row + place) % size]]
+                one.append(planned(pair, expected_first=(row // size + place // size) % 2 == 0))
             row += 1
     return lists
+
+
+def complete_lists(
+    sentences: Iterable[Stimulus], rng: np.random.Generator, *, n_lists: int | None = None
+) -> list[list[PlannedTrial]]:
+    """Give every list every sentence, for designs within participants and items.
+
+    Parameters
+    ----------
+    sentences : iterable of Stimulus
+    rng : numpy Generator
+        Not used: the lists differ by their order only. Taken so that all schemes are called alike.
+    n_lists : int, optional
+        1 when left out.
+
+    Returns
+    -------
+    list of lists of PlannedTrial
+        Unordered (position 0).
+    """
+    whole = [planned(one) for members in by_paradigm(sentences).values() for one in members]
+    if not whole:
+        raise BadInput(
+            "a design needs at least one item.", remedy="Choose a material set that holds sentences."
+        )
+    return [list(whole) for _ in range(n_lists or 1)]

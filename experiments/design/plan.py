@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from experiments.design.fillers import spread_catch, with_fillers, with_practice
-from experiments.design.latin_square import forced_choice_lists, latin_square_lists
+from experiments.design.fillers import led_by, spread_catch, with_fillers
+from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
 from experiments.design.ordering import OrderRules, fitting_rules, ordered
 from experiments.design.sampling import sampled_blocks
 from experiments.design.trials import PlannedTrial, Stimulus, numbered
@@ -20,6 +20,8 @@ class DesignSpec:
     ----------
     forced_choice : bool
         Stimuli are minimal pairs whose sides are balanced; otherwise sentences in a Latin square.
+    complete : bool
+        Rating tasks: every list has every sentence, instead of one condition of each item.
     per_paradigm : int, optional
         Items of each paradigm per list; all when left out.
     n_blocks : int, optional
@@ -36,6 +38,7 @@ class DesignSpec:
     """
 
     forced_choice: bool = False
+    complete: bool = False
     per_paradigm: int | None = None
     n_blocks: int | None = None
     n_lists: int | None = None
@@ -50,19 +53,22 @@ class Extras:
 
     Parameters
     ----------
-    fillers, catch, practice : sequence of Stimulus
+    fillers, catch, practice, anchors : sequence of Stimulus
+        Anchors span the scale and stand between practice and the rest.
     """
 
     fillers: Sequence[Stimulus] = field(default_factory=tuple)
     catch: Sequence[Stimulus] = field(default_factory=tuple)
     practice: Sequence[Stimulus] = field(default_factory=tuple)
+    anchors: Sequence[Stimulus] = field(default_factory=tuple)
 
 
 def _dealt(
     targets: Sequence[Stimulus], spec: DesignSpec, rng: np.random.Generator
 ) -> list[list[PlannedTrial]]:
     """Targets of each list, not yet ordered."""
-    deal = forced_choice_lists if spec.forced_choice else latin_square_lists
+    rating = complete_lists if spec.complete else latin_square_lists
+    deal = forced_choice_lists if spec.forced_choice else rating
     if spec.per_paradigm is None:
         return deal(targets, rng, n_lists=spec.n_lists)
     blocks = sampled_blocks(targets, rng, per_paradigm=spec.per_paradigm, n_blocks=spec.n_blocks)
@@ -88,7 +94,7 @@ def planned_lists(
     Returns
     -------
     list of lists of PlannedTrial
-        Practice first, then targets and fillers in an order that keeps the rules, with
+        Practice and anchors first, then targets and fillers in an order that keeps the rules, with
         catch trials spread among them; positions from 1.
 
     Raises
@@ -114,5 +120,7 @@ def planned_lists(
         rules = spec.rules if spec.rules is not None else fitting_rules(main)
         sequence = ordered(main, rng, rules=rules)
         sequence = spread_catch(sequence, extras.catch, rng, sided=spec.forced_choice)
-        lists.append(numbered(with_practice(sequence, extras.practice, rng, sided=spec.forced_choice)))
+        sequence = led_by(sequence, extras.anchors, rng, kind="anchor", sided=spec.forced_choice)
+        sequence = led_by(sequence, extras.practice, rng, kind="practice", sided=spec.forced_choice)
+        lists.append(numbered(sequence))
     return lists

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.design import PlannedTrial, Stimulus, spread_catch, with_fillers, with_practice
+from experiments.design import PlannedTrial, Stimulus, led_by, spread_catch, with_fillers
 
 TARGETS = [PlannedTrial(f"t{i}", f"t{i}", paradigm="p") for i in range(10)]
 
@@ -54,5 +54,5 @@ def test_too_few_fillers_is_refused():
 
 
 def test_practice_comes_first_in_the_given_order():
-    whole = with_practice(TARGETS, stimuli("p", 3), np.random.default_rng(1))
+    whole = led_by(TARGETS, stimuli("p", 3), np.random.default_rng(1))
     assert [trial.key for trial in whole[:3]] == ["p0", "p1", "p2"] and whole[3:] == TARGETS

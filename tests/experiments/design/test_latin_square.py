@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.design import Stimulus, forced_choice_lists, latin_square_lists
+from experiments.design import Stimulus, complete_lists, forced_choice_lists, latin_square_lists
 
 
 def cells(n_items, n_conditions, *, paradigm="p"):
@@ -63,6 +63,23 @@ def test_same_seed_gives_same_lists_whatever_the_order_of_the_input(seed):
     stimuli = cells(6, 2)
     first = latin_square_lists(stimuli, np.random.default_rng(seed))
     assert latin_square_lists(stimuli[::-1], np.random.default_rng(seed)) == first
+
+
+def test_items_with_several_pairs_show_one_of_them_per_list_on_both_sides():
+    lists = forced_choice_lists(cells(4, 2), np.random.default_rng(1))
+    assert len(lists) == 4
+    assert all(len({trial.item for trial in one}) == len(one) == 4 for one in lists)
+    shown = Counter((trial.key, trial.expected_first) for one in lists for trial in one)
+    assert len(shown) == 16 and set(shown.values()) == {1}
+    for one in lists:
+        assert Counter((t.condition, t.expected_first) for t in one) == {
+            (c, side): 1 for c in ("c0", "c1") for side in (True, False)
+        }
+
+
+def test_complete_lists_hold_every_sentence():
+    lists = complete_lists(cells(3, 2), np.random.default_rng(1), n_lists=2)
+    assert [len(one) for one in lists] == [6, 6]
 
 
 def test_hole_is_named():

@@ -1,0 +1,188 @@
+"""A study's life: draft → pilot → open → paused → closed, with its guards.
+
+Opening freezes a version (a JSON snapshot and its SHA-256) with its lists; a later change makes the next
+version. Each step may be called twice with one effect.
+"""
+
+import hashlib
+import json
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from analysis.errors import BadInput
+from experiments.lists import design_of, make_lists, planned
+from experiments.models import AuditEntry, Experiment, ExperimentVersion, Membership
+from judgments.tasks.registry import get_task
+
+FROZEN_FIELDS = (
+    "slug",
+    "title",
+    "task",
+    "parameters",
+    "language",
+    "consent",
+    "instructions",
+    "questionnaire",
+    "practice",
+    "anchors",
+    "catch_trials",
+    "debrief",
+    "completion_code",
+    "seed",
+)
+DESIGN_FIELDS = (
+    "kind",
+    "n_lists",
+    "items_per_paradigm",
+    "catch_per_list",
+    "trials_per_block",
+    "constraints",
+    "seed",
+)
+Status = Experiment.Status
+STEPS = {
+    Status.PILOT: {Status.DRAFT},
+    Status.OPEN: {Status.DRAFT, Status.PILOT, Status.PAUSED},
+    Status.PAUSED: {Status.PILOT, Status.OPEN},
+    Status.CLOSED: {Status.PILOT, Status.OPEN, Status.PAUSED},
+}
+
+
+class NotReady(BadInput):
+    """The study lacks something it needs to open; ``problems`` lists all of it."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+def problems(experiment: Experiment) -> list[str]:
+    """What keeps the study from opening, as sentences; empty when nothing does."""
+    found = []
+    if experiment.origin == Experiment.Origin.IMPORTED:
+        found.append("Its judgments come from elsewhere: it cannot take participants.")
+    if not experiment.consent.strip():
+        found.append("It has no consent text.")
+    if not experiment.instructions.strip():
+        found.append("It has no instructions.")
+    try:
+        get_task(experiment.task).settings(experiment.parameters)
+        planned(experiment)
+    except BadInput as error:
+        found.append(str(error)[:1].upper() + str(error)[1:])
+    return found
+
+
+def snapshot(experiment: Experiment) -> dict[str, Any]:
+    """Everything that decides what a participant sees, as plain JSON values."""
+    design, materials = design_of(experiment), experiment.materials
+    return {
+        **{name: getattr(experiment, name) for name in FROZEN_FIELDS},
+        "design": {name: getattr(design, name) for name in DESIGN_FIELDS},
+        "materials": {
+            "name": materials.name,
+            "language": materials.language,
+            "checksum": materials.checksum,
+        }
+        if materials
+        else None,
+    }
+
+
+def sha256_of(document: dict[str, Any]) -> str:
+    """SHA-256 of a JSON document in one canonical form."""
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@transaction.atomic
+def freeze(experiment: Experiment) -> ExperimentVersion:
+    """Keep the study as it is now, with its lists; the present version when nothing has changed."""
+    Experiment.objects.select_for_update().get(pk=experiment.pk)
+    document = snapshot(experiment)
+    checksum, current = sha256_of(document), experiment.current_version()
+    if current is None or current.sha256 != checksum:
+        current = ExperimentVersion.objects.create(
+            experiment=experiment,
+            number=current.number + 1 if current else 1,
+            snapshot=document,
+            sha256=checksum,
+        )
+    make_lists(current)
+    return current
+
+
+def start_pilot(experiment: Experiment, user: Any = None) -> Experiment:
+    """Take participants whose sessions do not count."""
+    return _move(experiment, Status.PILOT, user=user)
+
+
+def open_study(experiment: Experiment, user: Any = None) -> Experiment:
+    """Take participants."""
+    return _move(experiment, Status.OPEN, user=user)
+
+
+def pause(experiment: Experiment, user: Any = None) -> Experiment:
+    """Take no new participants; those in a session may finish."""
+    return _move(experiment, Status.PAUSED, user=user)
+
+
+def close(experiment: Experiment, user: Any = None) -> Experiment:
+    """End the study."""
+    return _move(experiment, Status.CLOSED, user=user)
+
+
+@transaction.atomic
+def _move(experiment: Experiment, status: Experiment.Status, *, user: Any) -> Experiment:
+    """One step: permission, guard, freezing, state, audit; nothing when it was taken before."""
+    _require_editor(experiment, user)
+    locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
+    if locked.status != status:
+        if locked.status not in STEPS[status]:
+            raise BadInput(
+                f"the study is {locked.get_status_display()} and cannot become {status.label}.",
+                remedy=_possible(locked.status),
+            )
+        details = {"from": locked.status, "to": str(status)}
+        _take(locked, status)
+        AuditEntry.objects.create(experiment=locked, user=user, action="status", details=details)
+    elif status in Status.taking_participants():
+        _freeze_if_ready(locked)
+    experiment.refresh_from_db()
+    return experiment
+
+
+def _take(locked: Experiment, status: Experiment.Status) -> None:
+    if status in Status.taking_participants():
+        _freeze_if_ready(locked)
+    now = timezone.now()
+    if status == Status.OPEN and locked.opened_at is None:
+        locked.opened_at = now
+    if status == Status.CLOSED:
+        locked.closed_at = now
+    locked.status = status
+    locked.save(update_fields=["status", "opened_at", "closed_at", "updated_at"])
+
+
+def _freeze_if_ready(locked: Experiment) -> None:
+    if found := problems(locked):
+        raise NotReady(found)
+    freeze(locked)
+
+
+def _possible(status: str) -> str:
+    """What may come after a state, as a sentence."""
+    after = [str(target.label) for target, sources in STEPS.items() if status in sources]
+    return f"From here it can become {' or '.join(after)}." if after else "A closed study stays closed."
+
+
+def _require_editor(experiment: Experiment, user: Any) -> None:
+    """Owners, editors and staff act; a command line (no user) is trusted."""
+    if user is None or user.is_staff or experiment.owner_id == user.pk:
+        return
+    editing = Membership.objects.filter(experiment=experiment, user=user, role__in=Membership.Role.editing())
+    if not editing.exists():
+        raise PermissionDenied

@@ -1,0 +1,220 @@
+"""A design becomes stored lists, frozen when the study opens.
+
+Practice, anchor and catch trials are written in the study itself, as JSON lists of
+
+- ``{"good": "...", "bad": "..."}`` where the task shows pairs, and
+- ``{"sentence": "...", "expected": "acceptable"}`` (or ``"unacceptable"``) where it shows sentences,
+
+each with an optional ``"feedback"``. A planned trial carries its entry, unchanged, as ``payload``.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+
+from analysis.errors import BadInput
+from experiments.design.ordering import OrderRules
+from experiments.design.plan import DesignSpec, Extras, planned_lists
+from experiments.design.trials import PlannedTrial as PlannedPlace
+from experiments.design.trials import Stimulus
+from experiments.models import (
+    Design,
+    Experiment,
+    ExperimentVersion,
+    PlannedTrial,
+    PresentationList,
+    TrialKind,
+)
+from judgments.tasks.registry import get_task
+
+LONGEST_LIST = 2000
+MEMBERS = {"pair": ("good", "bad"), "sentence": ("sentence",)}
+
+
+def order_rules(constraints: dict[str, Any]) -> OrderRules | None:
+    """Read a design's constraints; None (the usual rules) when there are none."""
+    known = {"no_adjacent", "min_distance", "longest_run"}
+    if unknown := sorted(set(constraints) - known):
+        raise BadInput(
+            f"unknown order constraint {unknown[0]!r}.", remedy=f"There are: {', '.join(sorted(known))}."
+        )
+    if not constraints:
+        return None
+    apart = dict.fromkeys(constraints.get("no_adjacent", []), 2)
+    for name, distance in constraints.get("min_distance", {}).items():
+        apart[name] = max(apart.get(name, 0), int(distance))
+    longest = {name: int(most) for name, most in constraints.get("longest_run", {}).items()}
+    attributes = {"paradigm", "condition", "item", "kind"}
+    if wrong := sorted({*apart, *longest} - attributes):
+        raise BadInput(
+            f"order cannot be constrained by {wrong[0]!r}.",
+            remedy=f"Choose from {', '.join(sorted(attributes))}.",
+        )
+    return OrderRules(apart=apart, longest_run=longest)
+
+
+def design_of(experiment: Experiment) -> Design:
+    """The study's design; the default one, not yet stored, when none was chosen."""
+    return Design.objects.filter(experiment=experiment).first() or Design(experiment=experiment)
+
+
+def design_spec(experiment: Experiment, design: Design, targets: Sequence[Stimulus]) -> DesignSpec:
+    """What the pure planner needs, from a stored design."""
+    pairs = get_task(experiment.task).shows == "pair"
+    sampled = design.kind == Design.Kind.SAMPLE
+    if sampled and not design.items_per_paradigm:
+        raise BadInput(
+            "a sample design needs the number of items per paradigm.", remedy="Set items_per_paradigm."
+        )
+    per_block = _lists_per_block(targets, pairs=pairs) if sampled else None
+    if per_block and design.n_lists % per_block:
+        raise BadInput(
+            f"{design.n_lists} lists cannot balance this design.", remedy=f"Take a multiple of {per_block}."
+        )
+    return DesignSpec(
+        forced_choice=pairs,
+        complete=design.kind == Design.Kind.ALL,
+        per_paradigm=design.items_per_paradigm if sampled else None,
+        n_blocks=design.n_lists // per_block if per_block else None,
+        n_lists=per_block or design.n_lists,
+        rules=order_rules(design.constraints),
+        seed=design.seed or experiment.seed,
+    )
+
+
+def _lists_per_block(targets: Sequence[Stimulus], *, pairs: bool) -> int:
+    """Smallest balanced number of lists: the conditions of an item, times two sides for pairs."""
+    most = max(Counter(one.item for one in targets).values(), default=1)
+    return 2 * most if pairs else most
+
+
+def targets_of(experiment: Experiment) -> list[Stimulus]:
+    """The study's pairs or sentences as stimuli; pairs marked as discarded are left out."""
+    if experiment.materials is None:
+        raise BadInput("the study has no materials.", remedy="Choose a material set.")
+    if get_task(experiment.task).shows == "pair":
+        pairs = experiment.materials.pairs.filter(discard=False).select_related(
+            "good__item", "bad", "paradigm"
+        )
+        return [
+            Stimulus(
+                str(pair.pk),
+                pair.good.item.key,
+                f"{pair.good.condition}|{pair.bad.condition}",
+                pair.paradigm.name if pair.paradigm else "",
+            )
+            for pair in pairs
+        ]
+    sentences = experiment.materials.sentences.select_related("item__paradigm")
+    return [
+        Stimulus(
+            str(one.pk), one.item.key, one.condition, one.item.paradigm.name if one.item.paradigm else ""
+        )
+        for one in sentences
+    ]
+
+
+def checked_extras(experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
+    """Practice, anchor and catch entries; an entry without its sentences is refused and named."""
+    needed = MEMBERS[get_task(experiment.task).shows]
+    entries = {
+        "practice": experiment.practice,
+        "anchor": experiment.anchors,
+        "catch": experiment.catch_trials,
+    }
+    for kind, listed in entries.items():
+        for number, entry in enumerate(listed, start=1):
+            missing = [name for name in needed if not (isinstance(entry, dict) and entry.get(name))]
+            if missing:
+                raise BadInput(
+                    f"{kind} trial {number} has no {missing[0]!r}.",
+                    remedy=f"It needs {' and '.join(needed)}.",
+                )
+    return entries
+
+
+def planned(experiment: Experiment) -> list[list[PlannedPlace]]:
+    """The lists the design makes now, without storing them."""
+    targets, design, entries = targets_of(experiment), design_of(experiment), checked_extras(experiment)
+    if get_task(experiment.task).shows == "sentence" and any(not one.condition for one in targets):
+        targets = _one_condition_each(targets)
+    spec = design_spec(experiment, design, targets)
+    if spec.per_paradigm is None and len({one.item for one in targets}) > LONGEST_LIST:
+        raise BadInput(
+            f"a list would have more than {LONGEST_LIST} trials.",
+            remedy="Choose a sample of items per paradigm.",
+        )
+    n_catch = design.catch_per_list or len(entries["catch"])
+    extras = {
+        kind: [Stimulus(str(place), f"{kind}:{place}") for place in range(len(listed))]
+        for kind, listed in entries.items()
+    }
+    return planned_lists(
+        targets,
+        spec,
+        extras=Extras(catch=extras["catch"][:n_catch], practice=extras["practice"], anchors=extras["anchor"]),
+    )
+
+
+def _one_condition_each(targets: Sequence[Stimulus]) -> list[Stimulus]:
+    """Sentences without conditions are items of their own: every list may show all of them."""
+    return [
+        one if one.condition else Stimulus(one.key, f"{one.item}/{one.key}", "", one.paradigm)
+        for one in targets
+    ]
+
+
+@transaction.atomic
+def make_lists(version: ExperimentVersion) -> list[PresentationList]:
+    """Store the lists of a frozen version; asked again, give the same ones."""
+    if stored := list(version.lists.all()):
+        return stored
+    experiment = version.experiment
+    per_block = design_of(experiment).trials_per_block or 50
+    made = []
+    for number, places in enumerate(planned(experiment), start=1):
+        one = PresentationList.objects.create(
+            experiment=experiment, version=version, label=str(number), n_trials=len(places)
+        )
+        PlannedTrial.objects.bulk_create(_rows(one, places, per_block=per_block), batch_size=1000)
+        made.append(one)
+    return made
+
+
+def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: int) -> list[PlannedTrial]:
+    """Rows of one list; practice and anchors belong to the first block."""
+    experiment = one.experiment
+    shows_pairs = get_task(experiment.task).shows == "pair"
+    entries = checked_extras(experiment)
+    items = _items(experiment, places)
+    lead = sum(place.kind in (TrialKind.PRACTICE, TrialKind.ANCHOR) for place in places)
+    rows = []
+    for place in places:
+        content: dict[str, Any] = {}
+        if place.kind in entries:
+            content["payload"] = entries[place.kind][int(place.key)]
+        else:
+            content["pair_id" if shows_pairs else "sentence_id"] = int(place.key)
+            content["item_id"] = items[int(place.key)]
+        block = 1 + max(0, place.position - lead - 1) // per_block
+        rows.append(
+            PlannedTrial(
+                list=one,
+                position=place.position,
+                kind=place.kind,
+                block=block,
+                expected_first=place.expected_first,
+                **content,
+            )
+        )
+    return rows
+
+
+def _items(experiment: Experiment, places: Sequence[PlannedPlace]) -> dict[int, int]:
+    """Item of each pair or sentence in a list."""
+    keys = [int(place.key) for place in places if place.kind in (TrialKind.TARGET, TrialKind.FILLER)]
+    if get_task(experiment.task).shows == "pair":
+        return dict(experiment.materials.pairs.filter(pk__in=keys).values_list("pk", "good__item"))
+    return dict(experiment.materials.sentences.filter(pk__in=keys).values_list("pk", "item"))
