@@ -2,10 +2,12 @@
 
 Practice, anchor and catch trials are written in the study itself, as JSON lists of
 
-- ``{"good": "...", "bad": "..."}`` where the task shows pairs, and
-- ``{"sentence": "...", "expected": "acceptable"}`` (or ``"unacceptable"``) where it shows sentences,
+- ``{"options": [{"text": "..."}, {"text": "..."}], "correct": 0}`` where the task shows pairs:
+  ``correct`` is the place of the intended option in this list, whichever side it is shown on;
+- ``{"text": "...", "correct": 7}`` (or ``"correct": [6, 7]``, lowest and highest right answer) where it
+  shows sentences;
 
-each with an optional ``"feedback"``. A planned trial carries its entry, unchanged, as ``payload``.
+each with an optional ``"feedback"``. Practice and anchors may go without ``correct``; catch trials may not.
 """
 
 from collections import Counter
@@ -30,7 +32,6 @@ from experiments.models import (
 from judgments.tasks.registry import get_task
 
 LONGEST_LIST = 2000
-MEMBERS = {"pair": ("good", "bad"), "sentence": ("sentence",)}
 
 
 def order_rules(constraints: dict[str, Any]) -> OrderRules | None:
@@ -117,22 +118,42 @@ def targets_of(experiment: Experiment) -> list[Stimulus]:
 
 
 def checked_extras(experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
-    """Practice, anchor and catch entries; an entry without its sentences is refused and named."""
-    needed = MEMBERS[get_task(experiment.task).shows]
+    """Practice, anchor and catch entries, ready to be shown; an entry that cannot be is refused and named."""
+    shows = get_task(experiment.task).shows
     entries = {
         "practice": experiment.practice,
         "anchor": experiment.anchors,
         "catch": experiment.catch_trials,
     }
-    for kind, listed in entries.items():
-        for number, entry in enumerate(listed, start=1):
-            missing = [name for name in needed if not (isinstance(entry, dict) and entry.get(name))]
-            if missing:
-                raise BadInput(
-                    f"{kind} trial {number} has no {missing[0]!r}.",
-                    remedy=f"It needs {' and '.join(needed)}.",
-                )
-    return entries
+    return {
+        kind: [
+            _checked(entry, f"{kind} trial {n}", shows=shows, kind=kind) for n, entry in enumerate(listed, 1)
+        ]
+        for kind, listed in entries.items()
+    }
+
+
+def _checked(entry: Any, place: str, *, shows: str, kind: str) -> dict[str, Any]:
+    """One entry, its options marked as expected or not."""
+    if not isinstance(entry, dict):
+        raise BadInput(f"{place} is no JSON object.", remedy="Write {...}.")
+    correct = entry.get("correct")
+    if kind == "catch" and correct is None:
+        raise BadInput(f"{place} has no 'correct'.", remedy="A catch trial needs its right answer.")
+    if shows == "sentence":
+        if not str(entry.get("text", "")).strip():
+            raise BadInput(f"{place} has no 'text'.", remedy="It needs the sentence to show.")
+        return entry
+    options = entry.get("options")
+    texts = [str(one.get("text", "")).strip() for one in options] if isinstance(options, list) else []
+    if len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
+        raise BadInput(
+            f"{place} has no two 'options' with different texts.", remedy="It needs both sentences."
+        )
+    if correct not in (None, 0, 1):
+        raise BadInput(f"{place} has 'correct' {correct!r}.", remedy="Set it to 0 or 1, the intended option.")
+    marked = [{**one, "expected": number == (correct or 0)} for number, one in enumerate(options)]
+    return {**entry, "options": marked}
 
 
 def planned(experiment: Experiment) -> list[list[PlannedPlace]]:

@@ -74,7 +74,7 @@ def test_a_closed_study_stays_closed():
 
 
 def test_everything_that_is_missing_is_said_at_once():
-    experiment = cast.draft(consent="", instructions=" ", catch_trials=[{"good": "Yes."}])
+    experiment = cast.draft(consent="", instructions=" ", catch_trials=[{"options": []}])
     with pytest.raises(NotReady) as caught:
         open_study(experiment, cast.ada())
     assert len(caught.value.problems) == 3 == len(problems(experiment))

@@ -11,7 +11,10 @@ from experiments.models import Design, PlannedTrial
 from tests import cast
 
 pytestmark = pytest.mark.django_db
-CATCH = [{"good": f"The {n} sleeps.", "bad": f"Sleeps {n} the."} for n in ("dog", "cat", "cow")]
+CATCH = [
+    {"options": [{"text": f"The {n} sleeps."}, {"text": f"Sleeps {n} the."}], "correct": 0}
+    for n in ("dog", "cat", "cow")
+]
 
 
 def study(task="forced_choice", *, n_items=6, catch=(), practice=(), **design):
@@ -30,7 +33,10 @@ def test_forced_choice_lists_are_stored_with_balanced_sides():
     for one in lists:
         trials = list(one.planned_trials.all())
         assert one.n_trials == len(trials) == 16
-        assert trials[0].kind == "practice" and trials[0].payload == CATCH[0]
+        assert trials[0].kind == "practice" and trials[0].payload["options"][0] == {
+            "text": "The dog sleeps.",
+            "expected": True,
+        }
         assert Counter(t.kind for t in trials) == {"practice": 1, "target": 12, "catch": 3}
         assert sum(t.expected_first for t in trials if t.kind == "target") == 6
         assert {t.item for t in trials if t.kind == "target"} == set(experiment.materials.items.all())
@@ -92,9 +98,19 @@ def test_trials_are_cut_into_blocks():
     assert blocks == {1: 8, 2: 5, 3: 2}
 
 
-def test_catch_trial_without_its_sentences_is_named():
-    with pytest.raises(BadInput, match="catch trial 2 has no 'bad'"):
-        freeze(study(catch=[CATCH[0], {"good": "The cow sleeps."}]))
+@pytest.mark.parametrize(
+    ("task", "entry", "message"),
+    [
+        ("forced_choice", {"options": [{"text": "The cow sleeps."}], "correct": 0}, "no two 'options'"),
+        ("forced_choice", {**CATCH[0], "correct": None}, "no 'correct'"),
+        ("forced_choice", {**CATCH[0], "correct": 2}, "'correct' 2"),
+        ("likert", {"correct": 7}, "no 'text'"),
+        ("likert", "The cow sleeps.", "no JSON object"),
+    ],
+)
+def test_catch_trial_that_cannot_be_shown_is_named(task, entry, message):
+    with pytest.raises(BadInput, match=f"catch trial 1 .*{message}"):
+        freeze(study(task, catch=[entry], n_lists=2))
 
 
 def test_unbalanceable_number_of_lists_says_what_to_take():
