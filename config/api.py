@@ -1,12 +1,14 @@
 """The REST API: each package registers its own resources."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView
+
+from config.api_documents import api_docs
 
 urlpatterns = [
     path("", include("experiments.api.urls")),
     path("", include("judgments.api.urls")),
     path("", include("analysis.releases.api.urls")),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("docs/", api_docs, name="api-docs"),
 ]

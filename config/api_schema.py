@@ -1,0 +1,40 @@
+"""The OpenAPI document: every operation states how it fails, so that the document is the whole truth."""
+
+from drf_spectacular.openapi import AutoSchema
+from rest_framework import serializers
+
+UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
+
+
+class ErrorSerializer(serializers.Serializer):
+    """What every error looks like; ``code`` is stable."""
+
+    code = serializers.CharField(help_text="Stable; made for programs.")
+    message = serializers.CharField(help_text="One sentence; made for people.")
+    fields = serializers.DictField(required=False, help_text="With code `invalid`: messages by field.")
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """``fields`` is a column of ours and, in DRF, the name of all columns."""
+        return {name: self._declared_fields[name] for name in ("code", "message", "fields")}
+
+
+class Schema(AutoSchema):
+    """Adds the usual failures to what a view documents itself."""
+
+    def _get_response_bodies(self, direction: str = "response") -> dict:
+        bodies = super()._get_response_bodies(direction)
+        if direction == "response":
+            for status in self._failures():
+                bodies.setdefault(
+                    status, self._get_response_for_code(ErrorSerializer, status, direction=direction)
+                )
+        return dict(sorted(bodies.items()))
+
+    def _failures(self) -> list[str]:
+        """Statuses this operation may answer beside its success."""
+        failures = ["401", "404", "406"]
+        if self.method in UNSAFE:
+            failures += ["400", "403", "415", "422"]
+        elif self._is_list_view() or getattr(self.view, "filterset_class", None):
+            failures += ["400"]
+        return failures

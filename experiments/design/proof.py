@@ -1,0 +1,160 @@
+"""The proof that lists are balanced: counts to look at, and the claims they support or refute."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from experiments.design.trials import PlannedTrial
+
+
+@dataclass(frozen=True)
+class ListCounts:
+    """What one list holds.
+
+    Parameters
+    ----------
+    n_trials, n_targets, n_fillers, n_catch, n_lead : int
+        All trials, and those of each kind (``n_lead``: practice and anchors).
+    conditions : dict of str to int
+        Targets in each condition.
+    n_expected_first : int
+        Forced choice: targets whose expected member is shown first.
+    n_repeated : int
+        Targets whose item stands in the list already.
+    """
+
+    n_trials: int
+    n_targets: int
+    n_fillers: int
+    n_catch: int
+    n_lead: int
+    conditions: dict[str, int]
+    n_expected_first: int
+    n_repeated: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement about all lists, whether it holds, and the numbers behind it.
+
+    Parameters
+    ----------
+    text : str
+    holds : bool
+    numbers : str
+    """
+
+    text: str
+    holds: bool
+    numbers: str
+
+
+def targets(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
+    """The trials that are analysed.
+
+    Parameters
+    ----------
+    trials : sequence of PlannedTrial
+
+    Returns
+    -------
+    list of PlannedTrial
+    """
+    return [trial for trial in trials if trial.kind == "target"]
+
+
+def list_counts(trials: Sequence[PlannedTrial]) -> ListCounts:
+    """Count what one list holds.
+
+    Parameters
+    ----------
+    trials : sequence of PlannedTrial
+
+    Returns
+    -------
+    ListCounts
+
+    Examples
+    --------
+    >>> list_counts([PlannedTrial("a", "1", "x"), PlannedTrial("b", "2", "y")]).conditions
+    {'x': 1, 'y': 1}
+    """
+    kinds, main = Counter(trial.kind for trial in trials), targets(trials)
+    conditions = Counter(trial.condition for trial in main if trial.condition)
+    return ListCounts(
+        n_trials=len(trials),
+        n_targets=len(main),
+        n_fillers=kinds["filler"],
+        n_catch=kinds["catch"],
+        n_lead=kinds["practice"] + kinds["anchor"],
+        conditions=dict(sorted(conditions.items())),
+        n_expected_first=sum(trial.expected_first is True for trial in main),
+        n_repeated=len(main) - len({trial.item for trial in main}),
+    )
+
+
+def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
+    """State what the lists keep, with the numbers.
+
+    Parameters
+    ----------
+    lists : sequence of lists of PlannedTrial
+
+    Returns
+    -------
+    list of Claim
+        Items once per list, conditions even within lists, showings even over lists, sides even.
+
+    Notes
+    -----
+    "Even" means that counts differ by at most one: no more is possible where the number of items is no
+    multiple of the number of conditions.
+
+    Examples
+    --------
+    >>> [claim.holds for claim in claims([[PlannedTrial("a", "1")], [PlannedTrial("a", "1")]])]
+    [True, True]
+    """
+    counted = [list_counts(one) for one in lists]
+    found = [
+        _claim("No list shows an item twice", 0, [one.n_repeated for one in counted], what="repeated items"),
+        _even(
+            "Every sentence or pair is shown equally often over the lists", _showings(lists), what="showings"
+        ),
+    ]
+    spreads = [value for one in counted if len(one.conditions) > 1 for value in (_spread(one.conditions),)]
+    if spreads:
+        found.append(_claim("Every list has its conditions equally often", 1, spreads, what="difference"))
+    if any(trial.expected_first is not None for one in lists for trial in targets(one)):
+        found.append(_sides(lists, counted))
+    return found
+
+
+def _showings(lists: Sequence[Sequence[PlannedTrial]]) -> list[int]:
+    return list(Counter(trial.key for one in lists for trial in targets(one)).values())
+
+
+def _spread(counts: dict[str, int]) -> int:
+    return max(counts.values()) - min(counts.values())
+
+
+def _claim(text: str, most: int, numbers: Sequence[int], *, what: str) -> Claim:
+    worst = max(numbers, default=0)
+    return Claim(text, worst <= most, f"{what}: at most {worst} in a list")
+
+
+def _even(text: str, numbers: Sequence[int], *, what: str) -> Claim:
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return Claim(text, high - low <= 1, f"{what}: {low}" if low == high else f"{what}: {low} to {high}")
+
+
+def _sides(lists: Sequence[Sequence[PlannedTrial]], counted: Sequence[ListCounts]) -> Claim:
+    gaps = [abs(2 * one.n_expected_first - one.n_targets) for one in counted]
+    firsts = Counter(trial.key for one in lists for trial in targets(one) if trial.expected_first)
+    shown = Counter(trial.key for one in lists for trial in targets(one))
+    worst = max((abs(2 * firsts[key] - times) for key, times in shown.items()), default=0)
+    return Claim(
+        "The expected sentence stands first as often as second, in each list and for each pair",
+        max(gaps, default=0) <= 1 and worst <= 1,
+        f"difference: at most {max(gaps, default=0)} in a list, {worst} for a pair",
+    )
