@@ -1,0 +1,64 @@
+"""Long work of the concluding side: releases, scores, comparisons.
+
+Each computes outside of transactions and stores inside ``run.finishing()``, so that a killed worker
+leaves nothing half done and a second start has the one effect.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import models
+
+from analysis.releases.comparing import COMPARE, compare
+from analysis.releases.freezing import BUILD, finish_release, freeze
+from analysis.releases.models import Comparison, Release, ScoringRun
+from analysis.releases.scoring import SCORE, score, store_scores
+from experiments.job_runner import Overtaken, Run, job
+from experiments.models import Job
+
+
+@job(BUILD)
+def build_release(run: Run) -> None:
+    """Freeze one release."""
+    release = Release.objects.select_related("experiment", "plan").get(pk=run.arguments["release"])
+    with _failing(Release.objects.filter(pk=release.pk, state=Release.State.BUILDING), run):
+        frozen = freeze(release, progress=run.progress)
+        with run.finishing() as result:
+            result |= finish_release(release, frozen)
+
+
+@job(SCORE)
+def score_sentences(run: Run) -> None:
+    """Score every sentence of a material set with one model."""
+    scoring = ScoringRun.objects.select_related("material_set").get(pk=run.arguments["run"])
+    open_runs = ScoringRun.objects.filter(pk=scoring.pk).exclude(state=ScoringRun.State.DONE)
+    open_runs.update(state=ScoringRun.State.RUNNING, error="")
+    with _failing(open_runs, run):
+        scores = score(scoring, progress=run.progress)
+        with run.finishing() as result:
+            result |= store_scores(scoring, scores)
+
+
+@job(COMPARE)
+def compare_models(run: Run) -> None:
+    """Compare models with people on one release."""
+    comparison = Comparison.objects.select_related("release__experiment").get(pk=run.arguments["comparison"])
+    run.progress(0, 1, "comparing")
+    report = compare(comparison)
+    with run.finishing() as result:
+        Comparison.objects.filter(pk=comparison.pk).update(report=report)
+        result |= {"models": len(report["models"]), "pairs": report["pairs"]}
+
+
+@contextmanager
+def _failing(rows: models.QuerySet, run: Run) -> Iterator[None]:
+    """Note on the row itself that its work has failed, unless another start of the job has it now."""
+    try:
+        yield
+    except Overtaken:
+        raise
+    except Exception as error:
+        fields = {"error": str(error)} if rows.model is ScoringRun else {}
+        if Job.objects.filter(pk=run.job.pk, attempt=run.attempt, state=Job.State.RUNNING).exists():
+            rows.update(state="failed", **fields)
+        raise

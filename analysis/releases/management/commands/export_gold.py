@@ -1,0 +1,62 @@
+"""``manage.py export_gold``: write a gold release to a folder."""
+
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import UnknownName
+from analysis.releases.build import Options, build_release
+from analysis.releases.storage import checksum, write_folder
+from config.commands import ContractCommand
+from experiments.models import Experiment
+
+
+class Command(ContractCommand):
+    """Write the release; the same release again is fine, another one is refused."""
+
+    help = "Write a gold release of a study: pairs, sentences, judgments, codebook, card, checksums."
+    example = "manage.py export_gold blimp --to releases/blimp-1 --exclude rejected --rule blimp"
+
+    def add_options(self, parser) -> None:
+        """The study, the folder, and what shapes the numbers."""
+        parser.add_argument("experiment", help="the study's short name")
+        parser.add_argument(
+            "--to", required=True, type=Path, metavar="DIR", help="a folder that does not exist yet"
+        )
+        parser.add_argument(
+            "--exclude",
+            default="",
+            metavar="PLAN",
+            help="a stored plan's name or a comma list of built-in steps",
+        )
+        parser.add_argument("--rule", default="", help="blimp, climp, M/N or a share")
+        parser.add_argument("--ties", default="strict", help="strict, half or drop")
+        parser.add_argument("--seed", default=0, type=int, help="of the bootstrap")
+
+    def run(self, **options: Any) -> None:
+        """Build everything in memory, then write the whole folder or nothing."""
+        experiment = find_experiment(options["experiment"])
+        shaping = {name: options[name] for name in ("exclude", "rule", "ties", "seed")}
+        built = build_release(experiment, Options(**shaping))
+        is_new = write_folder(options["to"], built.files)
+        if options["json"]:
+            self.print_json(
+                {
+                    "experiment": experiment.slug,
+                    "folder": str(options["to"]),
+                    "written": is_new,
+                    "manifest_sha256": built.sha256,
+                    "files": {name: checksum(content) for name, content in sorted(built.files.items())},
+                }
+            )
+            return
+        said = "wrote" if is_new else "the same release is already there:"
+        self.stdout.write(f"{said} {options['to']} ({len(built.files)} files, manifest {built.sha256})")
+
+
+def find_experiment(slug: str) -> Experiment:
+    """The study of that short name; near names are suggested."""
+    experiment = Experiment.objects.filter(slug=slug).select_related("materials").first()
+    if experiment is None:
+        known = Experiment.objects.order_by("slug").values_list("slug", flat=True)
+        raise UnknownName("experiment", slug, list(known))
+    return experiment
