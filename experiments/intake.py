@@ -1,9 +1,8 @@
 """A checked material set becomes rows, in one transaction: all of it, or nothing."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -11,12 +10,12 @@ from django.db import IntegrityError, models, transaction
 from django.utils.text import slugify
 
 from analysis.errors import BadInput
+from experiments.bulk import insert_rows
 from experiments.materials.checks import check
 from experiments.materials.collection import Materials
 from experiments.materials.report import Report
 from experiments.models import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 
-BATCH = 5_000
 Progress = Callable[[int, int], None]
 
 
@@ -92,7 +91,7 @@ def _already_stored(about: About, checksum: str, owner) -> MaterialSet | None:
     if known.checksum != checksum or not seen:
         raise BadInput(
             f"a material set named {known.name!r} exists with other content.",
-            remedy="Choose another name; stored materials are never changed, because judgments refer to them.",
+            remedy="Choose another name: judgments refer to stored materials, so these never change.",
         )
     return known
 
@@ -132,32 +131,41 @@ def _free_slug(name: str) -> str:
 
 def _fill(material_set: MaterialSet, materials: Materials, *, progress: Progress) -> None:
     """Store phenomena, paradigms, items, sentences and pairs, outer ones first."""
+    sentences, pairs = materials.sentences, materials.pairs
     paradigms = _paradigms(material_set, materials)
-    items = _items(material_set, materials.sentences, paradigms)
-    total = len(items) + len(materials.sentences) + len(materials.pairs)
-    count = _Count(progress, total)
-    item_ids = _insert(Item, items, count=count)
-    sentence_ids = _insert(Sentence, _sentences(material_set, materials.sentences, item_ids), count=count)
-    _insert(MinimalPair, _pairs(material_set, materials.pairs, paradigms, sentence_ids), count=count)
+    first = sentences.drop_duplicates("item")
+    total = len(first) + len(sentences) + len(pairs)
+    items = _insert(Item, material_set, key=list(first["item"]), paradigm=_ids(first["paradigm"], paradigms))
+    progress(len(first), total)
+    own = ("condition", "text", "language", "expected", "mark", "critical_region", "attributes")
+    known = _insert(
+        Sentence,
+        material_set,
+        key=list(sentences["sentence_id"]),
+        item=_ids(sentences["item"], items),
+        **{name: list(sentences[name]) for name in own},
+    )
+    progress(len(first) + len(sentences), total)
+    _insert(
+        MinimalPair,
+        material_set,
+        key=list(pairs["pair_id"]),
+        paradigm=_ids(pairs["paradigm"], paradigms),
+        good=_ids(pairs["good_id"], known),
+        bad=_ids(pairs["bad_id"], known),
+        **{name: list(pairs[name]) for name in ("fields", "discard", "discard_reason")},
+    )
+    progress(total, total)
 
 
-class _Count:
-    def __init__(self, progress: Progress, total: int) -> None:
-        self.progress, self.total, self.done = progress, total, 0
-
-    def add(self, number: int) -> None:
-        self.done += number
-        self.progress(self.done, self.total)
+def _ids(keys: Iterable[str], known: dict[str, int]) -> list[int | None]:
+    return [known.get(key) for key in keys]
 
 
-def _insert(model: type[models.Model], rows, *, count: _Count) -> dict[str, int]:
-    """Insert rows batch by batch; gives the new ids by key."""
-    ids: dict[str, int] = {}
-    rows = iter(rows)
-    while batch := list(islice(rows, BATCH)):
-        ids |= {row.key: row.pk for row in model._default_manager.bulk_create(batch)}
-        count.add(len(batch))
-    return ids
+def _insert(model: type[models.Model], material_set: MaterialSet, **columns: list[Any]) -> dict[str, int]:
+    """Insert one row per value of the columns; gives the new ids by key."""
+    rows = [(material_set.pk, *row) for row in zip(*columns.values(), strict=True)]
+    return dict(zip(columns["key"], insert_rows(model, ["material_set", *columns], rows), strict=True))
 
 
 def _paradigms(material_set: MaterialSet, materials: Materials) -> dict[str, int]:
@@ -181,36 +189,3 @@ def _paradigms(material_set: MaterialSet, materials: Materials) -> dict[str, int
         ]
     )
     return {paradigm.name: paradigm.pk for paradigm in paradigms}
-
-
-def _items(material_set: MaterialSet, sentences: pd.DataFrame, paradigms: dict[str, int]) -> list[Item]:
-    first = sentences.drop_duplicates("item")
-    return [
-        Item(material_set=material_set, key=key, paradigm_id=paradigms.get(paradigm))
-        for key, paradigm in zip(first["item"], first["paradigm"], strict=True)
-    ]
-
-
-def _sentences(material_set: MaterialSet, sentences: pd.DataFrame, items: dict[str, int]):
-    names = ("condition", "text", "language", "expected", "mark", "critical_region", "attributes")
-    columns = [sentences[name].tolist() for name in ("sentence_id", "item", *names)]
-    for key, item, *values in zip(*columns, strict=True):
-        yield Sentence(
-            material_set=material_set, key=key, item_id=items[item], **dict(zip(names, values, strict=True))
-        )
-
-
-def _pairs(
-    material_set: MaterialSet, pairs: pd.DataFrame, paradigms: dict[str, int], sentences: dict[str, int]
-):
-    names = ("fields", "discard", "discard_reason")
-    columns = [pairs[name].tolist() for name in ("pair_id", "paradigm", "good_id", "bad_id", *names)]
-    for key, paradigm, good, bad, *values in zip(*columns, strict=True):
-        yield MinimalPair(
-            material_set=material_set,
-            key=key,
-            paradigm_id=paradigms.get(paradigm),
-            good_id=sentences[good],
-            bad_id=sentences[bad],
-            **dict(zip(names, values, strict=True)),
-        )
