@@ -1,4 +1,6 @@
-"""The small cast of every test: Ada owns the study, Ben may read it, Cleo is a stranger, Pia and Quentin take part.
+"""The small cast of every test.
+
+Ada owns the study, Ben may read it, Cleo is a stranger, Pia and Quentin take part.
 
 Rows are made directly here, as planning would leave them, so that a test of one step needs no other step.
 """
@@ -166,7 +168,7 @@ def freeze(experiment: Experiment) -> ExperimentVersion:
 def presentation_list(
     experiment: Experiment, number: int = 0, *, n_blocks: int = 1, extras: tuple[dict[str, Any], ...] = ()
 ) -> PresentationList:
-    """List ``number``: practice, then every item once (pairs, or sentences of alternating condition), then catch."""
+    """List ``number``: practice, then every item once (sides or conditions alternate), then catch."""
     version = experiment.current_version() or freeze(experiment)
     made = PresentationList.objects.create(experiment=experiment, version=version, label=f"list {number + 1}")
     practice = [dict(one) for one in extras if one["kind"] == "practice"]

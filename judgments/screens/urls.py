@@ -1,3 +1,15 @@
-"""Addresses."""
+"""Addresses of the participant's side."""
 
-urlpatterns = []
+from django.urls import path
+
+from judgments.screens.arrival_views import take
+from judgments.screens.session_views import answer, current, leaving, onward, questions
+
+urlpatterns = [
+    path("take/<slug:slug>/", take, name="take"),
+    path("s/<str:token>/", current, name="session"),
+    path("s/<str:token>/questions/", questions, name="session-questions"),
+    path("s/<str:token>/continue/", onward, name="session-continue"),
+    path("s/<str:token>/trials/<str:public_id>/", answer, name="session-answer"),
+    path("s/<str:token>/leave/", leaving, name="session-leave"),
+]

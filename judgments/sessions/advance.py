@@ -15,6 +15,9 @@ Screen = Literal[
 ]
 
 
+BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
+
+
 @dataclass(frozen=True)
 class State:
     """All that the decision needs to know of a session.
@@ -64,7 +67,7 @@ def _among_trials(state: State) -> Screen:
 
 @dataclass(frozen=True)
 class Step:
-    """A screen with the trial it shows; ``mark`` names it, so that a late click moves nothing on."""
+    """A screen, and the trial that it shows or that comes next."""
 
     screen: Screen
     trial: Trial | None = None
@@ -72,8 +75,9 @@ class Step:
 
     @property
     def mark(self) -> str:
-        """A name of this step that no other step of the session has."""
-        return f"{self.screen}-{self.trial.position}" if self.trial else self.screen
+        """A name that a screen between trials has to itself, so that a late click moves nothing on."""
+        between = self.trial is not None and self.screen in {"ready", "break", "feedback", "lapsed"}
+        return f"{self.screen}-{self.trial.position}" if between else self.screen
 
 
 def next_step(session: Session) -> Step:

@@ -7,7 +7,7 @@ from django.db import transaction
 from experiments.models import PlannedTrial, Sentence
 from judgments.models import Session, Trial
 from judgments.models.trial import new_public_id
-from judgments.sessions.protocol import protocol_of
+from judgments.sessions.protocol import Protocol, protocol_of
 
 
 @transaction.atomic
@@ -34,68 +34,51 @@ def _trial(session: Session, planned: PlannedTrial, *, language: str, arranged: 
         item_id=planned.item_id,
         sentence_id=planned.sentence_id,
         pair_id=planned.pair_id,
+        expected_first=planned.expected_first,
     )
-    options = _options(planned, language)
-    if options:
-        trial.expected_first = options[0].pop("expected")
-        options[1].pop("expected")
-        trial.shown = {"options": options, **arranged}
+    if planned.pair is not None or "good" in planned.payload:
+        if trial.expected_first is None:
+            trial.expected_first = bool(trial.position % 2)
+        trial.shown = {"options": _options(planned, language, good_first=trial.expected_first), **arranged}
     else:
         trial.shown = {**_sentence(planned, language), **arranged}
-    trial.correct = _correct(planned, trial.shown)
+    if planned.kind in {"catch", "practice"}:
+        trial.correct = _correct(trial, planned.payload, protocol=protocol_of(session.version))
     return trial
 
 
-def _options(planned: PlannedTrial, language: str) -> list[dict[str, Any]]:
-    """The two sentences of a forced choice in the order of the plan; none for other tasks."""
+def _options(planned: PlannedTrial, language: str, *, good_first: bool) -> list[dict[str, Any]]:
+    """The two sentences of a forced choice, in the order of the plan."""
     if planned.pair is not None:
-        members = [
-            {**_text(planned.pair.good, language), "expected": True},
-            {**_text(planned.pair.bad, language), "expected": False},
-        ]
+        members = [_text(planned.pair.good, language), _text(planned.pair.bad, language)]
     else:
-        language = planned.payload.get("language") or language
-        members = [
-            {
-                "sentence_id": "",
-                "text": one["text"],
-                "language": language,
-                "expected": bool(one.get("expected")),
-            }
-            for one in planned.payload.get("options", ())
-        ]
-    if planned.expected_first is not None:
-        members.sort(key=lambda one: one["expected"] != planned.expected_first)
+        members = [_entry(planned.payload, name, language=language) for name in ("good", "bad")]
+    if not good_first:
+        members.reverse()
     return [{"id": new_public_id(), **one} for one in members]
 
 
 def _sentence(planned: PlannedTrial, language: str) -> dict[str, Any]:
     if planned.sentence is not None:
         return _text(planned.sentence, language)
-    payload = planned.payload
-    return {
-        "sentence_id": "",
-        "text": payload.get("text", ""),
-        "language": payload.get("language") or language,
-    }
+    return _entry(planned.payload, "sentence", language=language)
 
 
 def _text(sentence: Sentence, language: str) -> dict[str, str]:
     return {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language or language}
 
 
-def _correct(planned: PlannedTrial, shown: dict[str, Any]) -> dict[str, Any]:
+def _entry(payload: dict[str, Any], name: str, *, language: str) -> dict[str, str]:
+    """A sentence written in the study itself, which has no row."""
+    return {"sentence_id": "", "text": payload[name], "language": payload.get("language") or language}
+
+
+def _correct(trial: Trial, payload: dict[str, Any], *, protocol: Protocol) -> dict[str, Any]:
     """The intended answer of a catch or practice trial, in terms of what is shown."""
-    payload = planned.payload
-    if planned.kind not in {"catch", "practice"}:
-        return {}
     correct: dict[str, Any] = {"feedback": payload["feedback"]} if payload.get("feedback") else {}
-    intended = payload.get("correct")
-    if "options" in shown and (intended is not None or planned.pair is not None):
-        wanted = payload["options"][intended]["text"] if planned.pair is None else planned.pair.good.text
-        correct["option"] = next(one["id"] for one in shown["options"] if one["text"] == wanted)
-    elif isinstance(intended, list | tuple):
-        correct["low"], correct["high"] = intended
-    elif intended is not None:
-        correct["low"] = correct["high"] = intended
-    return correct
+    if "options" in trial.shown:
+        return {**correct, "option": trial.shown["options"][0 if trial.expected_first else 1]["id"]}
+    low, high = payload.get("correct") or protocol.task.intended(
+        payload.get("expected", ""), protocol.settings
+    )
+    return {**correct, "low": low, "high": high} if low is not None and high is not None else correct

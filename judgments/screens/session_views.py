@@ -1,0 +1,145 @@
+"""One participant's session at one address: each screen is shown there, each answer redirects there.
+
+The address holds a token nobody can guess; whoever has it is the participant, so these forms need
+no CSRF cookie, and a session also works where cookies are dropped.
+"""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import translation
+from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from judgments.models import Session
+from judgments.screens.forms import Questionnaire
+from judgments.screens.page import closed, not_found, page
+from judgments.screens.trial_screen import feedback_context, progress, trial_context
+from judgments.sessions.advance import Step, move_on, next_step, show
+from judgments.sessions.background import note_background
+from judgments.sessions.finish import finish
+from judgments.sessions.lease import SessionOver
+from judgments.sessions.places import StudyClosed
+from judgments.sessions.prepare import prepare_trials
+from judgments.sessions.protocol import protocol_of
+from judgments.sessions.record import Delivery, UnknownTrial, record
+from judgments.sessions.withdraw import leave
+from judgments.tasks.base import BadResponse
+
+View = Callable[..., HttpResponse]
+
+
+def in_session(view: View) -> View:
+    """Find the session of the token; turn what may happen to it into a kind page."""
+
+    @csrf_exempt
+    @require_http_methods(["GET", "HEAD", "POST"])
+    @wraps(view)
+    def guarded(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
+        sessions = Session.objects.select_related("experiment__materials", "version", "participant", "list")
+        session = sessions.defer("version__snapshot").filter(token=token).first()
+        if session is None:
+            return not_found(request)
+        protocol = protocol_of(session.version)
+        with translation.override(protocol.language):
+            try:
+                return view(request, session, **kwargs)
+            except SessionOver:
+                return redirect("session", token=token)
+            except StudyClosed as door:
+                reason = f"back-{door.reason}"
+                return closed(request, reason, title=protocol.title, language=protocol.language)
+
+    return guarded
+
+
+@in_session
+def current(request: HttpRequest, session: Session) -> HttpResponse:
+    """Show what comes next for this participant."""
+    if request.method == "POST":
+        return redirect("session", token=session.token)
+    step = next_step(session)
+    if step.screen == "finish" and not session.trials.exists():
+        prepare_trials(session)  # the arrival was cut off before it wrote them
+        step = next_step(session)
+    if step.screen == "finish":
+        finish(session)
+        step = next_step(session)
+    return screen(request, session, step)
+
+
+@in_session
+def questions(request: HttpRequest, session: Session) -> HttpResponse:
+    """Keep the answers to the questionnaire."""
+    if request.method == "POST":
+        form = Questionnaire(protocol_of(session.version).questionnaire, request.POST)
+        if not form.is_valid():
+            return screen(request, session, Step("questionnaire"), form=form, status=422)
+        note_background(session, form.answers(), is_native=form.is_native())
+    return redirect("session", token=session.token)
+
+
+@in_session
+def onward(request: HttpRequest, session: Session) -> HttpResponse:
+    """Leave instructions, feedback or a break."""
+    if request.method == "POST":
+        move_on(session, request.POST.get("mark", ""))
+    return redirect("session", token=session.token)
+
+
+@in_session
+def answer(request: HttpRequest, session: Session, public_id: str) -> HttpResponse:
+    """Record one judgment; say what is wrong with it when it cannot be one."""
+    if request.method != "POST":
+        return redirect("session", token=session.token)
+    response = request.POST.get("response", "")[:1000]
+    try:
+        record(session, public_id, Delivery(response))
+    except UnknownTrial:
+        return not_found(request)
+    except BadResponse as problem:
+        trial = session.trials.get(public_id=public_id)
+        n_blocks = next_step(session).n_blocks
+        step = Step("trial", trial=trial, n_blocks=n_blocks)
+        return screen(request, session, step, problem=gettext(problem.message), given=response, status=422)
+    if next_step(session).screen == "finish":
+        finish(session)
+    return redirect("session", token=session.token)
+
+
+@in_session
+def leaving(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask whether the participant wants to stop; stop."""
+    if request.method == "POST":
+        leave(session)
+    if request.method == "POST" or session.is_final:
+        return redirect("session", token=session.token)
+    protocol = protocol_of(session.version)
+    return page(request, "leave", language=protocol.language, title=protocol.title, session=session)
+
+
+def screen(
+    request: HttpRequest,
+    session: Session,
+    step: Step,
+    *,
+    form: Questionnaire | None = None,
+    problem: str = "",
+    given: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Render one step of a session."""
+    protocol = protocol_of(session.version)
+    context = {"session": session, "title": protocol.title, "mark": step.mark, "protocol": protocol}
+    if step.screen == "questionnaire":
+        context["form"] = form or Questionnaire(protocol.questionnaire)
+    elif step.screen == "trial":
+        show(step.trial)
+        context |= trial_context(step, protocol, problem=problem, given=given)
+    elif step.screen == "feedback":
+        context |= feedback_context(step, protocol)
+    context["progress"] = progress(session, step)
+    return page(request, step.screen, language=protocol.language, status=status, **context)

@@ -1,0 +1,74 @@
+"""What a trial's page shows: sentences, opaque ids, the task's own parts. Nothing else leaves the server."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from judgments.models import Session
+from judgments.screens.page import direction
+from judgments.sessions.advance import Step
+from judgments.sessions.protocol import Protocol
+
+
+def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: str = "") -> dict[str, Any]:
+    """Parts of a trial's page."""
+    trial = step.trial
+    return {
+        "public_id": trial.public_id,
+        "task": protocol.task.name,
+        "task_template": f"judgments/tasks/{protocol.task.name}.html",
+        "question": protocol.settings["question"],
+        "is_practice": trial.kind == "practice",
+        "options": [_sentence(one) for one in trial.shown.get("options", ())],
+        "sentence": _sentence(trial.shown) if "text" in trial.shown else None,
+        "parts": protocol.task.screen(protocol.settings, shown=trial.shown),
+        "problem": problem,
+        "given": given,
+    }
+
+
+def _sentence(shown: dict[str, Any]) -> dict[str, str]:
+    return {
+        "id": shown.get("id", ""),
+        "text": shown["text"],
+        "language": shown["language"],
+        "direction": direction(shown["language"]),
+    }
+
+
+def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
+    """What was answered in a practice trial, and what is said about it."""
+    trial = step.trial
+    shown = [_sentence(one) for one in trial.shown.get("options", ())] or [_sentence(trial.shown)]
+    is_correct = trial.judgment.is_correct
+    answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response]
+    return {
+        "is_correct": is_correct,
+        "feedback": trial.correct.get("feedback", ""),
+        "sentence": (answers or shown)[0],
+        "response": "" if answers else _response(trial.judgment.response, protocol),
+    }
+
+
+def _response(response: str, protocol: Protocol) -> str:
+    """The answer as the participant saw it."""
+    return str(protocol.settings.get(f"{response}_label", response))
+
+
+def progress(session: Session, step: Step) -> dict[str, Any]:
+    """Honest progress: blocks where there are several, else trials."""
+    if step.trial is None or step.screen not in {"trial", "break"}:
+        return {}
+    if step.trial.kind == "practice":
+        return {"text": _("Practice")}
+    if step.n_blocks > 1:
+        now = step.trial.block - (step.screen == "break")
+        marks = [
+            "done" if n < now or step.screen == "break" and n <= now else "now" if n == now else "ahead"
+            for n in range(1, step.n_blocks + 1)
+        ]
+        text = _("Block %(now)s of %(all)s") % {"now": now, "all": step.n_blocks}
+        return {"text": text, "blocks": marks, "now": now, "all": step.n_blocks}
+    trials = session.trials.exclude(kind="practice")
+    done, all_ = trials.filter(judgment__isnull=False).count(), trials.count()
+    return {"text": _("%(now)s of %(all)s") % {"now": min(done + 1, all_), "all": all_}}
