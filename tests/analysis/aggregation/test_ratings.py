@@ -1,0 +1,113 @@
+"""The document behind ``ratings --json``."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.aggregation.ratings import likert_distribution, ratings_report, transformed
+from analysis.errors import BadInput, NotEnoughData, UnknownName
+
+KEYS = {"item", "condition", "sentence_id", "n", "mean", "sd", "se", "mean_raw", "status"}
+
+
+def likert(people=("A", "B", "C"), task="likert"):
+    """Three people rate four items; C uses one point only."""
+    values = {"A": [1, 4, 7, 4], "B": [2, 3, 4, 3], "C": [5, 5, 5, 5]}
+    rows = [(person, f"i{n}", value) for person in people for n, value in enumerate(values[person])]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "value"])
+    return frame.assign(task=task, condition="good", sentence_id=frame["item"] + "s")
+
+
+def test_document_has_every_key_of_the_contract():
+    report = ratings_report(likert(), experiment="Islands")
+    assert {"experiment", "transform", "ddof", "scope", "items", "participants"} <= set(report)
+    assert (report["experiment"], report["transform"], report["ddof"]) == ("Islands", "z", 1)
+    assert all(set(row) >= KEYS for row in report["items"])
+    assert set(report["participants"][0]) == {"participant", "n", "mean", "sd", "status"}
+    json.dumps(report, allow_nan=False)
+
+
+def test_means_by_hand_leave_out_constant_raters():
+    report = ratings_report(likert())
+    first = report["items"][0]
+    assert first["n"] == 2 and first["mean"] == pytest.approx(-(1.5**0.5))
+    assert first["sd"] == pytest.approx(0) and first["mean_raw"] == 1.5
+    assert [row["status"] for row in report["participants"]] == ["ok", "ok", "constant"]
+
+
+def test_raw_means_count_everybody():
+    first = ratings_report(likert(), transform="raw")["items"][0]
+    assert (first["n"], first["mean"]) == (3, pytest.approx(8 / 3))
+    assert first["se"] == pytest.approx(np.std([1, 2, 5], ddof=1) / 3**0.5)
+
+
+def test_one_rating_has_a_mean_and_no_error():
+    first = ratings_report(likert(["A"]))["items"][0]
+    assert (first["n"], first["sd"], first["se"], first["status"]) == (1, None, None, "too_few")
+
+
+@pytest.mark.filterwarnings("error")
+def test_items_without_usable_ratings_are_listed():
+    first = ratings_report(likert(["C"]))["items"][0]
+    assert (first["n"], first["mean"], first["status"]) == (0, None, "no_data")
+    assert ratings_report(likert()[:0])["items"] == []
+
+
+def test_fillers_enter_the_scale_and_not_the_items():
+    frame = likert(["A"])
+    filler = frame[:2].assign(kind="filler", item=["f1", "f2"], value=[1, 7])
+    report = ratings_report(pd.concat([frame.assign(kind="target"), filler], ignore_index=True))
+    assert [row["item"] for row in report["items"]] == ["i0", "i1", "i2", "i3"]
+    assert report["items"][0]["mean"] == pytest.approx(-1.118033989)
+    assert report["participants"][0]["n"] == 6
+
+
+def test_magnitudes_can_be_logged_and_zeros_are_left_out():
+    frame = likert(["A", "B"], task="magnitude_estimation").assign(modulus=100)
+    frame.loc[0, "value"] = 0
+    report = ratings_report(frame, transform="z-log")
+    assert report["items"][0]["n"] == 1 and report["participants"][0]["status"] == "too_few"
+
+
+def test_logs_of_likert_ratings_and_unknown_transforms_are_refused():
+    with pytest.raises(BadInput, match="likert"):
+        ratings_report(likert(), transform="z-log")
+    with pytest.raises(UnknownName, match="z-log"):
+        ratings_report(likert(), transform="zlog")
+
+
+def test_forced_choices_have_no_ratings():
+    with pytest.raises(NotEnoughData, match="agreement"):
+        ratings_report(likert(task="forced_choice"))
+
+
+@pytest.mark.parametrize("transform", ["robust-z", "rank-normal"])
+def test_other_transforms_keep_the_order_of_items(transform):
+    values = transformed(likert(["A"]), transform=transform)
+    assert values[0] < values[1] < values[2] or values.isna().all()
+
+
+def test_histogram_counts_points_that_nobody_chose():
+    found = likert_distribution(likert().assign(scale_low=1, scale_high=7))
+    first = found.iloc[0]
+    assert first[["1", "2", "3", "4", "5", "6", "7"]].tolist() == [1, 1, 0, 0, 1, 0, 0]
+    assert first["median"] == 2
+
+
+def test_histograms_refuse_fractions():
+    with pytest.raises(BadInput, match="scale point"):
+        likert_distribution(likert().assign(value=0.5))
+
+
+def test_ssa_item_means_are_means_of_the_released_zscores(shared_data):
+    path = shared_data("ssa2013-likert/LI.ls.results.csv")
+    frame = pd.read_csv(path, encoding="mac_roman", skiprows=5).rename(columns={"judgment": "value"})
+    report = ratings_report(frame.assign(task="likert"))
+    found = pd.DataFrame(report["items"]).set_index("item")
+    wanted = frame.groupby("item")["zscores"].agg(["count", "mean", "std"])
+    assert len(found) == len(wanted) == 2384
+    assert (found["n"] == wanted["count"]).all()
+    assert (found["mean"] - wanted["mean"]).abs().max() < 1e-9
+    assert (found["sd"] - wanted["std"]).abs().max() < 1e-9
