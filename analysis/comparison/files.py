@@ -181,6 +181,41 @@ def read_judgments(path: str | Path) -> pd.DataFrame:
     return _read(path, JUDGMENTS)
 
 
+def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Read a file's numbers, indexed by the first key column it has.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table with one of the key columns.
+    keys : sequence of str
+        Columns that may name the rows, the best first.
+
+    Returns
+    -------
+    frame : DataFrame
+        The other columns but those that describe sentences, as numbers.
+    key : str
+        The column that names the rows.
+
+    Raises
+    ------
+    BadInput
+        Naming file, row and column.
+    """
+    found = read_table(path)
+    key = next((name for name in keys if name in found.columns), keys[0])
+    frame = _read(path, Form((key,)))
+    _refuse_repeats(frame, key, path)
+    describing = {*SENTENCES.needed, *SENTENCES.optional}
+    numbers = {
+        str(column): _numbers(frame, str(column), path)
+        for column in frame.columns
+        if column not in describing
+    }
+    return pd.DataFrame(numbers).set_axis(pd.Index(frame[key].astype(str))), key
+
+
 def _read_one_scores(path: str | Path) -> pd.DataFrame:
     frame = _read(path, SCORES)
     models = [str(column) for column in frame.columns if column not in SCORES.needed + SCORES.optional]

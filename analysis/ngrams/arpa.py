@@ -1,0 +1,191 @@
+"""Read and write ARPA files, plain or compressed with gzip."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+
+from analysis.errors import BadInput
+from analysis.files import whole_file
+from analysis.ngrams.counts import Ids
+from analysis.ngrams.query import BackoffModel, BackoffOrder, Floats
+
+_COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
+_SECTION = re.compile(r"\\(\d+)-grams:")
+
+
+def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel:
+    """Read a back-off model from an ARPA file.
+
+    Parameters
+    ----------
+    path : str or Path
+        UTF-8 text; a name ending in ``.gz`` is decompressed.
+    max_order : int, optional
+        Stop after this order (1 for single words alone).
+
+    Returns
+    -------
+    BackoffModel
+        Probabilities and weights as in the file (log10).
+
+    Raises
+    ------
+    BadInput
+        Naming file and line: no ARPA file, a number that is none, an n-gram whose beginning is not listed,
+        or another number of n-grams than announced.
+    """
+    reader = _Reader(Path(path))
+    try:
+        return reader.read(max_order=max_order)
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+        raise BadInput("not a text file in UTF-8.", file=str(path), row=reader.line + 1) from error
+
+
+def write_arpa(model: BackoffModel, path: str | Path) -> None:
+    """Write a model as an ARPA file; it appears complete or not at all.
+
+    Parameters
+    ----------
+    model : BackoffModel
+        The model.
+    path : str or Path
+        Where to; a name ending in ``.gz`` is compressed.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be written.
+    """
+    with whole_file(path) as draft, _open(draft, "wt") as text:
+        text.write("\\data\\\n")
+        text.writelines(f"ngram {n}={len(level.keys)}\n" for n, level in enumerate(model.orders, start=1))
+        grams: list[str] = []
+        for n, level in enumerate(model.orders, start=1):
+            grams = _texts(model, level, grams)
+            text.write(f"\n\\{n}-grams:\n")
+            text.writelines(_lines(level, grams, last=n == model.order))
+        text.write("\n\\end\\\n")
+
+
+def _open(path: Path, mode: str) -> IO[str]:
+    if path.suffix == ".gz":
+        return gzip.open(path, mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
+    return path.open(mode.replace("t", ""), encoding="utf-8", newline="\n")
+
+
+def _texts(model: BackoffModel, level: BackoffOrder, shorter: list[str]) -> list[str]:
+    if not shorter:
+        return model.words
+    parents, words = np.divmod(level.keys, len(model.words))
+    return [f"{shorter[a]} {model.words[b]}" for a, b in zip(parents.tolist(), words.tolist(), strict=True)]
+
+
+def _lines(level: BackoffOrder, grams: list[str], *, last: bool) -> Iterator[str]:
+    for p, gram, weight in zip(level.log10.tolist(), grams, level.backoff.tolist(), strict=True):
+        yield f"{p:.8g}\t{gram}\n" if last else f"{p:.8g}\t{gram}\t{weight:.8g}\n"
+
+
+class _Reader:
+    """Goes through the file once, keeping the number of the line for messages."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.line = path, 0
+        self.ids: dict[str, int] = {}
+
+    def read(self, *, max_order: int | None) -> BackoffModel:
+        """Read the head and as many sections as wanted."""
+        if not self.path.is_file():
+            raise BadInput("there is no such file.", file=str(self.path))
+        orders: list[BackoffOrder] = []
+        with _open(self.path, "rt") as text:
+            announced = self._head(text)
+            for n in range(1, min(max_order or len(announced), len(announced)) + 1):
+                orders.append(self._section(text, n, announced[n - 1], orders))
+        return BackoffModel(list(self.ids), orders)
+
+    def _lines(self, text: IO[str]) -> Iterator[str]:
+        for line in text:
+            self.line += 1
+            yield line.rstrip("\r\n")
+
+    def _head(self, text: IO[str]) -> list[int]:
+        """Read from ``\\data\\`` to the empty line after the announced numbers."""
+        lines = self._lines(text)
+        if not any(line.strip() == "\\data\\" for line in lines):
+            raise BadInput("not an ARPA file: there is no line \\data\\.", file=str(self.path))
+        announced: list[int] = []
+        for line in lines:
+            match = _COUNT.fullmatch(line.strip())
+            if match is None:
+                break
+            announced.append(int(match[2]))
+        if not announced:
+            raise self._wrong("no number of n-grams is announced after \\data\\.")
+        return announced
+
+    def _section(self, text: IO[str], n: int, announced: int, shorter: list[BackoffOrder]) -> BackoffOrder:
+        start = next((line for line in self._lines(text) if line.strip()), "")
+        match = _SECTION.fullmatch(start.strip())
+        if match is None or int(match[1]) != n:
+            raise self._wrong(f"\\{n}-grams: should begin here.")
+        first = self.line + 1
+        log10, words, backoff = self._entries(text, n)
+        if len(log10) != announced:
+            raise self._wrong(f"{announced} {n}-grams are announced, {len(log10)} are listed.")
+        if len(log10) and not (
+            np.isfinite(log10).all() and np.isfinite(backoff).all() and log10.max() < 1e-6
+        ):
+            wrong = int(np.flatnonzero(~(np.isfinite(log10 + backoff) & (log10 < 1e-6)))[0])
+            raise self._wrong("not the logarithm of a probability.", line=first + wrong)
+        keys = self._keys(words, shorter, first=first)
+        order = np.argsort(keys, kind="stable")
+        if (np.diff(keys[order]) == 0).any():
+            raise self._wrong(f"a {n}-gram is listed twice.")
+        return BackoffOrder(keys[order], log10[order], backoff[order])
+
+    def _entries(self, text: IO[str], n: int) -> tuple[Floats, Ids, Floats]:
+        """Read log10 probability, words and back-off weight of each line up to the empty one."""
+        log10: list[float] = []
+        backoff: list[float] = []
+        words: list[int] = []
+        ids = self.ids
+        try:
+            for line in self._lines(text):
+                if not line:
+                    break
+                fields = line.replace("\t", " ").split(" ")
+                log10.append(float(fields[0]))
+                if n == 1:
+                    words.append(ids.setdefault(fields[1], len(ids)))
+                else:
+                    words += [ids[word] for word in fields[1 : n + 1]]
+                backoff.append(float(fields[n + 1]) if len(fields) > n + 1 and fields[n + 1] else 0.0)
+        except (ValueError, IndexError) as error:
+            raise self._wrong(f"not a line of a {n}-gram.") from error
+        except KeyError as error:
+            raise self._wrong(f"the word {error.args[0]!r} is not among the 1-grams.") from error
+        if len(words) != n * len(log10):
+            raise self._wrong(f"a {n}-gram has another number of words.")
+        return np.array(log10), np.array(words, dtype=np.int64).reshape(-1, n), np.array(backoff)
+
+    def _keys(self, words: Ids, shorter: list[BackoffOrder], *, first: int) -> Ids:
+        """Find the place of each n-gram's beginning in the order below, word by word."""
+        place = words[:, 0]
+        for column, level in enumerate(shorter[1:], start=1):
+            wanted = place * len(self.ids) + words[:, column]
+            found = np.minimum(np.searchsorted(level.keys, wanted), max(len(level.keys) - 1, 0))
+            absent = level.keys[found] != wanted if len(level.keys) else np.ones(len(words), dtype=np.bool_)
+            if absent.any():
+                raise self._wrong(
+                    "the beginning of this n-gram is not listed itself.",
+                    line=first + int(np.flatnonzero(absent)[0]),
+                )
+            place = found
+        return place * len(self.ids) + words[:, -1] if shorter else place
+
+    def _wrong(self, message: str, *, line: int | None = None) -> BadInput:
+        return BadInput(message, file=str(self.path), row=self.line if line is None else line)

@@ -1,0 +1,162 @@
+"""Ask a back-off model for the probability of words in context, many places at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.ngrams.counts import BEGIN, END, UNKNOWN, Ids
+
+Floats = npt.NDArray[np.float64]
+MISSING_UNKNOWN_LOG10 = -100.0
+
+
+@dataclass(frozen=True)
+class BackoffOrder:
+    """The n-grams of one order: sorted keys, log10 probabilities and log10 back-off weights."""
+
+    keys: Ids
+    log10: Floats
+    backoff: Floats
+
+
+@dataclass(frozen=True)
+class BackoffModel:
+    """A back-off n-gram model, as an ARPA file holds it.
+
+    ``words[i]`` is the i-th word. The key of a longer n-gram is the place of its first n-1 words in the order
+    below, times ``len(words)``, plus the number of its last word.
+    """
+
+    words: list[str]
+    orders: list[BackoffOrder]
+    ids: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", {word: number for number, word in enumerate(self.words)})
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-gram."""
+        return len(self.orders)
+
+    @property
+    def unknown_id(self) -> int | None:
+        """Number of the unknown word, if the model has one."""
+        return self.ids.get(UNKNOWN, self.ids.get("<UNK>"))
+
+
+@dataclass(frozen=True)
+class TokenLogprobs:
+    """Natural log probabilities of the scored tokens of sentences laid end to end."""
+
+    logprob: Floats
+    unigram: Floats
+    unknown: npt.NDArray[np.bool_]
+    sentence: Ids
+    is_end: npt.NDArray[np.bool_]
+
+
+def token_logprobs(
+    model: BackoffModel, sentences: Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True
+) -> TokenLogprobs:
+    """Score every token of every sentence in the context of those before it.
+
+    Parameters
+    ----------
+    model : BackoffModel
+        The model.
+    sentences : sequence of sequences of str
+        Tokens of each sentence, without boundary marks.
+    bos : bool
+        Whether the first word is scored after ``<s>``, or without any context.
+    eos : bool
+        Whether ``</s>`` is scored after the last word.
+
+    Returns
+    -------
+    TokenLogprobs
+        Natural logarithms; ``unigram`` is the model's own single-word probability of the same tokens.
+
+    Notes
+    -----
+    P(w | h) is that of the longest n-gram found; each word of context dropped on the way costs the back-off
+    weight of the context. A word outside the vocabulary takes the probability of ``<unk>``, or
+    10^-100 when the model has none, as kenlm does.
+
+    Examples
+    --------
+    >>> from analysis.ngrams import train_model
+    >>> model = train_model([["a", "b"], ["a", "c"]], order=2)
+    >>> found = token_logprobs(model, [["a", "b"], ["zebra"]])
+    >>> found.sentence.tolist(), found.unknown.tolist()
+    ([0, 0, 0, 1, 1], [False, False, False, True, False])
+    """
+    words, sentence, mark = _lay_out(model, sentences, bos=bos, eos=eos)
+    starts = np.ones(len(words), dtype=np.bool_)
+    starts[1:] = sentence[1:] != sentence[:-1]
+    log10 = _log10_in_context(model, words, starts)
+    scored = mark != "b"
+    unigram = _single(model, words)
+    to_natural = np.log(10.0)
+    unknown = (words < 0) | (words == (-1 if model.unknown_id is None else model.unknown_id))
+    return TokenLogprobs(
+        log10[scored] * to_natural,
+        unigram[scored] * to_natural,
+        unknown[scored],
+        sentence[scored],
+        mark[scored] == "e",
+    )
+
+
+def _lay_out(
+    model: BackoffModel, sentences: Sequence[Sequence[str]], *, bos: bool, eos: bool
+) -> tuple[Ids, Ids, npt.NDArray[np.str_]]:
+    """Lay sentences end to end: word numbers (-1 unknown), sentence of each, b(egin), w(ord) or e(nd)."""
+    unknown = -1 if model.unknown_id is None else model.unknown_id
+    known = model.ids
+    begin, end = ([known.get(BEGIN, -1)] if bos else []), ([known.get(END, -1)] if eos else [])
+    flat: list[int] = []
+    lengths = np.array([len(tokens) for tokens in sentences], dtype=np.int64)
+    for tokens in sentences:
+        flat += begin
+        flat += [known.get(token, unknown) for token in tokens]
+        flat += end
+    sizes = lengths + len(begin) + len(end)
+    sentence = np.repeat(np.arange(len(sizes)), sizes)
+    mark = np.full(len(flat), "w")
+    last = np.cumsum(sizes) - 1
+    if eos:
+        mark[last] = "e"
+    if bos:
+        mark[last - sizes + 1] = "b"
+    return np.array(flat, dtype=np.int64), sentence, mark
+
+
+def _single(model: BackoffModel, words: Ids) -> Floats:
+    return np.where(words >= 0, model.orders[0].log10[np.maximum(words, 0)], MISSING_UNKNOWN_LOG10)
+
+
+def _log10_in_context(model: BackoffModel, words: Ids, starts: npt.NDArray[np.bool_]) -> Floats:
+    """Take the longest n-gram that ends at each place, and charge the contexts that had to be shortened."""
+    log10 = _single(model, words)
+    here = words
+    for level, shorter in zip(model.orders[1:], model.orders[:-1], strict=True):
+        context = np.full(len(words), -1, dtype=np.int64)
+        context[1:] = here[:-1]
+        context[starts] = -1
+        found = _look_up(level.keys, context, words, n_words=len(model.words))
+        charged = log10 + np.where(context >= 0, shorter.backoff[np.maximum(context, 0)], 0.0)
+        log10 = np.where(found >= 0, level.log10[np.maximum(found, 0)] if len(level.keys) else 0.0, charged)
+        here = found
+    return log10
+
+
+def _look_up(keys: Ids, context: Ids, words: Ids, *, n_words: int) -> Ids:
+    if not len(keys):
+        return np.full(len(words), -1, dtype=np.int64)
+    wanted = context * n_words + words
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found = (context >= 0) & (words >= 0) & (keys[place] == wanted)
+    return np.where(found, place, -1)

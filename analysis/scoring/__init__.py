@@ -1,0 +1,16 @@
+"""Language models give sentences their scores."""
+
+from analysis.scoring.arpa import ArpaScorer
+from analysis.scoring.base import Maker, Scorer, Scores, Spec, open_scorer
+from analysis.scoring.frames import score_sentences
+from analysis.scoring.tables import TableScorer
+
+BUILT_IN: dict[str, Maker] = {"arpa": ArpaScorer, "csv": TableScorer}
+
+
+def scorer(uri: str) -> Scorer:
+    """Make the scorer that an address names, such as ``arpa:model.arpa`` or ``csv:scores.csv``."""
+    return open_scorer(uri, built_in=BUILT_IN)
+
+
+__all__ = ["BUILT_IN", "Maker", "Scorer", "Scores", "Spec", "score_sentences", "scorer"]

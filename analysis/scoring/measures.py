@@ -1,0 +1,185 @@
+"""From a sentence's log probability to an acceptability score: the measures of Lau, Clark and Lappin."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput, UnknownName
+
+Floats = npt.NDArray[np.float64]
+ALPHA = 0.8
+
+
+def lp(logprob: npt.ArrayLike) -> Floats:
+    """Give the log probability itself.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+
+    Returns
+    -------
+    ndarray of float
+        LP.
+    """
+    return np.array(logprob, dtype=np.float64)
+
+
+def mean_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike) -> Floats:
+    """Divide the log probability by length.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_tokens : array-like of int
+        Tokens of each sentence without boundary marks.
+
+    Returns
+    -------
+    ndarray of float
+        MeanLP = log p / n; NaN for a sentence without tokens.
+
+    Examples
+    --------
+    >>> mean_lp([-30.0], [10]).tolist()
+    [-3.0]
+    """
+    return lp(logprob) / _positive(n_tokens)
+
+
+def pen_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
+    """Divide the log probability by the length penalty of machine translation.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_tokens : array-like of int
+        Tokens of each sentence without boundary marks.
+    alpha : float
+        Strength of the penalty.
+
+    Returns
+    -------
+    ndarray of float
+        PenLP = log p / ((5 + n) / (5 + 1))^α; NaN for a sentence without tokens.
+
+    Examples
+    --------
+    >>> pen_lp([-30.0], [10]).round(6).tolist()
+    [-14.413493]
+    """
+    return lp(logprob) / ((5.0 + _positive(n_tokens)) / 6.0) ** alpha
+
+
+def norm_lp(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike) -> Floats:
+    """Divide the log probability by that of the words alone.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    unigram_logprob : array-like of float
+        Sum of the single words' natural log probabilities over the same tokens.
+
+    Returns
+    -------
+    ndarray of float
+        NormLP = -log p / log p_u; NaN where log p_u is 0 or missing.
+
+    Examples
+    --------
+    >>> norm_lp([-30.0], [-45.0]).round(6).tolist()
+    [-0.666667]
+    """
+    words = np.array(unigram_logprob, dtype=np.float64)
+    return -lp(logprob) / np.where(words == 0, np.nan, words)
+
+
+def slor(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike, n_tokens: npt.ArrayLike) -> Floats:
+    """Give the syntactic log-odds ratio: what the context adds to each word on average.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    unigram_logprob : array-like of float
+        Sum of the single words' natural log probabilities over the same tokens.
+    n_tokens : array-like of int
+        Tokens of each sentence without boundary marks.
+
+    Returns
+    -------
+    ndarray of float
+        SLOR = (log p - log p_u) / n; NaN where the unigram part is missing or there are no tokens.
+
+    References
+    ----------
+    Pauls & Klein (2012), ACL; Lau, Clark & Lappin (2017), Cognitive Science 41.
+
+    Examples
+    --------
+    >>> slor([-30.0], [-45.0], [10]).tolist()
+    [1.5]
+    """
+    return (lp(logprob) - np.array(unigram_logprob, dtype=np.float64)) / _positive(n_tokens)
+
+
+MEASURES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
+    "lp": lambda logprob, words, n: lp(logprob),
+    "meanlp": lambda logprob, words, n: mean_lp(logprob, n),
+    "penlp": lambda logprob, words, n: pen_lp(logprob, n),
+    "normlp": lambda logprob, words, n: norm_lp(logprob, words),
+    "slor": lambda logprob, words, n: slor(logprob, words, n),
+}
+NEEDS_UNIGRAM = ("normlp", "slor")
+
+
+def measure(
+    name: str,
+    logprob: npt.ArrayLike,
+    *,
+    n_tokens: npt.ArrayLike,
+    unigram_logprob: npt.ArrayLike | None = None,
+) -> Floats:
+    """Compute a measure by its name.
+
+    Parameters
+    ----------
+    name : {"lp", "meanlp", "penlp", "normlp", "slor"}
+        The measure, in any case.
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_tokens : array-like of int
+        Tokens of each sentence without boundary marks.
+    unigram_logprob : array-like of float, optional
+        Needed for ``normlp`` and ``slor``.
+
+    Returns
+    -------
+    ndarray of float
+        One score per sentence, higher is better.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such measure.
+    BadInput
+        If the measure needs unigram probabilities that the model does not give.
+    """
+    key = name.lower()
+    if key not in MEASURES:
+        raise UnknownName("method", name, list(MEASURES))
+    if key in NEEDS_UNIGRAM and unigram_logprob is None:
+        raise BadInput(f"{name} needs the words' own probabilities, which this model does not give.")
+    values = np.array(logprob, dtype=np.float64)
+    words = values if unigram_logprob is None else np.array(unigram_logprob, dtype=np.float64)
+    return MEASURES[key](values, words, np.array(n_tokens, dtype=np.float64))
+
+
+def _positive(n_tokens: npt.ArrayLike) -> Floats:
+    n = np.array(n_tokens, dtype=np.float64)
+    return np.where(n > 0, n, np.nan)
