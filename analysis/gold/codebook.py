@@ -87,9 +87,11 @@ RELEASE_COLUMNS = {
         Column("human_mean_bad", "number", "human_mean of the other member."),
         Column("human_delta", "number", "human_mean_good - human_mean_bad."),
         Column("human_label", "text", "The gold label by the stated rule, or tie or undecided."),
-        Column("score", "number", "Mean z-score, share of yes, or share of showings in which it was chosen."),
+        Column(
+            "score", "number", "Mean z-score of ratings; or the share of yes or of choices, standardized."
+        ),
         Column("n", "integer", "Judgments behind the score."),
-        Column("sd", "number", "Standard deviation (ddof 1) behind the score."),
+        Column("sd", "number", "Standard deviation (ddof 1) over judgments, in units of the score."),
         Column("simulated", "flag", "Whether the participant is a simulated one."),
         Column("sessions", "integer", "Sessions of the participant."),
         Column("judgments", "integer", "Judgments given."),

@@ -129,20 +129,27 @@ def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> p
     sentences, pairs : DataFrame
         As from :func:`sentence_table` and :func:`pair_table`.
     task : str
-        Ratings give mean z, yes-no the share of yes, forced choice the share of showings in which the
-        sentence was chosen, over all its pairs.
+        Ratings give mean z. Shares, of yes or of showings in which a sentence was chosen over all its
+        pairs, are standardized over all judged sentences.
 
     Returns
     -------
     DataFrame
-        ``sentence_id``, ``score``, ``n``, ``sd``, judged sentences only, ordered by ``sentence_id``.
+        ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
+        ``sentence_id``; empty where every share is the same.
+
+    Notes
+    -----
+    A share p becomes (p - mean) / SD (ddof 0), because an acceptability delta criterion compares
+    standardized differences; sd is divided by the same SD.
     """
     if task == "yes_no" or task in RATING_TASKS:
         frame = sentences[["sentence_id", "human_mean", "human_n", "human_sd"]]
         frame = frame.set_axis(["sentence_id", "score", "n", "sd"], axis=1)
     else:
         frame = _chosen_shares(pairs)
-    return frame[frame["score"].notna()].sort_values("sentence_id", ignore_index=True)
+    judged = frame[frame["score"].notna()].sort_values("sentence_id", ignore_index=True)
+    return judged if task in RATING_TASKS else _standardized_shares(judged)
 
 
 def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
@@ -213,6 +220,15 @@ def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {"sentence_id": totals["sentence_id"], "score": rounded(share), "n": totals["n"], "sd": rounded(sd)}
     )
+
+
+def _standardized_shares(judged: pd.DataFrame) -> pd.DataFrame:
+    score = judged["score"].astype(float)
+    spread = float(score.std(ddof=0)) if len(score) else 0.0
+    if spread == 0:
+        return judged.iloc[:0]
+    standardized = rounded((score - score.mean()) / spread)
+    return judged.assign(score=standardized, sd=rounded(judged["sd"].astype(float) / spread))
 
 
 def _answered(judgments: pd.DataFrame, by: str) -> pd.DataFrame:

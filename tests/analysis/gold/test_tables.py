@@ -37,8 +37,16 @@ def test_choices_become_shares_labels_and_scores():
     assert pairs["human_k"].tolist() == [3, 2] and pairs["human_n"].tolist() == [4, 4]
     assert pairs["human_label"].tolist() == ["expected", "tie"]
     human = human_table(sentences, pairs.reset_index(), task="forced_choice").set_index("sentence_id")
-    assert human["score"].to_dict() == {"a+": 0.75, "a-": 0.25, "b+": 0.5, "b-": 0.5}
-    assert human["sd"]["a+"] == pytest.approx(np.std([1, 1, 1, 0], ddof=1))
+    shares = {"a+": 0.75, "a-": 0.25, "b+": 0.5, "b-": 0.5}
+    spread = np.std(list(shares.values()))
+    assert human["score"].to_dict() == pytest.approx({name: (p - 0.5) / spread for name, p in shares.items()})
+    assert human["sd"]["a+"] == pytest.approx(np.std([1, 1, 1, 0], ddof=1) / spread)
+
+
+def test_shares_without_spread_give_no_scores():
+    judged = choices({"a": [1, 0], "b": [0, 1]})
+    pairs = pair_table(judged, SENTENCES, PAIRS, task="forced_choice")
+    assert len(human_table(SENTENCES, pairs, task="forced_choice")) == 0
 
 
 def test_unanswered_choices_do_not_count():
