@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
+    "django.contrib.humanize",
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",

@@ -1,3 +1,18 @@
-"""Addresses."""
+"""Addresses of the planning side's resources."""
 
-urlpatterns = []
+from django.urls import path
+
+from experiments.api import views
+
+studies = {"get": "list", "post": "create"}
+one_study = {"get": "retrieve", "patch": "partial_update"}
+
+urlpatterns = [
+    path("studies/", views.StudyViews.as_view(studies), name="api-studies"),
+    path("studies/<slug:slug>/", views.StudyViews.as_view(one_study), name="api-study"),
+    path("materials/", views.MaterialViews.as_view({"get": "list"}), name="api-materials"),
+    path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),
+    path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),
+    path("materials/<slug:slug>/sentences/", views.SentenceViews.as_view(), name="api-sentences"),
+    path("jobs/<int:pk>/", views.JobView.as_view(), name="api-job"),
+]

@@ -2,11 +2,23 @@
 
 from django.urls import path
 
-from experiments.pages import account_views, home_views, job_views, team_views
+from experiments.pages import (
+    account_views,
+    design_views,
+    home_views,
+    job_views,
+    settings_views,
+    state_views,
+    team_views,
+)
 
 urlpatterns = [
     path("", home_views.home, name="home"),
     path("studies/new/", home_views.create, name="study-create"),
+    path("studies/<slug:slug>/settings/", settings_views.settings, name="study-settings"),
+    path("studies/<slug:slug>/settings/task/", settings_views.change_task, name="study-task"),
+    path("studies/<slug:slug>/design/", design_views.design, name="study-design"),
+    path("studies/<slug:slug>/move/<slug:step>/", state_views.move, name="study-move"),
     path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
     path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
     path("jobs/", job_views.jobs, name="jobs"),

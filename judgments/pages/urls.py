@@ -1,3 +1,9 @@
-"""Addresses."""
+"""Addresses of the researcher's observing pages."""
 
-urlpatterns = []
+from django.urls import path
+
+from judgments.pages import overview_views
+
+urlpatterns = [
+    path("studies/<slug:slug>/", overview_views.overview, name="study"),
+]

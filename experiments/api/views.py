@@ -1,0 +1,185 @@
+"""Studies, materials and jobs over REST: members only, and strangers find nothing."""
+
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404
+from django_filters import rest_framework as filters
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
+from rest_framework import generics, mixins, status, viewsets
+from rest_framework.exceptions import APIException
+
+from config.api_schema import ErrorSerializer
+from experiments.api.serializers import (
+    JobSerializer,
+    MaterialSerializer,
+    PairSerializer,
+    SentenceSerializer,
+    StudySerializer,
+)
+from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
+from experiments.pages.access import audit, get_study
+from experiments.pages.job_views import visible_jobs
+from experiments.studies import create_study
+from judgments.tasks.registry import task_names
+
+
+class NotADraft(APIException):
+    """Opened studies change on their pages, where the next version is made knowingly."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_code = "not_a_draft"
+    default_detail = "The study has been opened. A change makes its next version: use its settings page."
+
+
+class StudyFilter(filters.FilterSet):
+    """Narrow the list of studies."""
+
+    status = filters.ChoiceFilter(choices=Experiment.Status.choices)
+    task = filters.ChoiceFilter(choices=[(name, name) for name in task_names()])
+    search = filters.CharFilter(field_name="title", lookup_expr="icontains", help_text="Part of the title.")
+
+    class Meta:
+        model = Experiment
+        fields: list[str] = []
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Your studies, newest first"),
+    retrieve=extend_schema(summary="One study"),
+    create=extend_schema(summary="Make a study, as a draft"),
+    partial_update=extend_schema(
+        summary="Change a draft", responses={200: StudySerializer, 409: OpenApiResponse(ErrorSerializer)}
+    ),
+)
+class StudyViews(
+    mixins.ListModelMixin,
+    mixins.CreateModelMixin,
+    mixins.RetrieveModelMixin,
+    mixins.UpdateModelMixin,
+    viewsets.GenericViewSet,
+):
+    """Studies the caller is a member of."""
+
+    queryset = Experiment.objects.none()
+    serializer_class = StudySerializer
+    filterset_class = StudyFilter
+    lookup_field = "slug"
+
+    def get_queryset(self) -> QuerySet[Experiment]:
+        """Studies of the caller."""
+        return Experiment.objects.visible_to(self.request.user).select_related("materials")
+
+    def perform_create(self, serializer: StudySerializer) -> None:
+        """A draft with the caller as owner."""
+        serializer.instance = create_study(self.request.user, **serializer.validated_data)
+
+    def get_object(self) -> Experiment:
+        """The study; viewers may not change it, and nobody an opened one."""
+        changing = self.request.method == "PATCH"
+        study = get_study(self.request.user, self.kwargs["slug"], editing=changing)
+        if changing and study.status not in Experiment.Status.editable():
+            raise NotADraft
+        return study
+
+    def perform_update(self, serializer: StudySerializer) -> None:
+        """Store the change and note it."""
+        study = serializer.save()
+        audit(self.request.user, study, "settings changed", fields=sorted(serializer.validated_data))
+
+
+def counted(model: type) -> Coalesce:
+    """Rows of a material set, counted apart so that two counts do not multiply."""
+    rows = model.objects.filter(material_set=OuterRef("pk")).order_by().values("material_set")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
+class MaterialFilter(filters.FilterSet):
+    """Narrow the list of material sets."""
+
+    search = filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
+    language = filters.CharFilter(help_text="Language tag.")
+
+    class Meta:
+        model = MaterialSet
+        fields: list[str] = []
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Your material sets"), retrieve=extend_schema(summary="One material set")
+)
+class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
+    """Material sets the caller owns or uses in a study."""
+
+    queryset = MaterialSet.objects.none()
+    serializer_class = MaterialSerializer
+    filterset_class = MaterialFilter
+    lookup_field = "slug"
+
+    def get_queryset(self) -> QuerySet[MaterialSet]:
+        """Sets of the caller with their sizes."""
+        return MaterialSet.objects.visible_to(self.request.user).annotate(
+            n_sentences=counted(Sentence), n_pairs=counted(MinimalPair)
+        )
+
+
+class ParadigmFilter(filters.FilterSet):
+    """Narrow the sentences or pairs of a set."""
+
+    paradigm = filters.CharFilter(field_name="paradigm__name", help_text="Name of a paradigm.")
+
+
+class SentenceFilter(filters.FilterSet):
+    """Narrow the sentences of a set."""
+
+    paradigm = filters.CharFilter(field_name="item__paradigm__name", help_text="Name of a paradigm.")
+    condition = filters.CharFilter(help_text="Name of a condition.")
+
+
+class OfOneSet(generics.ListAPIView):
+    """Rows of one material set."""
+
+    def of_set(self, rows: QuerySet) -> QuerySet:
+        """The rows, or 404 for strangers."""
+        slug = self.kwargs.get("slug")
+        found = MaterialSet.objects.visible_to(self.request.user).filter(slug=slug).first()
+        if found is None:
+            raise Http404
+        return rows.filter(material_set=found)
+
+
+@extend_schema_view(get=extend_schema(summary="Minimal pairs of a material set"))
+class PairViews(OfOneSet):
+    """Minimal pairs in the order of their file."""
+
+    queryset = MinimalPair.objects.none()
+    serializer_class = PairSerializer
+    filterset_class = ParadigmFilter
+
+    def get_queryset(self) -> QuerySet[MinimalPair]:
+        """Pairs of the set."""
+        return self.of_set(MinimalPair.objects.select_related("good", "bad", "paradigm__phenomenon"))
+
+
+@extend_schema_view(get=extend_schema(summary="Sentences of a material set"))
+class SentenceViews(OfOneSet):
+    """Sentences in the order of their file."""
+
+    queryset = Sentence.objects.none()
+    serializer_class = SentenceSerializer
+    filterset_class = SentenceFilter
+
+    def get_queryset(self) -> QuerySet[Sentence]:
+        """Sentences of the set."""
+        return self.of_set(Sentence.objects.select_related("item__paradigm__phenomenon"))
+
+
+@extend_schema_view(get=extend_schema(summary="State, progress and result of a job"))
+class JobView(generics.RetrieveAPIView):
+    """Long work the caller asked for, or of a study of theirs."""
+
+    queryset = Job.objects.none()
+    serializer_class = JobSerializer
+
+    def get_queryset(self) -> QuerySet[Job]:
+        """Jobs the caller may see."""
+        return visible_jobs(self.request.user)

@@ -1,0 +1,149 @@
+"""Practice, catch and anchor trials: checked rows, and lines that a researcher can write.
+
+One trial per line. Where the task shows pairs: ``right sentence | other sentence | feedback``. Where it
+shows one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
+or no. Feedback is shown after a practice trial. A table's columns pasted with tabs work too.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from analysis.errors import BadInput
+from judgments.tasks.base import Task
+
+RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+WORDS = {"yes": 1, "no": 0}
+PAIR_KEYS, SENTENCE_KEYS = {"options", "correct", "feedback"}, {"text", "correct", "feedback"}
+
+
+def checked_trials(rows: Sequence[Any], *, task: Task, kind: str) -> list[dict[str, Any]]:
+    """The trials, each of the form the task shows; the first that cannot be shown is refused and named."""
+    check = _checked_pair if task.shows == "pair" else _checked_sentence
+    return [check(row, f"{kind} trial {number}", kind=kind) for number, row in enumerate(rows, start=1)]
+
+
+def _checked_keys(row: Any, place: str, *, known: set[str], kind: str) -> None:
+    if not isinstance(row, dict):
+        raise BadInput(f"{place} is no JSON object.", remedy="Write {...}.")
+    if unknown := sorted(set(row) - known):
+        raise BadInput(
+            f"{place} has an unknown key {unknown[0]!r}.", remedy=f"There are: {', '.join(sorted(known))}."
+        )
+    if not isinstance(row.get("feedback", ""), str):
+        raise BadInput(f"{place} has a feedback that is no text.", remedy="Write a sentence.")
+    if kind == "catch" and row.get("correct") is None:
+        raise BadInput(f"{place} has no right answer.", remedy="A catch trial needs one.")
+
+
+def _checked_pair(row: Any, place: str, *, kind: str) -> dict[str, Any]:
+    _checked_keys(row, place, known=PAIR_KEYS, kind=kind)
+    options = row.get("options")
+    texts = (
+        [one.get("text") if isinstance(one, dict) else None for one in options]
+        if isinstance(options, list)
+        else []
+    )
+    if (
+        len(texts) != 2
+        or not all(isinstance(one, str) and one.strip() for one in texts)
+        or texts[0] == texts[1]
+    ):
+        raise BadInput(f"{place} does not have two different sentences.", remedy="Write both.")
+    if row.get("correct") not in (None, 0, 1):
+        raise BadInput(
+            f"{place} has 'correct' {row['correct']!r}.", remedy="Set it to 0 or 1, the right option."
+        )
+    return dict(row)
+
+
+def _checked_sentence(row: Any, place: str, *, kind: str) -> dict[str, Any]:
+    _checked_keys(row, place, known=SENTENCE_KEYS, kind=kind)
+    if not isinstance(row.get("text"), str) or not row["text"].strip():
+        raise BadInput(f"{place} has no sentence.", remedy="Write the sentence to show.")
+    correct = row.get("correct")
+    ends = correct if isinstance(correct, list) else [correct, correct]
+    if correct is not None and (
+        len(ends) != 2 or not all(_is_number(one) for one in ends) or ends[0] > ends[1]
+    ):
+        raise BadInput(f"{place} has 'correct' {correct!r}.", remedy="Write a number, or lowest and highest.")
+    return dict(row)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def trials_from_lines(text: str, *, task: Task, kind: str) -> list[dict[str, Any]]:
+    """Read lines; the first that cannot be read is named."""
+    read = _pair_line if task.shows == "pair" else _sentence_line
+    rows = [read(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    return checked_trials(rows, task=task, kind=kind)
+
+
+def _parts(line: str, number: int) -> list[str]:
+    parts = [part.strip() for part in line.split("\t" if "\t" in line else "|")]
+    if len(parts) > 3:
+        raise BadInput(f"line {number} has more than three parts.", remedy="Separate parts with one | each.")
+    return [*parts, "", ""][:3]
+
+
+def _pair_line(line: str, number: int) -> dict[str, Any]:
+    right, other, feedback = _parts(line, number)
+    if not right or not other:
+        raise BadInput(f"line {number} has one sentence.", remedy="Write: right sentence | other sentence.")
+    row: dict[str, Any] = {"options": [{"text": right}, {"text": other}], "correct": 0}
+    return {**row, "feedback": feedback} if feedback else row
+
+
+def _sentence_line(line: str, number: int) -> dict[str, Any]:
+    sentence, answer, feedback = _parts(line, number)
+    row: dict[str, Any] = {"text": sentence}
+    if answer:
+        row["correct"] = _answer(answer, number)
+    return {**row, "feedback": feedback} if feedback else row
+
+
+def _answer(text: str, number: int) -> Any:
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    if both := RANGE.fullmatch(text):
+        return [_plain(both[1]), _plain(both[2])]
+    if NUMBER.fullmatch(text):
+        return _plain(text)
+    raise BadInput(
+        f"line {number} has the right answer {text!r}.",
+        remedy="Write a number, a range such as 6-7, yes or no.",
+    )
+
+
+def _plain(digits: str) -> int | float:
+    return float(digits) if "." in digits else int(digits)
+
+
+def lines_from_trials(rows: Sequence[dict[str, Any]], *, task: Task) -> str:
+    """Write trials as lines; rows made for another kind of task come out as far as they fit."""
+    return "\n".join(_line(row, task) for row in rows)
+
+
+def _line(row: dict[str, Any], task: Task) -> str:
+    if "options" in row:
+        texts = [one.get("text", "") for one in row["options"]]
+        parts = list(reversed(texts)) if row.get("correct") == 1 else texts
+    else:
+        parts = [row.get("text", ""), _written(row.get("correct"), task)]
+    parts = [*parts, row.get("feedback", "")]
+    while parts and not parts[-1]:
+        parts.pop()
+    return " | ".join(parts)
+
+
+def _written(correct: Any, task: Task) -> str:
+    if correct is None:
+        return ""
+    if isinstance(correct, list):
+        return "-".join(str(one) for one in correct)
+    if task.name == "yes_no":
+        return {1: "yes", 0: "no"}.get(correct, str(correct))
+    return str(correct)

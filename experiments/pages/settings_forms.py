@@ -1,0 +1,245 @@
+"""Forms of a study's settings: its facts and texts, its task's parameters, its design."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from analysis.errors import BadInput
+from experiments.extras import lines_from_trials, trials_from_lines
+from experiments.lists import order_rules
+from experiments.models import Design, Experiment, MaterialSet
+from experiments.pages.forms import language_field
+from experiments.questions import lines_from_questions, questions_from_lines
+from judgments.tasks.base import Task
+from judgments.tasks.registry import get_task
+
+FROZEN_WITH_OPENING = ("materials",)
+EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
+QUESTION_HELP = (
+    "One per line: Question? | text, number, yes-no, choice: a; b; c or several: a; b; c | required, native"
+)
+PAIR_HELP = "One per line: right sentence | other sentence"
+SENTENCE_HELP = {
+    "likert": "One per line: sentence | right answer, such as 6-7",
+    "yes_no": "One per line: sentence | yes or no",
+    "magnitude_estimation": "One per line: sentence | right range, such as 100-1000",
+}
+
+
+def lines_field(label: str, rows: int = 5) -> forms.CharField:
+    """A text of lines, wide enough for sentences."""
+    widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
+    return forms.CharField(label=label, required=False, strip=False, widget=widget)
+
+
+class SettingsForm(forms.ModelForm):
+    """Everything of a study but its task and its design."""
+
+    language = language_field()
+    questionnaire = lines_field("Questions about the person")
+    practice = lines_field("Practice trials", 4)
+    catch_trials = lines_field("Catch trials")
+    anchors = lines_field("Anchor sentences", 4)
+
+    class Meta:
+        model = Experiment
+        fields = [
+            "title",
+            "description",
+            "materials",
+            "language",
+            "consent",
+            "instructions",
+            "debrief",
+            "questionnaire",
+            "practice",
+            "catch_trials",
+            "anchors",
+            "target_judgments",
+            "max_participants",
+            "lease_minutes",
+            "completion_code",
+        ]
+        labels = {
+            "consent": "Consent text",
+            "debrief": "Debrief",
+            "target_judgments": "Judgments wanted per item",
+            "max_participants": "Most participants",
+            "lease_minutes": "Minutes of silence until a list is given back",
+        }
+        help_texts = {
+            "consent": "Shown first. Nothing about the person is stored before they agree.",
+            "instructions": "Shown before the first trial. An empty line begins a new paragraph.",
+            "debrief": "Shown at the end, with the completion code.",
+            "max_participants": "Empty: no limit.",
+        }
+        widgets = {
+            "description": forms.Textarea(attrs={"rows": 2}),
+            "consent": forms.Textarea(attrs={"rows": 8}),
+            "instructions": forms.Textarea(attrs={"rows": 6}),
+            "debrief": forms.Textarea(attrs={"rows": 4}),
+        }
+
+    def __init__(self, *args: Any, user, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.task = get_task(self.instance.task)
+        visible = MaterialSet.objects.visible_to(user) | MaterialSet.objects.filter(experiments=self.instance)
+        self.fields["materials"].queryset = visible.distinct()
+        for name in FROZEN_WITH_OPENING:
+            self.fields[name].disabled = self.instance.status not in Experiment.Status.editable()
+        self.initial["questionnaire"] = lines_from_questions(self.instance.questionnaire)
+        for name in EXTRAS:
+            self.initial[name] = lines_from_trials(getattr(self.instance, name), task=self.task)
+        self._explain()
+
+    def _explain(self) -> None:
+        """Say how lines are written for this task."""
+        line = (
+            PAIR_HELP
+            if self.task.shows == "pair"
+            else SENTENCE_HELP.get(self.task.name, SENTENCE_HELP["likert"])
+        )
+        self.fields["catch_trials"].help_text = f"{line}. They show who reads; they are never analysed."
+        self.fields[
+            "practice"
+        ].help_text = f"{line} | what to say afterwards. Both later parts may be left out."
+        self.fields[
+            "anchors"
+        ].help_text = "One per line. Shown first, so that people see the whole range before it counts."
+        self.fields["questionnaire"].help_text = QUESTION_HELP
+
+    def clean_questionnaire(self) -> list[dict[str, Any]]:
+        """Read the questions."""
+        return _read(
+            questions_from_lines, self.cleaned_data["questionnaire"], known=self.instance.questionnaire
+        )
+
+    def _trials(self, name: str) -> list[dict[str, Any]]:
+        return _read(trials_from_lines, self.cleaned_data[name], task=self.task, kind=EXTRAS[name])
+
+    def clean_practice(self) -> list[dict[str, Any]]:
+        """Read the practice trials."""
+        return self._trials("practice")
+
+    def clean_anchors(self) -> list[dict[str, Any]]:
+        """Read the anchors."""
+        return self._trials("anchors")
+
+    def clean_catch_trials(self) -> list[dict[str, Any]]:
+        """Read the catch trials."""
+        return self._trials("catch_trials")
+
+
+def _read(reader: Any, text: str, **options: Any) -> list[dict[str, Any]]:
+    """Lines as rows; what cannot be read is said under the field."""
+    try:
+        return reader(text, **options)
+    except BadInput as error:
+        raise ValidationError(str(error)[:1].upper() + str(error)[1:]) from None
+
+
+class ParametersForm(forms.Form):
+    """The parameters of one task, each by the kind of its default."""
+
+    def __init__(self, task: Task, given: Mapping[str, Any], data: Any = None) -> None:
+        initial = {one.name: _shown(given.get(one.name, one.default)) for one in task.parameters}
+        super().__init__(data, initial=initial, prefix="task")
+        self.task = task
+        for parameter in task.parameters:
+            self.fields[parameter.name] = _field_for(parameter.default)
+            self.fields[parameter.name].label = parameter.name.replace("_", " ").capitalize()
+            self.fields[parameter.name].help_text = parameter.meaning
+
+    def clean(self) -> dict[str, Any]:
+        """Let the task check what it is given."""
+        cleaned = super().clean()
+        if not self.errors:
+            try:
+                self.task.settings(self.parameters())
+            except BadInput as error:
+                raise ValidationError(str(error)[:1].upper() + str(error)[1:]) from None
+        return cleaned
+
+    def parameters(self) -> dict[str, Any]:
+        """What to store: lists as lists."""
+        listed = {one.name for one in self.task.parameters if isinstance(one.default, list | tuple)}
+        return {
+            name: [line.strip() for line in value.splitlines() if line.strip()] if name in listed else value
+            for name, value in self.cleaned_data.items()
+        }
+
+
+def _shown(value: Any) -> Any:
+    return "\n".join(str(one) for one in value) if isinstance(value, list | tuple) else value
+
+
+def _field_for(default: Any) -> forms.Field:
+    if isinstance(default, bool):
+        return forms.BooleanField(required=False)
+    if isinstance(default, int):
+        return forms.IntegerField()
+    if isinstance(default, float):
+        return forms.FloatField()
+    if isinstance(default, list | tuple):
+        return forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
+    return forms.CharField(required=False, max_length=1000)
+
+
+class DesignForm(forms.ModelForm):
+    """How items become lists, and what their order keeps."""
+
+    apart = forms.MultipleChoiceField(
+        choices=[("paradigm", "two of one paradigm"), ("condition", "two of one condition")],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Never next to each other",
+        help_text="Choose nothing, here and below, for the usual rules: as much variety as the lists allow.",
+    )
+    longest_run = forms.IntegerField(
+        min_value=1, max_value=50, required=False, label="Most of one condition in a row"
+    )
+
+    class Meta:
+        model = Design
+        fields = ["kind", "n_lists", "items_per_paradigm", "catch_per_list", "trials_per_block", "seed"]
+        labels = {
+            "kind": "Scheme",
+            "n_lists": "Number of lists",
+            "items_per_paradigm": "Items per paradigm",
+            "catch_per_list": "Catch trials per list",
+            "trials_per_block": "Trials between breaks",
+        }
+        help_texts = {
+            "kind": "A sample where there is far more than one person can judge, else a Latin square.",
+            "items_per_paradigm": "For a sample only.",
+            "catch_per_list": "0: all that the settings have.",
+            "seed": "The same seed and materials give the same lists.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        stored = self.instance.constraints
+        self.initial["apart"] = stored.get("no_adjacent", [])
+        self.initial["longest_run"] = stored.get("longest_run", {}).get("condition")
+
+    def clean_n_lists(self) -> int:
+        """Keep the number of lists such that each is filled."""
+        if not 1 <= (number := self.cleaned_data["n_lists"]) <= 200:
+            raise ValidationError("Choose 1 to 200 lists.")
+        return number
+
+    def clean(self) -> dict[str, Any]:
+        """Store the order's rules as the design keeps them; unknown stored rules are kept."""
+        cleaned = super().clean()
+        rules = {
+            k: v for k, v in self.instance.constraints.items() if k not in {"no_adjacent", "longest_run"}
+        }
+        if cleaned.get("apart"):
+            rules["no_adjacent"] = cleaned["apart"]
+        if cleaned.get("longest_run"):
+            rules["longest_run"] = {"condition": cleaned["longest_run"]}
+        order_rules(rules)
+        self.instance.constraints = rules
+        return cleaned

@@ -1,0 +1,35 @@
+"""A study at a glance: how it goes, what to do next, who did what."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from experiments.models import Experiment
+from experiments.pages.access import get_study, may_edit
+from experiments.pages.state_views import buttons
+from experiments.readiness import steps
+from judgments.monitor import facts, list_rows
+from judgments.tasks.registry import get_task
+
+SHOWN_ENTRIES = 8
+
+
+@login_required
+def overview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Numbers, lists, next steps and the trail."""
+    study = get_study(request.user, slug)
+    collected = study.origin == Experiment.Origin.COLLECTED
+    context = {
+        "study": study,
+        "page": "overview",
+        "task": get_task(study.task),
+        "version": study.current_version(),
+        "facts": facts(study),
+        "lists": list_rows(study) if collected else [],
+        "is_collected": collected,
+        "steps": steps(study) if collected and study.status == Experiment.Status.DRAFT else [],
+        "buttons": buttons(study) if may_edit(request.user, study) else [],
+        "address": request.build_absolute_uri(f"/take/{study.slug}/"),
+        "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],
+    }
+    return render(request, "judgments/overview.html", context)
