@@ -8,6 +8,7 @@ Practice, anchor and catch trials are written in the study itself, as JSON lists
   shows sentences;
 
 each with an optional ``"feedback"``. Practice and anchors may go without ``correct``; catch trials may not.
+A planned trial carries as ``payload`` what a session shows: ``good`` and ``bad``, or ``sentence``.
 """
 
 from collections import Counter
@@ -21,6 +22,7 @@ from experiments.design.ordering import OrderRules
 from experiments.design.plan import DesignSpec, Extras, planned_lists
 from experiments.design.trials import PlannedTrial as PlannedPlace
 from experiments.design.trials import Stimulus
+from experiments.extras import checked_trials
 from experiments.models import (
     Design,
     Experiment,
@@ -118,42 +120,36 @@ def targets_of(experiment: Experiment) -> list[Stimulus]:
 
 
 def checked_extras(experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
-    """Practice, anchor and catch entries, ready to be shown; an entry that cannot be is refused and named."""
-    shows = get_task(experiment.task).shows
-    entries = {
+    """Practice, anchor and catch trials as written, options marked as expected or not."""
+    task = get_task(experiment.task)
+    written = {
         "practice": experiment.practice,
         "anchor": experiment.anchors,
         "catch": experiment.catch_trials,
     }
     return {
-        kind: [
-            _checked(entry, f"{kind} trial {n}", shows=shows, kind=kind) for n, entry in enumerate(listed, 1)
-        ]
-        for kind, listed in entries.items()
+        kind: [_marked(entry) for entry in checked_trials(entries, task=task, kind=kind)]
+        for kind, entries in written.items()
     }
 
 
-def _checked(entry: Any, place: str, *, shows: str, kind: str) -> dict[str, Any]:
-    """One entry, its options marked as expected or not."""
-    if not isinstance(entry, dict):
-        raise BadInput(f"{place} is no JSON object.", remedy="Write {...}.")
-    correct = entry.get("correct")
-    if kind == "catch" and correct is None:
-        raise BadInput(f"{place} has no 'correct'.", remedy="A catch trial needs its right answer.")
-    if shows == "sentence":
-        if not str(entry.get("text", "")).strip():
-            raise BadInput(f"{place} has no 'text'.", remedy="It needs the sentence to show.")
+def _marked(entry: dict[str, Any]) -> dict[str, Any]:
+    if "options" not in entry:
         return entry
-    options = entry.get("options")
-    texts = [str(one.get("text", "")).strip() for one in options] if isinstance(options, list) else []
-    if len(texts) != 2 or not all(texts) or texts[0] == texts[1]:
-        raise BadInput(
-            f"{place} has no two 'options' with different texts.", remedy="It needs both sentences."
-        )
-    if correct not in (None, 0, 1):
-        raise BadInput(f"{place} has 'correct' {correct!r}.", remedy="Set it to 0 or 1, the intended option.")
-    marked = [{**one, "expected": number == (correct or 0)} for number, one in enumerate(options)]
-    return {**entry, "options": marked}
+    expected = entry.get("correct") or 0
+    options = [{**one, "expected": place == expected} for place, one in enumerate(entry["options"])]
+    return {**entry, "options": options}
+
+
+def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """What a session shows: ``good`` and ``bad``, or ``sentence`` with the range of right answers."""
+    kept = {name: entry[name] for name in ("feedback", "language") if entry.get(name)}
+    if "options" in entry:
+        good, bad = sorted(entry["options"], key=lambda one: not one["expected"])
+        return {**kept, "good": good["text"], "bad": bad["text"]}
+    if (correct := entry.get("correct")) is not None:
+        kept["correct"] = correct if isinstance(correct, list) else [correct, correct]
+    return {**kept, "sentence": entry["text"]}
 
 
 def planned(experiment: Experiment) -> list[list[PlannedPlace]]:
@@ -215,7 +211,7 @@ def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: i
     for place in places:
         content: dict[str, Any] = {}
         if place.kind in entries:
-            content["payload"] = entries[place.kind][int(place.key)]
+            content["payload"] = payload_of(entries[place.kind][int(place.key)])
         else:
             content["pair_id" if shows_pairs else "sentence_id"] = int(place.key)
             content["item_id"] = items[int(place.key)]

@@ -33,9 +33,9 @@ def test_forced_choice_lists_are_stored_with_balanced_sides():
     for one in lists:
         trials = list(one.planned_trials.all())
         assert one.n_trials == len(trials) == 16
-        assert trials[0].kind == "practice" and trials[0].payload["options"][0] == {
-            "text": "The dog sleeps.",
-            "expected": True,
+        assert trials[0].kind == "practice" and trials[0].payload == {
+            "good": "The dog sleeps.",
+            "bad": "Sleeps dog the.",
         }
         assert Counter(t.kind for t in trials) == {"practice": 1, "target": 12, "catch": 3}
         assert sum(t.expected_first for t in trials if t.kind == "target") == 6
@@ -101,16 +101,35 @@ def test_trials_are_cut_into_blocks():
 @pytest.mark.parametrize(
     ("task", "entry", "message"),
     [
-        ("forced_choice", {"options": [{"text": "The cow sleeps."}], "correct": 0}, "no two 'options'"),
-        ("forced_choice", {**CATCH[0], "correct": None}, "no 'correct'"),
+        (
+            "forced_choice",
+            {"options": [{"text": "The cow sleeps."}], "correct": 0},
+            "two different sentences",
+        ),
+        ("forced_choice", {**CATCH[0], "correct": None}, "no right answer"),
         ("forced_choice", {**CATCH[0], "correct": 2}, "'correct' 2"),
-        ("likert", {"correct": 7}, "no 'text'"),
+        ("likert", {"correct": 7}, "no sentence"),
         ("likert", "The cow sleeps.", "no JSON object"),
     ],
 )
 def test_catch_trial_that_cannot_be_shown_is_named(task, entry, message):
     with pytest.raises(BadInput, match=f"catch trial 1 .*{message}"):
         freeze(study(task, catch=[entry], n_lists=2))
+
+
+def test_right_answer_may_be_written_second():
+    experiment = study(catch=[{**CATCH[0], "correct": 1}])
+    assert planned_payloads(experiment) == [{"good": "Sleeps dog the.", "bad": "The dog sleeps."}]
+
+
+def test_right_rating_becomes_a_range():
+    experiment = study("likert", catch=[{"text": "The cow sleeps.", "correct": 7}], n_lists=2)
+    assert planned_payloads(experiment) == [{"sentence": "The cow sleeps.", "correct": [7, 7]}]
+
+
+def planned_payloads(experiment):
+    trials = freeze(experiment).lists.first().planned_trials.filter(kind="catch")
+    return [trial.payload for trial in trials]
 
 
 def test_unbalanceable_number_of_lists_says_what_to_take():

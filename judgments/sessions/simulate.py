@@ -1,0 +1,89 @@
+"""Synthetic participants: the answers they give, and a whole sitting through the same steps as people."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from experiments.models import Experiment
+from judgments.models import Judgment, Participant, Session, Trial
+from judgments.sessions.advance import show
+from judgments.sessions.arrive import Arrival, arrive
+from judgments.sessions.finish import finish
+from judgments.sessions.latent import felt
+from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.record import Delivery, options_of, record
+from judgments.sessions.withdraw import leave
+
+MEDIAN_MS = {"honest": 2600, "careless": 1100, "left-biased": 700, "random": 480}
+RELATED = ("pair__good__item__paradigm", "pair__bad__item__paradigm", "sentence__item__paradigm")
+SCALE_BIAS_SD = 0.25
+
+
+@dataclass(frozen=True)
+class Persona:
+    """One synthetic participant: the key decides the pseudonym, the seed every answer."""
+
+    key: str
+    profile: str = "honest"
+    seed: int = 0
+    is_native: bool | None = True
+    background: dict[str, Any] = field(default_factory=dict)
+    stops_after: int | None = None
+
+
+class Mind:
+    """What a persona answers, trial by trial."""
+
+    def __init__(self, persona: Persona, protocol: Protocol) -> None:
+        self.persona, self.protocol = persona, protocol
+        self.rng = np.random.default_rng([persona.seed, *persona.key.encode()])
+        self.bias = float(self.rng.normal(0, SCALE_BIAS_SD))
+
+    def response(self, trial: Trial) -> str:
+        """The response to send for a trial."""
+        task, settings = self.protocol.task, self.protocol.settings
+        acceptability = felt(trial, task.scale(settings))
+        if task.shows == "sentence" and not trial.correct:
+            acceptability += self.bias
+        return task.simulate(
+            self.rng,
+            settings,
+            options=options_of(trial),
+            acceptability=acceptability,
+            profile=self.persona.profile,
+        )
+
+    def rt_ms(self) -> int:
+        """A response time: log-normal around the profile's median."""
+        return max(120, round(MEDIAN_MS[self.persona.profile] * float(np.exp(self.rng.normal(0, 0.4)))))
+
+
+def trials_of(session: Session) -> list[Trial]:
+    """The session's trials without a judgment, in order, with what they show."""
+    waiting = session.trials.filter(judgment__isnull=True).select_related(*RELATED)
+    return list(waiting.order_by("position"))
+
+
+def sit(experiment: Experiment, persona: Persona) -> Session:
+    """Let a persona arrive, answer and finish; asked again, give the session that stands."""
+    version = experiment.current_version()
+    arrival = Arrival(key=persona.key, is_simulated=True)
+    session = arrive(experiment, arrival, consent_text=protocol_of(version).consent if version else "")
+    if session.is_final:
+        return session
+    Participant.objects.filter(pk=session.participant_id).update(
+        background=persona.background, is_native=persona.is_native
+    )
+    mind = Mind(persona, protocol_of(session.version))
+    for number, trial in enumerate(trials_of(session)):
+        if number == persona.stops_after:
+            leave(session)
+            return session
+        show(trial)
+        record(session, trial.public_id, _delivery(mind, trial))
+    return finish(session)
+
+
+def _delivery(mind: Mind, trial: Trial) -> Delivery:
+    return Delivery(mind.response(trial), input_type=Judgment.InputType.MOUSE, rt_ms=mind.rt_ms())

@@ -1,0 +1,117 @@
+"""A synthetic participant goes through the real doors: link, consent, questions, trials, code."""
+
+import re
+from typing import Any
+
+from analysis.errors import BadInput
+from experiments.models import Experiment
+from judgments.models import Participant, Session, Trial
+from judgments.sessions.browser import Browser, Form, Page
+from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.simulate import RELATED, Mind, Persona
+
+TRIAL = re.compile(r"/s/(?P<token>[^/]+)/trials/(?P<public_id>[^/]+)/")
+SESSION = re.compile(r"/s/(?P<token>[^/]+)/")
+MOST_STEPS = 20_000
+
+
+class Stuck(BadInput):
+    """A page did not lead on."""
+
+
+def visit(browser: Browser, experiment: Experiment, persona: Persona) -> Session | None:
+    """Take the study from its link to its end; None when the study has no place.
+
+    The link names the participant, so the same persona comes back to the session it has.
+    """
+    version = experiment.current_version()
+    if version is None:
+        raise BadInput(f"study {experiment.slug!r} was never opened.", remedy="Open it first.")
+    mind, answered = Mind(persona, protocol_of(version)), 0
+    page = browser.get(f"/take/{experiment.slug}/?participant={persona.key}")
+    for _ in range(MOST_STEPS):
+        form = _the_form(page)
+        if form is None or answered == persona.stops_after:
+            break
+        data = _filled(form, mind)
+        answered += "response" in data
+        page = browser.post(form.action, {**form.hidden, **data})
+        if page.status >= 400:
+            raise Stuck(f"{form.action} answered {page.status}: {page.title()}.")
+        if "consent" in data:
+            _mark_simulated(page)
+    return _session_at(page)
+
+
+def _the_form(page: Page) -> Form | None:
+    """The form that leads on; leaving is never it."""
+    forms = [form for form in page.forms() if not form.action.rstrip("/").endswith("/leave")]
+    return forms[0] if forms else None
+
+
+def _filled(form: Form, mind: Mind) -> dict[str, Any]:
+    """What this persona puts into the form: only what a person could put there."""
+    if "consent" in form.names():
+        data: dict[str, Any] = {"consent": "yes"}
+    elif found := TRIAL.search(form.action):
+        data = {"response": mind.response(_trial(**found.groupdict()))}
+    elif form.action.rstrip("/").endswith("/questions"):
+        data = background(mind.persona, mind.protocol)
+    else:
+        data = {}
+    for name, value in data.items():
+        values = value if isinstance(value, list) else [value]
+        if not all(form.takes(name, one) for one in values):
+            raise Stuck(f"the form at {form.action} offers no {name} {value!r}.")
+    return data
+
+
+def _trial(token: str, public_id: str) -> Trial:
+    trial = Trial.objects.select_related(*RELATED).filter(session__token=token, public_id=public_id).first()
+    if trial is None:
+        raise Stuck(
+            "the server shows a trial that is not in this database.", remedy="Give both one DATABASE_URL."
+        )
+    return trial
+
+
+def background(persona: Persona, protocol: Protocol) -> dict[str, Any]:
+    """Answers to the questionnaire: those of the persona, else the first choice or a plain value."""
+    return {
+        question["name"]: persona.background.get(question["name"], _usual(question, persona))
+        for question in protocol.questionnaire
+    }
+
+
+def _usual(question: dict[str, Any], persona: Persona) -> Any:
+    kind, choices = str(question.get("type", "text")).replace("-", "_"), list(question.get("choices", ()))
+    native = [str(one) for one in question.get("native", ["yes"])]
+    if question.get("role") == "native_language":
+        others = ["no"] if kind == "yes_no" else [str(one) for one in choices if str(one) not in native]
+        answer = native[0] if persona.is_native else others[0] if others else "another"
+    elif kind == "number":
+        answer = str(max(question.get("min", 0), min(30, question.get("max", 30))))
+    elif kind == "yes_no":
+        answer = "yes"
+    else:
+        answer = str(choices[0]) if choices else "simulated"
+    return [answer] if kind == "multi_choice" else answer
+
+
+def _mark_simulated(page: Page) -> None:
+    """Note that this is no person, so that nobody takes the answers for a person's."""
+    session = _session_at(page)
+    if session is not None:
+        Participant.objects.filter(pk=session.participant_id).update(is_simulated=True)
+
+
+def _session_at(page: Page) -> Session | None:
+    found = SESSION.search(page.url)
+    if found is None:
+        return None
+    session = Session.objects.filter(token=found["token"]).first()
+    if session is None:
+        raise Stuck(
+            "the server has a session that is not in this database.", remedy="Give both one DATABASE_URL."
+        )
+    return session
