@@ -25,7 +25,10 @@ from experiments.models import (
     PresentationList,
     Sentence,
 )
-from judgments.models import Participant
+from judgments.models import Participant, Session, Trial
+from judgments.sessions.arrive import Arrival, arrive
+from judgments.sessions.finish import finish
+from judgments.sessions.record import Delivery, record
 
 FROZEN_FIELDS = (
     "slug",
@@ -42,6 +45,8 @@ FROZEN_FIELDS = (
     "debrief",
     "completion_code",
 )
+PARAMETERS = {"magnitude_estimation": {"reference": "The key to the doors are here.", "modulus": 100}}
+ANSWERS = {"likert": "6", "yes_no": "yes", "magnitude_estimation": "62,5"}
 
 
 def user(name: str, **fields: Any):
@@ -125,6 +130,7 @@ def draft(slug: str = "agreement", *, materials: MaterialSet | None = None, **fi
             "consent": "You may stop at any time.",
             "instructions": "Read each sentence and answer quickly.",
             "debrief": "We study agreement.",
+            "parameters": PARAMETERS.get(fields.get("task", ""), {}),
             **fields,
         }
     )
@@ -141,7 +147,11 @@ def study(
     extras: tuple[dict[str, Any], ...] = (),
     **fields: Any,
 ) -> Experiment:
-    """An open study with lists; ``extras`` are catch and practice trials as ``{"kind": …, "payload": …}``."""
+    """An open study with lists; ``extras`` are catch and practice trials as ``{"kind": …, "payload": …}``.
+
+    A payload is an entry of the study's own: ``{"good": …, "bad": …}`` where the task shows pairs, else
+    ``{"sentence": …, "expected": "acceptable"}``, with an optional ``"feedback"``.
+    """
     experiment = draft(slug, **fields)
     freeze(experiment)
     for number in range(n_lists):
@@ -212,3 +222,28 @@ def pia(experiment: Experiment) -> Participant:
 def quentin(experiment: Experiment) -> Participant:
     """Takes part as well."""
     return participant(experiment, "quentin", is_native=False)
+
+
+def arrival(name: str = "pia", **fields: Any) -> Arrival:
+    """Someone consents; the same name is the same arrival."""
+    return Arrival(key=name, **fields)
+
+
+def begin(experiment: Experiment, name: str = "pia", **fields: Any) -> Session:
+    """A session just begun."""
+    return arrive(experiment, arrival(name, **fields), consent_text=experiment.consent)
+
+
+def answer_to(trial: Trial, *, choose_expected: bool = True) -> str:
+    """What a form would send for this trial: the expected member, or a usual answer of the task."""
+    if options := trial.shown.get("options"):
+        return options[0 if trial.expected_first == choose_expected else 1]["id"]
+    return ANSWERS[trial.session.experiment.task]
+
+
+def sit(experiment: Experiment, name: str = "pia", *, n: int | None = None, **fields: Any) -> Session:
+    """A session with its first ``n`` trials answered; complete when ``n`` is left out."""
+    session = begin(experiment, name, **fields)
+    for trial in session.trials.select_related("session__experiment")[:n]:
+        record(session, trial.public_id, Delivery(answer_to(trial)))
+    return session if n is not None else finish(session)
