@@ -124,7 +124,7 @@ def described(materials: Materials, report: Report) -> dict[str, Any]:
 
 def _free_slug(name: str) -> str:
     wanted = slugify(name)[:190] or "materials"
-    taken = set(MaterialSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    taken = {"upload", *MaterialSet.objects.filter(slug__startswith=wanted).values_list("slug", flat=True)}
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
     return wanted if wanted not in taken else next(slug for slug in numbered if slug not in taken)
 

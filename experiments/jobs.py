@@ -2,7 +2,9 @@
 
 from celery import shared_task
 
-from experiments import job_runner
+from experiments import job_runner, material_jobs
+
+WORKS = (material_jobs,)  # imported here, so that the worker knows their kinds of job
 
 
 @shared_task(name="experiments.run_job")

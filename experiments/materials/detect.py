@@ -9,6 +9,7 @@ from experiments.materials import climp, li_adger
 from experiments.materials.blimp import BAD, GOOD, read_blimp
 from experiments.materials.collection import Materials
 from experiments.materials.encoding import read_text, table_from
+from experiments.materials.sheets import read_sheet
 from experiments.materials.table import read_tables
 
 FORMATS = ("auto", "blimp", "table", "climp", "li-adger")
@@ -159,3 +160,24 @@ def file_format(path: Path, *, encoding: str = "") -> str:
     if any(set(form) <= set(columns) for form in forms) and {"id", "gramm_id"} & set(columns):
         return "li-adger"
     return "table"
+
+
+def file_columns(path: Path, *, encoding: str = "") -> list[str]:
+    """List the columns of a file, so that they can be mapped.
+
+    Parameters
+    ----------
+    path : Path
+    encoding : str
+        Taken instead of the detection.
+
+    Returns
+    -------
+    list of str
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read as a table.
+    """
+    return list(read_sheet(path, encoding=encoding).source.columns)

@@ -52,6 +52,7 @@ def read_tables(
         For an empty sentence, a status that is not understood, an id given twice, a pair with one member.
     """
     sheets = [read_sheet(path, encoding=encoding) for path in paths]
+    _require_mapped(sheets, mapping or {})
     sentences, pairs, findings = [], [], []
     understood: dict[str, str] = {}
     for sheet in sheets:
@@ -92,6 +93,14 @@ def _assembled(
     return Materials("table", every, couples, sources, understood, tuple(findings))
 
 
+def _require_mapped(sheets: Sequence[Sheet], mapping: Mapping[str, str]) -> None:
+    """Refuse a mapping to a column that no file has."""
+    found = list(dict.fromkeys(str(name) for sheet in sheets for name in sheet.frame.columns))
+    absent = [theirs for theirs in mapping.values() if theirs and theirs not in found]
+    if absent:
+        raise MissingColumns(absent, found=found, file=", ".join(sheet.file for sheet in sheets))
+
+
 def _kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[str, str]]:
     """Say what a row of the sheet is: a sentence, a pair by ids, or a pair written out."""
     names = [str(column) for column in sheet.frame.columns]
@@ -100,16 +109,11 @@ def _kind(sheet: Sheet, mapping: Mapping[str, str] | None) -> tuple[str, dict[st
         ("wide", WIDE_FIELDS, ("good", "bad")),
         ("sentences", SENTENCE_FIELDS, ("sentence",)),
     ):
-        present = {ours: theirs for ours, theirs in (mapping or {}).items() if theirs in names}
-        columns = understand_columns(names, fields, mapping=present, file=sheet.file)
+        here = {ours: theirs for ours, theirs in (mapping or {}).items() if not theirs or theirs in names}
+        columns = understand_columns(names, fields, mapping=here, file=sheet.file)
         if all(name in columns for name in needed):
-            understand_columns(names, fields, mapping=_meant_here(mapping, fields), file=sheet.file)
             return kind, columns
     raise MissingColumns(["sentence (or good and bad, or good_id and bad_id)"], found=names, file=sheet.file)
-
-
-def _meant_here(mapping: Mapping[str, str] | None, fields: Mapping[str, Any]) -> dict[str, str]:
-    return {ours: theirs for ours, theirs in (mapping or {}).items() if ours in fields}
 
 
 def _texts(sheet: Sheet, columns: Mapping[str, str], name: str) -> list[str]:

@@ -49,7 +49,7 @@ def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
 def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
     """Show what was understood; ``again`` reads with other choices, ``import`` stores."""
     uploads = own_batch(request, batch)
-    form = PreviewForm(request.POST or None, initial={"format": "auto", **uploads[0].settings})
+    form = PreviewForm(request.POST or None, initial={"format": "auto", **uploads[0].options})
     if request.method == "POST" and form.is_valid():
         choose(uploads[0], form.cleaned_data, mapping_sent(request))
         if request.POST.get("action") == "import":
@@ -70,8 +70,8 @@ def mapping_sent(request: HttpRequest) -> dict[str, str]:
 def choose(first: Upload, chosen: dict[str, Any], mapping: dict[str, str]) -> None:
     """Keep what was chosen with the upload."""
     is_table = chosen["format"] in ("auto", "table")
-    first.settings = {**chosen, "mapping": mapping if is_table else {}}
-    first.save(update_fields=["settings"])
+    first.options = {**chosen, "mapping": mapping if is_table else {}}
+    first.save(update_fields=["options"])
 
 
 def understood(uploads: list[Upload]) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def understood(uploads: list[Upload]) -> dict[str, Any]:
     try:
         materials = read_uploads(uploads)
     except BadInput as error:
-        return {"error": str(error), "mapping": mapping_form(columns_of(uploads), uploads[0].settings)}
+        return {"error": str(error), "mapping": mapping_form(columns_of(uploads), uploads[0].options)}
     report = check(materials)
     is_table = materials.format == "table"
     columns = [name for source in materials.sources for name in source.columns]
@@ -107,7 +107,7 @@ def columns_of(uploads: list[Upload]) -> list[str]:
     with local_copies(uploads) as paths:
         for path in paths:
             try:
-                columns += file_columns(path, encoding=uploads[0].settings.get("encoding") or "")
+                columns += file_columns(path, encoding=uploads[0].options.get("encoding") or "")
             except BadInput:
                 continue
     return unique(columns)

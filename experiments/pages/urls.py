@@ -1,6 +1,6 @@
 """Addresses of the researcher's planning pages."""
 
-from django.urls import path
+from django.urls import include, path
 
 from experiments.pages import (
     account_views,
@@ -21,6 +21,8 @@ urlpatterns = [
     path("studies/<slug:slug>/move/<slug:step>/", state_views.move, name="study-move"),
     path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
     path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
+    path("materials/", include("experiments.pages.materials_urls")),
+    path("materials/", include("experiments.pages.materials_urls")),
     path("jobs/", job_views.jobs, name="jobs"),
     path("jobs/<int:job_id>/", job_views.job, name="job"),
     path("jobs/<int:job_id>/part/", job_views.part, name="job-part"),

@@ -1,0 +1,141 @@
+"""The materials pages: upload, preview, mapping, storing, looking, and who may do so."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from experiments import material_jobs
+from experiments.models import Job, MaterialSet, Upload
+from tests import cast
+
+TABLE = "item,condition,sentence,expected\n1,a,The keys are here.,1\n1,b,The keys is here.,0\n"
+ABOUT = {"name": "Keys", "language": "en", "source": "", "licence": ""}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(settings, tmp_path):
+    """Uploads go to a folder of the test."""
+    settings.MEDIA_ROOT = tmp_path
+
+
+def send(client, *files: tuple[str, str | bytes], **about):
+    """Upload files and give the address of the preview."""
+    sent = [
+        SimpleUploadedFile(name, text if isinstance(text, bytes) else text.encode()) for name, text in files
+    ]
+    answer = client.post(reverse("material-upload"), {**ABOUT, **about, "files": sent})
+    assert answer.status_code == 302, answer.context["form"].errors
+    return answer.url
+
+
+@pytest.fixture
+def ada(client, db):
+    """Ada's browser."""
+    client.force_login(cast.ada())
+    return client
+
+
+@pytest.mark.django_db
+def test_strangers_are_asked_to_log_in(client):
+    for name in ("materials", "material-upload"):
+        assert reverse("account_login") in client.get(reverse(name)).url
+
+
+def test_preview_names_encoding_and_delimiter_and_stores_nothing(ada):
+    page = ada.get(send(ada, ("keys.csv", TABLE.replace(",", ";").encode("utf-16")))).content.decode()
+    assert "UTF-16 LE with byte order mark" in page and "delimiter semicolon" in page
+    assert "The keys are here." in page
+    assert not MaterialSet.objects.exists()
+
+
+def test_confirming_stores_the_set_and_lets_the_files_go(ada):
+    address = send(ada, ("keys.csv", TABLE))
+    answer = ada.post(address, {**ABOUT, "format": "auto", "action": "import"})
+    found = MaterialSet.objects.get()
+    assert answer.url == reverse("material-set", args=[found.slug])
+    assert (found.owner, found.pairs.count()) == (cast.ada(), 1)
+    assert not Upload.objects.exists()
+    page = ada.get(answer.url).content.decode()
+    assert "The keys is here." in page and 'lang="en"' in page
+
+
+def test_a_column_with_another_name_is_mapped_on_the_page(ada):
+    address = send(ada, ("keys.csv", TABLE.replace("sentence", "Satz")))
+    first = ada.get(address)
+    assert "missing column" in first.content.decode()
+    assert "Satz" in first.content.decode()
+    chosen = {**ABOUT, "format": "table", "action": "import", "map-sentence": "Satz", "map-item": "item"}
+    ada.post(address, {**chosen, "map-condition": "condition", "map-expected": "expected"})
+    assert MaterialSet.objects.get().pairs.get().good.text == "The keys are here."
+
+
+def test_a_broken_file_is_explained_with_its_row(ada):
+    page = ada.get(send(ada, ("keys.csv", TABLE + "2,a,Well, this breaks.,1\n"))).content.decode()
+    assert "keys.csv, row 4" in page and "Store these materials" not in page
+
+
+def test_name_taken_by_other_content_keeps_the_upload(ada):
+    cast.material_set("Keys")
+    address = send(ada, ("keys.csv", TABLE))
+    answer = ada.post(address, {**ABOUT, "format": "auto", "action": "import"}, follow=True)
+    assert "exists with other content" in answer.content.decode()
+    assert Upload.objects.exists()
+
+
+def test_a_large_set_is_stored_by_a_job_once(ada, monkeypatch):
+    monkeypatch.setattr("experiments.pages.materials_upload_views.AT_ONCE", 1)
+    address = send(ada, ("keys.csv", TABLE))
+    form = {**ABOUT, "format": "auto", "action": "import"}
+    first, second = ada.post(address, form), ada.post(address, form)
+    assert first.url == second.url and Job.objects.count() == 1
+    from_worker = Job.objects.get()
+    from experiments import job_runner
+
+    job_runner.run(from_worker.pk)
+    job_runner.run(from_worker.pk)
+    from_worker.refresh_from_db()
+    assert from_worker.state == Job.State.DONE, from_worker.error
+    assert from_worker.result["pairs"] == 1 and MaterialSet.objects.count() == 1
+    assert from_worker.kind == material_jobs.IMPORT
+
+
+def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
+    address = send(ada, ("keys.csv", TABLE))
+    materials = cast.material_set("agreement")
+    cast.draft("agreement", materials=materials)
+    ada.force_login(cast.cleo())
+    assert ada.get(address).status_code == 404
+    assert ada.post(address + "discard/").status_code == 404
+    assert ada.get(reverse("material-set", args=[materials.slug])).status_code == 404
+    assert "agreement" not in ada.get(reverse("materials")).content.decode()
+    ada.force_login(cast.ben())
+    assert ada.get(reverse("material-set", args=[materials.slug])).status_code == 200
+
+
+def test_search_finds_pairs_by_text_and_id(ada):
+    materials = cast.material_set("agreement", n_items=3)
+    address = reverse("material-set", args=[materials.slug])
+    found = ada.get(address, {"q": "keys 2 are"}).context["page_of"]
+    assert [pair.key for pair in found] == ["subject_verb-2"]
+    assert ada.get(address, {"show": "sentences", "q": "-3-bad"}).context["page_of"].paginator.count == 1
+
+
+def test_a_used_set_cannot_be_deleted_an_unused_one_can(ada):
+    used, unused = cast.material_set("used"), cast.material_set("unused")
+    cast.draft("used", materials=used)
+    for found in (used, unused):
+        ada.post(reverse("material-delete", args=[found.slug]))
+    assert list(MaterialSet.objects.values_list("name", flat=True)) == ["used"]
+
+
+def test_a_sentence_with_markup_is_shown_as_text(ada):
+    row = {
+        "UID": "x",
+        "pairID": "1",
+        "sentence_good": "<b>A</b> & 'b'",
+        "sentence_bad": "<script>no</script>",
+    }
+    page = ada.get(send(ada, ("x.jsonl", json.dumps(row)))).content.decode()
+    assert "&lt;script&gt;no" in page and "<script>no" not in page
