@@ -123,16 +123,16 @@ def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     ([2, 1, 0, 2], ['', 'a', 'b'])
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        raw, names = column.cat.codes.to_numpy().astype(np.int64), list(column.cat.categories)
+        raw, names = column.cat.codes.to_numpy(), list(column.cat.categories)
     else:
-        found, uniques = pd.factorize(column)
-        raw, names = found.astype(np.int64), list(uniques)
-    raw = np.where(raw < 0, len(names), raw)
-    present = np.bincount(raw, minlength=len(names) + 1) > 0
-    texts = [str(name) for name in names] + [""]
+        raw, uniques = pd.factorize(column)
+        names = list(uniques)
+    present = np.bincount(raw.astype(np.int64) + 1, minlength=len(names) + 1) > 0
+    texts = ["", *(str(name) for name in names)]
     labels = sorted({text for text, here in zip(texts, present, strict=True) if here})
     place = {label: number for number, label in enumerate(labels)}
-    return np.array([place.get(text, 0) for text in texts], dtype=np.int64)[raw], labels
+    lookup = np.array([place.get(text, 0) for text in texts[1:] + [""]], dtype=np.int64)
+    return lookup[raw], labels  # a missing value is coded -1, which looks up the last entry: ""
 
 
 def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:

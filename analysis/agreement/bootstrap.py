@@ -14,7 +14,7 @@ from analysis.aggregation.proportions import wilson_interval
 from analysis.rows import Codes, Floats
 
 DRAWS = 10_000
-DENSE_CELLS = 20_000_000
+DENSE_CELLS = 40_000_000
 MULTIPLICATIONS = 30_000_000_000
 _CHUNK_CELLS = 4_000_000
 _STORED_RATIOS = 15_000_000
@@ -187,14 +187,21 @@ def linearized_interval(
     bottom = np.asarray(denominators.sum(axis=0), dtype=np.float64).ravel()
     ratio = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
     finite = np.nan_to_num(ratio)
-    if sparse.issparse(numerators):
-        residual = numerators - denominators @ sparse.diags_array(finite)
-        squares = np.asarray(residual.multiply(residual).sum(axis=0), dtype=np.float64).ravel()
-    else:
-        squares = ((numerators - denominators * finite) ** 2).sum(axis=0)
+    squares = (
+        _column_products(numerators, numerators)
+        - 2 * finite * _column_products(numerators, denominators)
+        + finite**2 * _column_products(denominators, denominators)
+    ).clip(min=0)
     variance = squares * n_clusters / max(n_clusters - 1, 1)
     se = np.divide(np.sqrt(variance), bottom, out=np.full(len(top), np.nan), where=bottom > 0)
     return np.clip(ratio - z * se, 0, 1), np.clip(ratio + z * se, 0, 1)
+
+
+def _column_products(first: Any, second: Any) -> Floats:
+    if isinstance(first, np.ndarray):
+        products: Floats = np.einsum("ij,ij->j", first, second)
+        return products
+    return np.asarray(first.multiply(second).sum(axis=0), dtype=np.float64).ravel()
 
 
 def _contributors(denominators: Any) -> Codes:

@@ -5,13 +5,14 @@ In forced choice the coding is ours to choose, and chance correction depends on 
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from analysis.columns import require_columns
-from analysis.errors import UnknownName
+from analysis.errors import BadInput, UnknownName
 from analysis.rows import Codes, Floats, group_codes, joint_codes
 
 LEVELS = ("nominal", "interval")
@@ -66,13 +67,36 @@ def category_counts(answers: pd.DataFrame) -> CategoryCounts:
     return CategoryCounts(unit_of, category_of, count, n, len(categories))
 
 
-def percent_agreement(answers: pd.DataFrame) -> Coefficient:
+def binary_counts(k: Codes, n: Codes) -> CategoryCounts:
+    """Count two categories from k of n answers of each unit; units without answers are left out.
+
+    Parameters
+    ----------
+    k, n : arrays of counts
+
+    Returns
+    -------
+    CategoryCounts
+    """
+    chosen, total = np.asarray(k)[n > 0].astype(np.float64), np.asarray(n)[n > 0].astype(np.float64)
+    unit = np.arange(len(total))
+    used = int(chosen.sum() > 0) + int((total - chosen).sum() > 0)
+    return CategoryCounts(
+        unit=np.concatenate([unit, unit]),
+        category=np.repeat([0, 1], len(total)),
+        count=np.concatenate([total - chosen, chosen]),
+        n=total,
+        n_categories=used,
+    )
+
+
+def percent_agreement(answers: pd.DataFrame | CategoryCounts) -> Coefficient:
     """Give the mean over units of the share of agreeing pairs of answers.
 
     Parameters
     ----------
-    answers : DataFrame, one row per answer
-        Needs ``unit`` and ``value``.
+    answers : DataFrame, one row per answer, or CategoryCounts
+        A frame needs ``unit`` and ``value``.
 
     Returns
     -------
@@ -83,17 +107,16 @@ def percent_agreement(answers: pd.DataFrame) -> Coefficient:
     -----
     P = mean_i Σ_v n_iv (n_iv - 1) / (n_i (n_i - 1)).
     """
-    pairwise = category_counts(answers).pairwise()
-    return _mean(pairwise)
+    return _mean(_counted(answers).pairwise())
 
 
-def fleiss_kappa(answers: pd.DataFrame) -> Coefficient:
+def fleiss_kappa(answers: pd.DataFrame | CategoryCounts) -> Coefficient:
     """Give Fleiss' kappa, for the same number of answers on each unit.
 
     Parameters
     ----------
-    answers : DataFrame, one row per answer
-        Needs ``unit`` and ``value``.
+    answers : DataFrame, one row per answer, or CategoryCounts
+        A frame needs ``unit`` and ``value``.
 
     Returns
     -------
@@ -105,7 +128,7 @@ def fleiss_kappa(answers: pd.DataFrame) -> Coefficient:
     ----------
     Fleiss (1971), Psychological Bulletin 76.
     """
-    counts = category_counts(answers)
+    counts = _counted(answers)
     observed = _mean(counts.pairwise())
     if observed.value is None:
         return observed
@@ -118,13 +141,13 @@ def fleiss_kappa(answers: pd.DataFrame) -> Coefficient:
     return Coefficient((observed.value - expected) / (1 - expected))
 
 
-def gwet_ac1(answers: pd.DataFrame) -> Coefficient:
+def gwet_ac1(answers: pd.DataFrame | CategoryCounts) -> Coefficient:
     """Give Gwet's AC1, which stays near percent agreement where one category prevails.
 
     Parameters
     ----------
-    answers : DataFrame, one row per answer
-        Needs ``unit`` and ``value``.
+    answers : DataFrame, one row per answer, or CategoryCounts
+        A frame needs ``unit`` and ``value``.
 
     Returns
     -------
@@ -140,7 +163,7 @@ def gwet_ac1(answers: pd.DataFrame) -> Coefficient:
     ----------
     Gwet (2008), British Journal of Mathematical and Statistical Psychology 61.
     """
-    counts = category_counts(answers)
+    counts = _counted(answers)
     observed = _mean(counts.pairwise())
     if observed.value is None:
         return observed
@@ -149,13 +172,14 @@ def gwet_ac1(answers: pd.DataFrame) -> Coefficient:
     return Coefficient((observed.value - chance) / (1 - chance))
 
 
-def krippendorff_alpha(answers: pd.DataFrame, *, level: str = "nominal") -> Coefficient:
+def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "nominal") -> Coefficient:
     """Give Krippendorff's alpha = 1 - D_o / D_e in one pass over long data.
 
     Parameters
     ----------
-    answers : DataFrame, one row per answer
-        Needs ``unit`` and ``value`` (numbers for the interval level). Units with one answer drop out.
+    answers : DataFrame, one row per answer, or CategoryCounts
+        A frame needs ``unit`` and ``value``; the interval level needs a frame of numbers. Units
+        with one answer drop out.
     level : {"nominal", "interval"}
 
     Returns
@@ -184,10 +208,12 @@ def krippendorff_alpha(answers: pd.DataFrame, *, level: str = "nominal") -> Coef
     """
     if level not in LEVELS:
         raise UnknownName("level of measurement", level, LEVELS)
-    require_columns(answers, "unit", "value")
     if level == "interval":
+        if isinstance(answers, CategoryCounts):
+            raise BadInput("counts have no distances.", remedy="Give the answers themselves.")
+        require_columns(answers, "unit", "value")
         return _interval_alpha(answers)
-    counts = category_counts(answers)
+    counts = _counted(answers)
     paired = counts.n >= 2
     total = counts.n[paired].sum()
     if total == 0:
@@ -224,33 +250,34 @@ def _interval_alpha(answers: pd.DataFrame) -> Coefficient:
     return Coefficient(float(1 - observed / expected))
 
 
-def label_blind(agrees: Floats, items: pd.Series, *, paradigms: pd.Series) -> Floats:
+def label_blind(k: Codes, n: Codes, *, names: Sequence[str]) -> Codes:
     """Recode forced choices without regard to the expected label.
 
     Parameters
     ----------
-    agrees : array of 1, 0 or NaN
-        Whether the expected member was chosen.
-    items, paradigms : Series, same length
-        The pair of each row, and its paradigm.
+    k, n : arrays of counts
+        Choices of the expected member of each pair, and all choices.
+    names : sequence of str
+        The pairs' names.
 
     Returns
     -------
-    array of 1, 0 or NaN
-        Turned round for about half of the pairs, drawn by a hash of the pair's name and so fixed.
+    array of counts
+        Choices of one member, the other one for about half of the pairs: drawn by a hash of the
+        pair's name and so fixed, and blind to which is expected.
 
     Notes
     -----
     Coded by *expected*, everybody uses one category and alpha collapses (the prevalence paradox):
     .135 on BLiMP's batch, against .649 coded label-blind. Percent agreement is the same.
     """
-    paradigm, paradigm_names = group_codes(paradigms)
-    item, item_names = group_codes(items)
-    codes, firsts, seconds = joint_codes(paradigm, item)
-    names = (f"{paradigm_names[p]}\t{item_names[i]}" for p, i in zip(firsts, seconds, strict=True))
     turned = [hashlib.sha256(name.encode()).digest()[0] % 2 == 1 for name in names]
-    turn = np.array(turned, dtype=bool)[codes]
-    return np.where(turn, 1 - agrees, agrees)
+    recoded: Codes = np.where(np.array(turned, dtype=bool), n - k, k)
+    return recoded
+
+
+def _counted(answers: pd.DataFrame | CategoryCounts) -> CategoryCounts:
+    return answers if isinstance(answers, CategoryCounts) else category_counts(answers)
 
 
 def _mean(pairwise: Floats) -> Coefficient:

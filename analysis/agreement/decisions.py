@@ -7,11 +7,11 @@ participants who rated both can tell.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.chance_corrected import label_blind
 from analysis.columns import require_columns
 from analysis.rows import (
     RATING_TASKS,
@@ -26,7 +26,7 @@ from analysis.rows import (
 )
 from analysis.scales import rated
 
-COLUMNS = ("participant", "paradigm", "phenomenon", "item", "agrees", "expected_first", "coded", "task")
+COLUMNS = ("participant", "paradigm", "phenomenon", "item", "agrees", "expected_first", "coding", "task")
 
 
 def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -42,9 +42,9 @@ def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``participant``, ``paradigm``, ``phenomenon``, ``item``, ``agrees`` (1, 0, or NaN where the
-        answer is missing), ``expected_first`` (1, 0 or NaN), ``coded`` (the answer as annotators are
-        compared with each other: label-blind in forced choice, yes or no in yes-no, NaN for ratings)
-        and ``task``.
+        answer is missing), ``expected_first`` (1, 0 or NaN), ``coding`` (how annotators are
+        compared with each other: ``label_blind`` in forced choice; in yes-no ``as_is`` where agreeing
+        is saying yes, ``turned`` where it is saying no; ``none`` for ratings) and ``task``.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     parts = [part for part in _by_task(targets, task) if len(part)]
     if not parts:
         return pd.DataFrame({name: pd.Series(dtype=object) for name in COLUMNS}).astype(
-            {"agrees": float, "expected_first": float, "coded": float}
+            {"agrees": float, "expected_first": float}
         )
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
@@ -101,9 +101,8 @@ def forced_choice_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     else:
         require_columns(judgments, "item")
         pair = judgments["item"]
-    agrees = numbers(judgments)
-    coded = label_blind(agrees, pair, paradigms=column_or_blank(judgments, "paradigm"))
-    return _decided(judgments, pair, agrees, coded=coded, task="forced_choice")
+    coding = _same("label_blind", len(judgments))
+    return _decided(judgments, pair, numbers(judgments), coding=coding, task="forced_choice")
 
 
 def yes_no_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -124,9 +123,10 @@ def yes_no_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     labelled = status.isin(["acceptable", "unacceptable"]).to_numpy()
     rows = judgments[labelled]
     says_yes = numbers(rows)
-    acceptable = (status[labelled] == "acceptable").to_numpy()
+    acceptable = (status[labelled] == "acceptable").to_numpy(dtype=np.int8)
     agrees = np.where(np.isnan(says_yes), np.nan, (says_yes == acceptable).astype(float))
-    return _decided(rows, rows["sentence_id"], agrees, coded=says_yes, task="yes_no")
+    coding = pd.Categorical.from_codes(1 - acceptable, pd.Index(["as_is", "turned"]))
+    return _decided(rows, rows["sentence_id"], agrees, coding=coding, task="yes_no")
 
 
 def rating_decisions(judgments: pd.DataFrame, *, task: str = "likert") -> pd.DataFrame:
@@ -165,12 +165,10 @@ def rating_decisions(judgments: pd.DataFrame, *, task: str = "likert") -> pd.Dat
     both = ~np.isnan(means[0]) & ~np.isnan(means[1])
     agrees = np.where(both, (means[0] > means[1]).astype(float), np.nan)
     shown = rows.iloc[first_row]
-    return _decided(shown, shown["item"], agrees, coded=np.full(size, np.nan), task=task)
+    return _decided(shown, shown["item"], agrees, coding=_same("none", size), task=task)
 
 
-def _decided(
-    rows: pd.DataFrame, item: pd.Series, agrees: Floats, *, coded: Floats, task: str
-) -> pd.DataFrame:
+def _decided(rows: pd.DataFrame, item: pd.Series, agrees: Floats, *, coding: Any, task: str) -> pd.DataFrame:
     sided = "expected_first" in rows.columns and task == "forced_choice"
     names = ("participant", "paradigm", "phenomenon")
     return pd.DataFrame(
@@ -179,7 +177,11 @@ def _decided(
             "item": item.array,
             "agrees": agrees,
             "expected_first": flags(rows["expected_first"]) if sided else np.full(len(rows), np.nan),
-            "coded": coded,
-            "task": pd.Categorical.from_codes(np.zeros(len(rows), dtype=np.int64), pd.Index([task])),
+            "coding": coding,
+            "task": _same(task, len(rows)),
         }
     )
+
+
+def _same(word: str, size: int) -> Any:
+    return pd.Categorical.from_codes(np.zeros(size, dtype=np.int8), pd.Index([word]))

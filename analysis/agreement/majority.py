@@ -1,5 +1,7 @@
 """The majority label of an item, with ties and thin items visible."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -79,7 +81,16 @@ def majority_agreement(majority: npt.ArrayLike, *, ties: str = "strict") -> floa
     return doubled / (2 * items) if items else None
 
 
-def item_codes(decided: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
+@dataclass(frozen=True)
+class ItemCodes:
+    """The item of each decision as an integer, and the items in order of paradigm and name."""
+
+    codes: Codes
+    table: pd.DataFrame
+    """``paradigm``, ``phenomenon``, ``item``, ``coding`` and ``task`` of each code."""
+
+
+def item_codes(decided: pd.DataFrame) -> ItemCodes:
     """Number the items of a frame of decisions; the same item name in two paradigms is two items.
 
     Parameters
@@ -89,25 +100,25 @@ def item_codes(decided: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
 
     Returns
     -------
-    codes : array of int
-    items : DataFrame
-        ``paradigm``, ``phenomenon`` and ``item`` of each code, ordered by paradigm and item.
+    ItemCodes
     """
     paradigm, paradigms = group_codes(decided["paradigm"])
     item, items = group_codes(decided["item"])
-    phenomenon, phenomena = group_codes(decided["phenomenon"])
     codes, paradigm_of, item_of = joint_codes(paradigm, item)
-    phenomenon_of = np.zeros(len(paradigms), dtype=np.int64)
-    np.maximum.at(phenomenon_of, paradigm, phenomenon)
+    row = np.zeros(len(paradigm_of), dtype=np.int64)
+    row[codes[::-1]] = np.arange(len(codes))[::-1]
+    phenomenon = decided["phenomenon"].iloc[row].astype(object)
     table = {
         "paradigm": np.array(paradigms, dtype=object)[paradigm_of],
-        "phenomenon": np.array(phenomena, dtype=object)[phenomenon_of[paradigm_of]],
+        "phenomenon": phenomenon.where(phenomenon.notna(), "").astype(str).astype(object).to_numpy(),
         "item": np.array(items, dtype=object)[item_of],
+        "coding": decided["coding"].iloc[row].to_numpy(),
+        "task": decided["task"].iloc[row].to_numpy(),
     }
-    return codes, pd.DataFrame(table)
+    return ItemCodes(codes, pd.DataFrame(table))
 
 
-def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN) -> pd.DataFrame:
+def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes | None = None) -> pd.DataFrame:
     """Count the decisions of each item.
 
     Parameters
@@ -116,6 +127,8 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN) -> pd.DataFrame:
         As from :func:`analysis.agreement.decisions.decisions`.
     n_min : int
         As in :func:`majority_status`.
+    coded : ItemCodes, optional
+        As from :func:`item_codes`, where it was computed before.
 
     Returns
     -------
@@ -123,7 +136,8 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN) -> pd.DataFrame:
         One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``,
         ``share``, ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
     """
-    codes, items = item_codes(decided)
+    known = coded or item_codes(decided)
+    codes, items = known.codes, known.table[["paradigm", "phenomenon", "item"]]
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     answered = ~np.isnan(agrees)
     shown = np.bincount(codes, minlength=len(items))

@@ -6,9 +6,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.bootstrap import DRAWS, participant_intervals
-from analysis.agreement.chance_corrected import gwet_ac1, krippendorff_alpha, percent_agreement
-from analysis.agreement.clusters import participant_sums, position_summary
+from analysis.agreement.bootstrap import DRAWS
+from analysis.agreement.chance_corrected import (
+    binary_counts,
+    gwet_ac1,
+    krippendorff_alpha,
+    label_blind,
+    percent_agreement,
+)
+from analysis.agreement.clusters import position_summary, report_intervals
 from analysis.agreement.decisions import decisions
 from analysis.agreement.inclusion import Rule, parse_rule
 from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
@@ -108,31 +114,35 @@ def agreement_report(
         raise UnknownName("tie rule", ties, TIES)
     chosen = parse_rule(rule) if isinstance(rule, str) else rule
     decided = decisions(judgments)
-    study = Study.of(_listed(count_items(decided, n_min=n_min), before, n_min=n_min), decided)
+    coded = item_codes(decided)
+    items = count_items(decided, n_min=n_min, coded=coded)
+    study = Study.of(_listed(items, before, n_min=n_min), coded.table)
     status = study.statuses(chosen)
     included = [word == "included" for word in status] if chosen else None
-    sums = participant_sums(decided, study, kept=np.array(included or [True] * len(status), dtype=bool))
-    intervals = participant_intervals(sums.numerators, sums.denominators, draws=draws, seed=seed)
+    kept = np.array(included or [True] * len(status), dtype=bool)
+    intervals = report_intervals(decided, coded, study, kept=kept, draws=draws, seed=seed)
     document: dict[str, Any] = {
         "experiment": experiment,
         "rule": chosen.name if chosen else None,
         "ties": ties,
-        "participants": study.participants,
-        **study.summaries(status, included, ties=ties, intervals=sums.named(intervals)),
-        "position": position_summary(decided, sums.named(intervals)["position"]),
-        "reliability": reliability(decided),
+        "participants": decided["participant"][decided["agrees"].notna()].nunique(),
+        **study.summaries(status, included, ties=ties, intervals=intervals),
+        "position": position_summary(decided, intervals["position"]),
+        "reliability": reliability(items, coded.table["coding"]),
         "excluded": [dict(row) for row in excluded],
     }
     return document | {"conventions": conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)}
 
 
-def reliability(decided: pd.DataFrame) -> dict[str, Any]:
+def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
     """Give the agreement of annotators with each other, where answers are categories.
 
     Parameters
     ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
+    items : DataFrame
+        As from :func:`analysis.agreement.majority.count_items`.
+    coding : Series, same length
+        How each item's answers are coded: ``label_blind``, ``as_is``, ``turned`` or ``none``.
 
     Returns
     -------
@@ -140,15 +150,19 @@ def reliability(decided: pd.DataFrame) -> dict[str, Any]:
         ``percent`` (pairwise), ``krippendorff_alpha`` (nominal, label-blind coding), ``ac1`` (coded
         by expected label) and ``status``; None for ratings and without data.
     """
-    answered = decided[decided["coded"].notna()]
-    unit = item_codes(answered)[0]
-    blind = pd.DataFrame({"unit": unit, "value": answered["coded"].to_numpy()})
-    labelled = pd.DataFrame({"unit": unit, "value": answered["agrees"].to_numpy()})
+    words = coding.astype(object).to_numpy()
+    used = items[words != "none"]
+    how, k, n = words[words != "none"], used["k"].to_numpy(), used["n"].to_numpy()
+    names = (used["paradigm"] + "\t" + used["item"]).tolist()
+    answers = np.where(
+        how == "label_blind", label_blind(k, n, names=names), np.where(how == "turned", n - k, k)
+    )
+    blind = binary_counts(answers, n)
     alpha = krippendorff_alpha(blind)
     return {
         "percent": percent_agreement(blind).value,
         "krippendorff_alpha": alpha.value,
-        "ac1": gwet_ac1(labelled).value,
+        "ac1": gwet_ac1(binary_counts(k, n)).value,
         "status": alpha.status,
     }
 

@@ -28,20 +28,16 @@ class Study:
     """Phenomenon of each paradigm."""
     rated: frozenset[str]
     """Paradigms whose decisions come from ratings."""
-    participants: int
 
     @classmethod
-    def of(cls, items: pd.DataFrame, decided: pd.DataFrame) -> "Study":
-        """Arrange a table of items, as from ``count_items``."""
+    def of(cls, items: pd.DataFrame, table: pd.DataFrame) -> "Study":
+        """Arrange a table of items, as from ``count_items``, with the tasks in an ``ItemCodes`` table."""
         paradigm_of, paradigms = group_codes(items["paradigm"])
         phenomenon, phenomena = group_codes(items["phenomenon"])
         phenomenon_of = np.zeros(len(paradigms), dtype=np.int64)
         phenomenon_of[paradigm_of] = phenomenon
-        from_ratings = decided["paradigm"][decided["task"].isin(RATING_TASKS).to_numpy()]
-        rated = frozenset(group_codes(from_ratings)[1])
-        known = decided["participant"][decided["agrees"].notna().to_numpy()]
-        people = len(group_codes(known)[1])
-        return cls(items, paradigms, paradigm_of, phenomena, phenomenon_of, rated, people)
+        rated = frozenset(table["paradigm"][table["task"].isin(RATING_TASKS).to_numpy()])
+        return cls(items, paradigms, paradigm_of, phenomena, phenomenon_of, rated)
 
     def statuses(self, rule: Rule | None) -> list[str]:
         """Decide each paradigm: included, rejected, insufficient_items, not_estimable, no_data or ok."""

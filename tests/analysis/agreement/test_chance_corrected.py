@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.agreement.chance_corrected import (
+    binary_counts,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
@@ -97,15 +98,21 @@ def test_alpha_is_invariant_under_relabelling_and_linear_maps(coders, a, b, shuf
 
 
 def test_label_blind_coding_turns_whole_pairs_and_keeps_percent_agreement():
-    items = pd.Series([f"pair {n // 4}" for n in range(400)])
-    agrees = np.ones(400)
-    agrees[::9] = 0
-    coded = label_blind(agrees, items, paradigms=pd.Series(["p"] * 400))
-    turned = pd.Series(coded != agrees).groupby(items).nunique()
-    assert (turned == 1).all() and 0.3 < (coded != agrees).mean() < 0.7
-    before, after = (pd.DataFrame({"unit": items, "value": each}) for each in (agrees, coded))
+    n, names = np.full(200, 10), [f"pair {number}" for number in range(200)]
+    k = np.tile([10, 9], 100)
+    coded = label_blind(k, n, names=names)
+    assert set(coded) == {0, 1, 9, 10} and 0.3 < (coded < 5).mean() < 0.7
+    assert (label_blind(k[::-1], n, names=names[::-1])[::-1] == coded).all()
+    before, after = binary_counts(k, n), binary_counts(coded, n)
     assert percent_agreement(before).value == pytest.approx(percent_agreement(after).value)
     assert krippendorff_alpha(after).value > krippendorff_alpha(before).value
+
+
+def test_counts_and_answers_give_the_same_coefficients():
+    rows = answers_from_counts([[1, 4], [3, 2], [0, 5], [1, 0]])
+    counts = binary_counts(np.array([4, 2, 5, 0, 0]), np.array([5, 5, 5, 1, 0]))
+    for found in (percent_agreement, gwet_ac1, krippendorff_alpha):
+        assert found(counts).value == pytest.approx(found(rows).value)
 
 
 def test_vector_krippendorff(shared_vectors):
