@@ -107,22 +107,19 @@ def next_step(session: Session) -> Step:
 def move_on(session: Session, mark: str) -> None:
     """Leave the screen named by ``mark`` for the next; a second click on the same button does nothing."""
     step = next_step(session)
-    if mark != step.mark or step.screen not in {
-        "questionnaire",
-        "instructions",
-        "ready",
-        "break",
-        "feedback",
-    }:
-        return
+    if mark == step.mark and step.screen in BETWEEN:
+        renew(session, screen=_after(step))
+
+
+def _after(step: Step) -> str:
+    """Where the participant is once a screen between trials is left; empty: where they were."""
+    if step.screen == "lapsed":
+        return ""
     if step.screen == "questionnaire":
-        renew(session, screen="instructions")
-    elif step.screen == "feedback":
-        renew(session, screen="practice")
-    elif step.trial is not None:
-        renew(session, screen="practice" if step.trial.kind == "practice" else f"block-{step.trial.block}")
-    else:
-        renew(session, screen="block-1")
+        return "instructions"
+    if step.screen == "feedback" or step.trial is None or step.trial.kind == "practice":
+        return "practice"
+    return f"block-{step.trial.block}"
 
 
 def show(trial: Trial) -> None:

@@ -1,0 +1,112 @@
+"""The direct link."""
+
+import pytest
+from django.test import Client
+
+from judgments.models import Consent, Participant, PlatformIdentity, Session
+from tests.cast import begin, study
+from tests.judgments.screens.walk import consent, hidden
+
+pytestmark = pytest.mark.django_db
+LINK = "/take/agreement/"
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_looking_at_the_link_creates_nothing(client, method):
+    study()
+    response = getattr(client, method)(LINK, headers={"user-agent": "Slackbot-LinkExpanding 1.0"})
+    assert response.status_code == 200
+    assert (Participant.objects.count(), Session.objects.count()) == (0, 0)
+    assert not response.cookies
+
+
+def test_agreeing_begins_a_session_and_keeps_what_was_agreed_to(client):
+    study()
+    address = consent(client, LINK)
+    session = Session.objects.get()
+    assert address == f"/s/{session.token}/"
+    assert Consent.objects.get().given
+    assert client.get(address).status_code == 200
+
+
+def test_a_double_click_on_agree_is_one_session(client):
+    study()
+    form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "yes"}
+    first, second = Client().post(LINK, form), Client().post(LINK, form)
+    assert first["Location"] == second["Location"]
+    assert Session.objects.count() == 1
+
+
+def test_coming_back_with_the_cookie_leads_to_the_same_session(client):
+    study()
+    address = consent(client, LINK)
+    assert client.get(LINK)["Location"] == address
+    assert consent(Client(), LINK) != address
+
+
+def test_refusing_is_kind_and_takes_no_list(client):
+    study()
+    form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "no"}
+    response = client.post(LINK, form)
+    assert "perfectly all right" in response.content.decode()
+    assert Session.objects.get().status == "refused"
+    assert consent(client, LINK)
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"consent": "yes"}, {"consent": "yes", "arrival": "forged"}, {"consent": "perhaps"}]
+)
+def test_a_form_that_is_not_ours_begins_nothing(client, form):
+    study()
+    assert "answer once more" in client.post(LINK, form).content.decode()
+    assert not Session.objects.exists()
+
+
+def test_a_full_study_says_so_before_consent(client):
+    experiment = study(max_participants=1)
+    html = client.get(LINK).content.decode()
+    begin(experiment, "quentin")
+    assert "this study is full" in client.get(LINK).content.decode()
+    late = client.post(LINK, {"arrival": hidden(html, "arrival"), "consent": "yes"})
+    assert "this study is full" in late.content.decode()
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [("draft", "not open yet"), ("paused", "takes a break"), ("closed", "is over")]
+)
+def test_a_study_that_is_not_open_says_why(client, status, words):
+    study(status=status)
+    assert words in client.get(LINK).content.decode()
+
+
+def test_an_unknown_study_is_a_kind_404(client):
+    response = client.get("/take/nowhere/")
+    assert response.status_code == 404
+    assert "no study at this address" in response.content.decode()
+
+
+def test_parameters_of_the_link_are_kept_and_who_it_names_goes_to_the_vault(client):
+    study()
+    consent(client, f"{LINK}?source=poster&participant=lab-7&PROLIFIC_PID=5f")
+    session = Session.objects.get()
+    assert session.attributes == {"link": {"source": "poster"}}
+    assert PlatformIdentity.objects.get().external_id == "lab-7"
+    assert Client().get(f"{LINK}?participant=lab-7")["Location"] == f"/s/{session.token}/"
+    assert client.get(f"{LINK}?participant=lab-8").status_code == 200
+
+
+def test_texts_are_shown_in_the_studys_language_and_direction(client):
+    study(language="he", consent="<b>שלום</b> & ברוכים")
+    html = client.get(LINK).content.decode()
+    assert '<html lang="he" dir="rtl">' in html
+    assert "&lt;b&gt;שלום&lt;/b&gt; &amp; ברוכים" in html
+
+
+def test_pages_are_never_kept_by_the_browser_and_need_no_other_host(client):
+    study()
+    response = client.get(LINK)
+    assert "no-store" in response["Cache-Control"]
+    assert "default-src 'none'" in response["Content-Security-Policy"]
+    html = response.content.decode()
+    assert "http://" not in html and "https://" not in html and "<style" not in html and "style=" not in html
