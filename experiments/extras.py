@@ -15,7 +15,8 @@ from judgments.tasks.base import Task
 RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORDS = {"yes": 1, "no": 0}
-PAIR_KEYS, SENTENCE_KEYS = {"options", "correct", "feedback"}, {"text", "correct", "feedback"}
+PAIR_KEYS = {"options", "correct", "feedback", "language"}
+SENTENCE_KEYS = {"text", "correct", "feedback", "language"}
 
 
 def checked_trials(rows: Sequence[Any], *, task: Task, kind: str) -> list[dict[str, Any]]:
@@ -31,8 +32,9 @@ def _checked_keys(row: Any, place: str, *, known: set[str], kind: str) -> None:
         raise BadInput(
             f"{place} has an unknown key {unknown[0]!r}.", remedy=f"There are: {', '.join(sorted(known))}."
         )
-    if not isinstance(row.get("feedback", ""), str):
-        raise BadInput(f"{place} has a feedback that is no text.", remedy="Write a sentence.")
+    for name in ("feedback", "language"):
+        if not isinstance(row.get(name, ""), str):
+            raise BadInput(f"{place} has a {name} that is no text.", remedy="Write words.")
     if kind == "catch" and row.get("correct") is None:
         raise BadInput(f"{place} has no right answer.", remedy="A catch trial needs one.")
 

@@ -50,7 +50,8 @@ def preview(study: Experiment, chosen: str) -> dict[str, Any]:
     except BadInput as error:
         return {"problem": str(error)[:1].upper() + str(error)[1:]}
     counted = [list_counts(one) for one in lists]
-    conditions = sorted({name for one in counted for name in one.conditions})
+    named = sorted({name for one in counted for name in one.conditions})
+    conditions = named if len(named) > 1 else []
     return {
         "claims": claims(lists),
         "conditions": conditions,
@@ -90,7 +91,4 @@ def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[st
 
 def _written(entry: dict[str, Any]) -> list[str]:
     """Sentences of a trial that the study itself holds, the right one first."""
-    if "options" not in entry:
-        return [entry["text"]]
-    ordered = sorted(entry["options"], key=lambda one: not one.get("expected"))
-    return [one["text"] for one in ordered]
+    return [entry["good"], entry["bad"]] if "good" in entry else [entry["sentence"]]

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 
 from analysis.errors import BadInput
 from experiments.extras import lines_from_trials, trials_from_lines
@@ -85,8 +86,10 @@ class SettingsForm(forms.ModelForm):
     def __init__(self, *args: Any, user, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.task = get_task(self.instance.task)
-        visible = MaterialSet.objects.visible_to(user) | MaterialSet.objects.filter(experiments=self.instance)
-        self.fields["materials"].queryset = visible.distinct()
+        visible = MaterialSet.objects.visible_to(user).values("pk")
+        self.fields["materials"].queryset = MaterialSet.objects.filter(
+            Q(pk__in=visible) | Q(pk=self.instance.materials_id)
+        )
         for name in FROZEN_WITH_OPENING:
             self.fields[name].disabled = self.instance.status not in Experiment.Status.editable()
         self.initial["questionnaire"] = lines_from_questions(self.instance.questionnaire)

@@ -1,3 +1,11 @@
-"""Addresses."""
+"""Addresses of the observing side's resources."""
 
-urlpatterns = []
+from django.urls import path
+
+from judgments.api import views
+
+urlpatterns = [
+    path("studies/<slug:slug>/judgments/", views.JudgmentViews.as_view(), name="api-judgments"),
+    path("studies/<slug:slug>/judgments.csv", views.JudgmentsCsv.as_view(), name="api-judgments-csv"),
+    path("studies/<slug:slug>/judgments.jsonl", views.JudgmentsJsonl.as_view(), name="api-judgments-jsonl"),
+]

@@ -2,8 +2,9 @@
 
 from django.urls import path
 
-from judgments.pages import overview_views
+from judgments.pages import judgments_views, overview_views
 
 urlpatterns = [
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
+    path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
 ]

@@ -1,0 +1,54 @@
+"""Judgments as files, written in blocks: the contract's columns first, all columns on request."""
+
+import json
+from collections.abc import Iterator
+
+import pandas as pd
+
+from analysis.columns import JUDGMENT_COLUMNS
+
+CONTRACT = [
+    "participant",
+    "session",
+    "item",
+    "condition",
+    "sentence_id",
+    "trial",
+    "task",
+    "response",
+    "value",
+    "rt_ms",
+    "position",
+    "shown_first",
+]
+ALL = [*CONTRACT, *(name for name in JUDGMENT_COLUMNS if name not in CONTRACT)]
+BLOCK = 5_000
+WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "integer"]
+
+
+def columns_of(choice: str) -> list[str]:
+    """``all`` columns, or those of the contract."""
+    return ALL if choice == "all" else CONTRACT
+
+
+def csv_blocks(frame: pd.DataFrame, columns: list[str]) -> Iterator[str]:
+    """The frame as CSV (UTF-8, a header, line feeds)."""
+    yield ",".join(columns) + "\n"
+    for block in _blocks(frame, columns):
+        yield block.to_csv(index=False, header=False, lineterminator="\n")
+
+
+def jsonl_blocks(frame: pd.DataFrame, columns: list[str]) -> Iterator[str]:
+    """The frame as one JSON object per line; what is not known is null."""
+    for block in _blocks(frame, columns):
+        known = block.astype(object).where(block.notna(), None)
+        yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in known.to_dict("records"))
+
+
+def _blocks(frame: pd.DataFrame, columns: list[str]) -> Iterator[pd.DataFrame]:
+    for start in range(0, len(frame), BLOCK):
+        block = frame.iloc[start : start + BLOCK][columns].copy()
+        for name in WHOLE_NUMBERS:
+            if name in block:
+                block[name] = block[name].astype("Int64")
+        yield block
