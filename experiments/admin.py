@@ -1,0 +1,177 @@
+"""Administration of what is planned. Versions, lists and the audit trail are read, never edited."""
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from experiments import models
+
+
+class ReadOnly(admin.ModelAdmin):
+    """Rows to look at; they are made and changed by the steps of the platform only."""
+
+    def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
+        """Nothing is added by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Nothing is edited by hand."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Nothing is deleted by hand."""
+        return False
+
+
+class MemberInline(admin.TabularInline):
+    """The team of a study."""
+
+    model = models.Membership
+    extra = 0
+    raw_id_fields = ["user"]
+
+
+@admin.register(models.Experiment)
+class ExperimentAdmin(admin.ModelAdmin):
+    """Studies; what participants see is changed on the study's own pages."""
+
+    list_display = ["title", "slug", "task", "status", "origin", "owner", "created_at"]
+    list_filter = ["status", "origin", "task"]
+    search_fields = ["title", "slug", "owner__username"]
+    raw_id_fields = ["owner", "materials"]
+    readonly_fields = [
+        "slug",
+        "status",
+        "origin",
+        "task",
+        "created_at",
+        "updated_at",
+        "opened_at",
+        "closed_at",
+    ]
+    inlines = [MemberInline]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Studies begin on the start page, with an owner and a design."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """A study takes its judgments with it; people are forgotten by erasure, which leaves a trace."""
+        return False
+
+
+@admin.register(models.ExperimentVersion)
+class VersionAdmin(ReadOnly):
+    """Frozen versions."""
+
+    list_display = ["experiment", "number", "sha256", "created_at"]
+    search_fields = ["experiment__title", "experiment__slug", "sha256"]
+    list_select_related = ["experiment"]
+
+
+@admin.register(models.PresentationList)
+class ListAdmin(ReadOnly):
+    """Lists of frozen versions."""
+
+    list_display = ["label", "experiment", "version", "n_trials"]
+    search_fields = ["experiment__title", "experiment__slug", "label"]
+    list_select_related = ["experiment", "version__experiment"]
+
+
+@admin.register(models.Design)
+class DesignAdmin(ReadOnly):
+    """Designs; they change on the study's own page."""
+
+    list_display = ["experiment", "kind", "n_lists", "items_per_paradigm", "seed"]
+    list_filter = ["kind"]
+    search_fields = ["experiment__title", "experiment__slug"]
+    list_select_related = ["experiment"]
+
+
+@admin.register(models.MaterialSet)
+class MaterialSetAdmin(admin.ModelAdmin):
+    """Material sets: names and owners; sentences are never edited, because judgments refer to them."""
+
+    list_display = ["name", "language", "file_format", "licence", "owner", "created_at"]
+    list_filter = ["language", "file_format"]
+    search_fields = ["name", "slug", "source", "checksum"]
+    raw_id_fields = ["owner"]
+    readonly_fields = ["slug", "checksum", "report", "file_format", "created_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Materials come in by upload, with their checks."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Their own page deletes what no study uses."""
+        return False
+
+
+@admin.register(models.Sentence)
+class SentenceAdmin(ReadOnly):
+    """Sentences."""
+
+    list_display = ["key", "text", "condition", "expected", "material_set"]
+    list_filter = ["expected"]
+    search_fields = ["key", "text", "material_set__name"]
+    list_select_related = ["material_set"]
+    show_full_result_count = False
+
+
+@admin.register(models.MinimalPair)
+class PairAdmin(ReadOnly):
+    """Minimal pairs."""
+
+    list_display = ["key", "good", "bad", "paradigm", "discard", "material_set"]
+    list_filter = ["discard"]
+    search_fields = ["key", "good__text", "bad__text", "paradigm__name", "material_set__name"]
+    list_select_related = ["good", "bad", "paradigm", "material_set"]
+    show_full_result_count = False
+
+
+@admin.register(models.Paradigm)
+class ParadigmAdmin(ReadOnly):
+    """Paradigms."""
+
+    list_display = ["name", "phenomenon", "material_set"]
+    search_fields = ["name", "phenomenon__name", "material_set__name"]
+    list_select_related = ["phenomenon", "material_set"]
+
+
+@admin.register(models.Campaign)
+class CampaignAdmin(admin.ModelAdmin):
+    """Recruitments."""
+
+    list_display = ["name", "experiment", "recruiter", "state", "places", "reward_minor", "currency"]
+    list_filter = ["recruiter", "state"]
+    search_fields = ["name", "experiment__title", "external_id"]
+    raw_id_fields = ["experiment"]
+
+
+@admin.register(models.Job)
+class JobAdmin(ReadOnly):
+    """Long work."""
+
+    list_display = ["kind", "state", "attempt", "progress", "total", "experiment", "created_by", "created_at"]
+    list_filter = ["state", "kind"]
+    search_fields = ["kind", "key", "error", "experiment__title"]
+    list_select_related = ["experiment", "created_by"]
+
+
+@admin.register(models.AuditEntry)
+class AuditAdmin(ReadOnly):
+    """Who did what; only ever added to."""
+
+    list_display = ["at", "experiment", "user", "action"]
+    list_filter = ["action"]
+    search_fields = ["experiment__title", "experiment__slug", "user__username", "action"]
+    list_select_related = ["experiment", "user"]
+
+
+@admin.register(models.Upload)
+class UploadAdmin(ReadOnly):
+    """Files between preview and import."""
+
+    list_display = ["name", "purpose", "owner", "sha256", "created_at"]
+    list_filter = ["purpose"]
+    search_fields = ["name", "sha256", "owner__username"]
+    list_select_related = ["owner"]
