@@ -1,0 +1,116 @@
+"""Many at once: real threads, so a database with row locks."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from experiments.models import Experiment
+from judgments.models import Judgment, Session, SessionEvent
+from judgments.sessions.places import StudyClosed
+from judgments.sessions.record import Delivery, record
+from tests.cast import answer_to, begin, study
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(autouse=True)
+def _needs_postgres():
+    if connection.vendor != "postgresql":
+        pytest.skip("threads need row locks: set DATABASE_URL=postgres://… to run this test")
+
+
+def at_once(works: list[Callable[[], Any]]) -> list[Any]:
+    """Run all works, released together; an exception is a result too."""
+    gate = threading.Barrier(len(works))
+
+    def run(work: Callable[[], Any]) -> Any:
+        gate.wait()
+        try:
+            return work()
+        except StudyClosed as door:
+            return door
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(run, works))
+
+
+def per_list(experiment: Experiment) -> list[int]:
+    return [one.sessions.filter(status="active").count() for one in experiment.lists.all()]
+
+
+def arrivals(slug: str, names: list[str]) -> list[Any]:
+    return at_once([lambda name=name: begin(Experiment.objects.get(slug=slug), name) for name in names])
+
+
+def test_forty_arrivals_at_once_leave_lists_within_one_of_each_other():
+    experiment = study(n_lists=3)
+    arrivals("agreement", [f"person {n}" for n in range(40)])
+    assert sorted(per_list(experiment)) == [13, 13, 14]
+    assert all(session.trials.count() == 4 for session in Session.objects.all())
+
+
+def test_lists_stay_level_when_a_third_drops_out_and_others_arrive():
+    experiment = study(n_lists=4)
+    first = arrivals("agreement", [f"person {n}" for n in range(24)])
+    gone = [session.pk for session in first[::3]]
+    Session.objects.filter(pk__in=gone).update(
+        status="abandoned", lease_expires_at=timezone.now() - timedelta(minutes=1)
+    )
+    arrivals("agreement", [f"late {n}" for n in range(24)])
+    counts = per_list(experiment)
+    assert sum(counts) == 40 and max(counts) - min(counts) <= 1
+
+
+def test_one_arrival_sent_ten_times_at_once_is_one_session():
+    study()
+    sessions = arrivals("agreement", ["pia"] * 10)
+    assert {session.pk for session in sessions} == {Session.objects.get().pk}
+    assert Session.objects.get().trials.count() == 4
+
+
+def test_the_last_place_goes_to_one():
+    study(max_participants=5)
+    results = arrivals("agreement", [f"person {n}" for n in range(20)])
+    assert sum(isinstance(result, Session) for result in results) == 5
+    assert Session.objects.count() == 5
+
+
+def test_each_answer_posted_twice_at_once_is_one_row_and_two_acknowledgements():
+    session = begin(study())
+    trials = list(session.trials.all())
+    works = [
+        lambda trial=trial: record(
+            Session.objects.get(pk=session.pk), trial.public_id, Delivery(answer_to(trial))
+        )
+        for trial in trials
+        for _ in range(5)
+    ]
+    results = at_once(works)
+    assert Judgment.objects.count() == 4
+    assert sum(result.is_new for result in results) == 4
+    assert not SessionEvent.objects.exists()
+
+
+def test_two_different_answers_at_once_keep_one_and_note_the_other():
+    session = begin(study())
+    trial = session.trials.first()
+    at_once(
+        [
+            lambda choice=choice: record(
+                Session.objects.get(pk=session.pk),
+                trial.public_id,
+                Delivery(answer_to(trial, choose_expected=choice)),
+            )
+            for choice in (True, False)
+        ]
+    )
+    assert Judgment.objects.count() == 1
+    assert SessionEvent.objects.filter(kind="conflict").count() == 1
