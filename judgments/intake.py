@@ -1,7 +1,9 @@
 """Judgments made elsewhere become sessions, trials and judgments: all of a file, or nothing of it.
 
-1. :func:`prepare` joins the file to materials, stored ones or its own sentences, and looks what is already here.
-2. :func:`store` writes the rest in one transaction. The same file again adds nothing; a file that has grown adds
+1. :func:`prepare` joins the file to materials, stored ones or its own sentences, and looks what is
+already here.
+2. :func:`store` writes the rest in one transaction. The same file again adds nothing; a file that has
+grown adds
    its new sessions.
 """
 

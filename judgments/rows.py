@@ -1,19 +1,47 @@
 """The frames of a read file become rows: lists, participants, sessions, trials, judgments."""
 
+import json
 from collections.abc import Callable, Iterator
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from experiments.models import ExperimentVersion, MaterialSet, PresentationList
+from judgments.bulk import insert_rows, reserve_ids
 from judgments.models import Judgment, Session, Trial
 from judgments.models.trial import new_public_id
 from judgments.sources import JudgmentFile
 from judgments.sources.materials import OF_MATERIALS
 from judgments.vault import external_id, store_participants
 
-BATCH = 5_000
+BATCH = 20_000
+TRIAL_FIELDS = (
+    "session",
+    "position",
+    "kind",
+    "block",
+    "public_id",
+    "item",
+    "sentence",
+    "pair",
+    "expected_first",
+    "shown",
+    "correct",
+    "attributes",
+)
+JUDGMENT_FIELDS = (
+    "status",
+    "response",
+    "value",
+    "chosen",
+    "scale_low",
+    "scale_high",
+    "is_correct",
+    "rt_ms",
+    "input_type",
+    "timing",
+)
 Progress = Callable[[int, int], None]
 
 
@@ -40,21 +68,24 @@ def insert_sessions(
     ):
         ids[name] = row.pk
     known = Stored(read, materials)
-    done = 0
-    for batch in _batches(known.trials(trials, ids)):
-        stored = Trial.objects.bulk_create([trial for trial, _ in batch])
-        for trial, (_, judgment) in zip(stored, batch, strict=True):
-            judgment.trial_id = trial.pk
-        Judgment.objects.bulk_create([judgment for _, judgment in batch])
-        done += len(batch)
-        progress(done, len(trials))
+    for start in range(0, len(trials), BATCH):
+        _insert(known, trials.iloc[start : start + BATCH], ids)
+        progress(min(start + BATCH, len(trials)), len(trials))
     added = version.experiment.participants.count() - before
     return {"participants": added, "sessions": len(rows), "judgments": len(trials)}
 
 
-def _batches(rows: Iterator[tuple[Trial, Judgment]]) -> Iterator[list[tuple[Trial, Judgment]]]:
-    while batch := list(islice(rows, BATCH)):
-        yield batch
+def _insert(known: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) -> None:
+    ids = reserve_ids(Trial, len(trials))
+    rows = [known.row(cells, sessions) for cells in known.cells(trials)]
+    insert_rows(
+        Trial, ("pk", *TRIAL_FIELDS), ((pk, *trial) for pk, (trial, _) in zip(ids, rows, strict=True))
+    )
+    insert_rows(
+        Judgment,
+        ("trial", *JUDGMENT_FIELDS),
+        ((pk, *judgment) for pk, (_, judgment) in zip(ids, rows, strict=True)),
+    )
 
 
 def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
@@ -100,89 +131,101 @@ class Stored:
     """The materials that a file's rows mean, and how its rows become trials."""
 
     def __init__(self, read: JudgmentFile, materials: MaterialSet) -> None:
-        self.read, self.low, self.high = read, *read.scale
+        self.read, (self.low, self.high) = read, read.scale
         self.is_pair = read.task == "forced_choice"
         self.language = materials.language
-        self.sentences = {
-            key: (pk, item, text or "")
-            for key, pk, item, text in materials.sentences.values_list("key", "pk", "item_id", "text")
-        }
-        self.pairs = {}
+        sentences = materials.sentences.values_list("key", "pk", "item_id", "text")
+        self.sentences = {key: rest for key, *rest in sentences}
+        self.pairs: dict[str, list[Any]] = {}
         if self.is_pair:
-            found = materials.pairs.values_list(
-                "key", "pk", "good__item_id", "good_id", "bad_id", "good__key", "bad__key"
-            )
-            self.pairs = {key: rest for key, *rest in found}
+            names = ("key", "pk", "good__item_id", "good_id", "bad_id", "good__key", "bad__key")
+            self.pairs = {key: rest for key, *rest in materials.pairs.values_list(*names)}
 
-    def trials(self, rows: pd.DataFrame, sessions: dict[str, int]) -> Iterator[tuple[Trial, Judgment]]:
-        """Make a trial and its judgment of every row."""
-        names = [name for name in rows.columns if not name.startswith("extra:")]
-        columns = [rows[name].tolist() for name in names]
-        extras = [rows[f"extra:{name}"].tolist() for name in self.read.extra]
-        further = zip(*extras, strict=True) if extras else iter(lambda: (), None)
-        for cells, more in zip(zip(*columns, strict=True), further, strict=False):
-            row = dict(zip(names, cells, strict=True))
-            attributes = {name: cell for name, cell in zip(self.read.extra, more, strict=True) if cell != ""}
-            trial = self._trial(row, sessions[row["session"]], attributes)
-            yield trial, self._judgment(row, trial)
+    def cells(self, trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
+        """Give the rows one by one, as plain values."""
+        names = list(trials.columns)
+        for cells in zip(*(trials[name].tolist() for name in names), strict=True):
+            yield dict(zip(names, cells, strict=True))
 
-    def _trial(self, row: dict[str, Any], session: int, attributes: dict[str, str]) -> Trial:
-        if row["modulus"] == row["modulus"]:
-            attributes["modulus"] = row["modulus"]
-        trial = Trial(
-            session_id=session,
-            position=row["position"],
-            kind=row["kind"],
-            public_id=new_public_id(),
-            attributes=attributes,
-        )
+    def row(self, row: dict[str, Any], sessions: dict[str, int]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Make the trial and its judgment of a row: values of TRIAL_FIELDS and of JUDGMENT_FIELDS."""
         in_materials = row["kind"] in OF_MATERIALS
-        if self.is_pair:
-            self._show_pair(trial, row, in_materials)
-        else:
-            self._show_sentence(trial, row, in_materials)
-        return trial
-
-    def _show_sentence(self, trial: Trial, row: dict[str, Any], in_materials: bool) -> None:
-        text = row["text"]
-        if in_materials:
-            trial.sentence_id, trial.item_id, stored = self.sentences[row["sentence_id"]]
-            text = text or stored
-        trial.shown = {"sentence_id": row["sentence_id"], "text": text, "language": self.language}
-
-    def _show_pair(self, trial: Trial, row: dict[str, Any], in_materials: bool) -> None:
-        """Note the members in the order shown; where the file does not tell it, the good one is noted first."""
-        good, bad = ("", row["good_text"]), ("", row["bad_text"])
-        if in_materials:
-            trial.pair_id, trial.item_id, _, _, good_key, bad_key = self.pairs[row["pair_id"]]
-            good = (good_key, self.sentences[good_key][2])
-            bad = (bad_key, self.sentences[bad_key][2])
-        trial.expected_first = row["expected_first"]
-        members = [good, bad] if row["expected_first"] is not False else [bad, good]
-        trial.shown = {
-            "options": [
-                {"id": str(number), "sentence_id": key, "text": text, "language": self.language}
-                for number, (key, text) in enumerate(members, start=1)
-            ]
-        }
-        if row["expected_first"] is None:
-            trial.shown["order"] = "not known"
-        elif row["kind"] in ("catch", "practice"):
-            trial.correct = {"option": "1" if row["expected_first"] else "2"}
-
-    def _judgment(self, row: dict[str, Any], trial: Trial) -> Judgment:
-        answered = row["value"] == row["value"]
-        chosen = None
-        if trial.pair_id and answered:
-            chosen = self.pairs[row["pair_id"]][2 if row["value"] == 1 else 3]
-        return Judgment(
-            status=row["status"],
-            response=row["response"],
-            value=row["value"] if answered else None,
-            chosen_id=chosen,
-            scale_low=self.low,
-            scale_high=self.high,
-            is_correct=row["is_correct"],
-            rt_ms=int(row["rt_ms"]) if row["rt_ms"] == row["rt_ms"] and row["rt_ms"] >= 0 else None,
-            input_type=Judgment.InputType.IMPORTED,
+        shown = self._pair(row, in_materials) if self.is_pair else self._sentence(row, in_materials)
+        extras = {name: row[f"extra:{name}"] for name in self.read.extra if row[f"extra:{name}"] != ""}
+        if _is_number(row["modulus"]):
+            extras["modulus"] = row["modulus"]
+        trial = (
+            sessions[row["session"]],
+            row["position"],
+            row["kind"],
+            1,
+            new_public_id(),
+            shown.item,
+            shown.sentence,
+            shown.pair,
+            row["expected_first"],
+            _json(shown.screen),
+            _json(shown.correct),
+            _json(extras),
         )
+        return trial, self._judgment(row)
+
+    def _sentence(self, row: dict[str, Any], in_materials: bool) -> "Shown":
+        sentence, item, text = self.sentences[row["sentence_id"]] if in_materials else (None, None, "")
+        screen = {"sentence_id": row["sentence_id"], "text": row["text"] or text, "language": self.language}
+        return Shown(screen, item=item, sentence=sentence)
+
+    def _pair(self, row: dict[str, Any], in_materials: bool) -> "Shown":
+        """Note the members in the order shown; where that is not known, the good one first."""
+        pair, item = None, None
+        members = [("", row["good_text"]), ("", row["bad_text"])]
+        if in_materials:
+            pair, item, _, _, *keys = self.pairs[row["pair_id"]]
+            members = [(key, self.sentences[key][2]) for key in keys]
+        if row["expected_first"] is False:
+            members.reverse()
+        options = [
+            {"id": str(number), "sentence_id": key, "text": text, "language": self.language}
+            for number, (key, text) in enumerate(members, start=1)
+        ]
+        if row["expected_first"] is None:
+            return Shown({"options": options, "order": "not known"}, item=item, pair=pair)
+        correct = {} if in_materials else {"option": "1" if row["expected_first"] else "2"}
+        return Shown({"options": options}, item=item, pair=pair, correct=correct)
+
+    def _judgment(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        answered = _is_number(row["value"])
+        chosen = None
+        if answered and self.is_pair and row["kind"] in OF_MATERIALS:
+            chosen = self.pairs[row["pair_id"]][2 if row["value"] == 1 else 3]
+        return (
+            row["status"],
+            row["response"],
+            row["value"] if answered else None,
+            chosen,
+            self.low,
+            self.high,
+            row["is_correct"],
+            round(row["rt_ms"]) if _is_number(row["rt_ms"]) and row["rt_ms"] >= 0 else None,
+            Judgment.InputType.IMPORTED.value,
+            "{}",
+        )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What stood on the screen of a trial, and the rows it came from."""
+
+    screen: dict[str, Any]
+    item: int | None = None
+    sentence: int | None = None
+    pair: int | None = None
+    correct: dict[str, str] = field(default_factory=dict)
+
+
+def _is_number(number: float) -> bool:
+    return number == number
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False) if document else "{}"

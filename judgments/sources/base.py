@@ -1,4 +1,4 @@
-"""The one result of every reader: trials with their answers, the sessions they belong to, and the participants."""
+"""The one result of every reader: trials with their answers, their sessions, and the participants."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -96,13 +96,16 @@ class JudgmentFile:
     task : str
         Name of the task, such as ``likert``.
     judgments : DataFrame, one row per trial
-        :data:`TRIAL_DEFAULTS` and the columns of ``extra``. In forced choice ``good_text`` and ``bad_text`` are the
-        members, ``value`` is 1 where the good one was chosen; where ``labelled`` is False the file does not say
+        :data:`TRIAL_DEFAULTS` and the columns of ``extra``. In forced choice ``good_text`` and
+        ``bad_text`` are the
+        members, ``value`` is 1 where the good one was chosen; where ``labelled`` is False the file does
+        not say
         which one is good, and *good* stands for the one shown first.
     sessions : DataFrame
         :data:`SESSION_DEFAULTS`; ``session`` is unique.
     participants : DataFrame
-        :data:`PARTICIPANT_DEFAULTS`; ``recruiter`` names the platform where ``participant`` is a platform's id.
+        :data:`PARTICIPANT_DEFAULTS`; ``recruiter`` names the platform where ``participant`` is a
+        platform's id.
     scale : tuple of (float or None, float or None)
         Lowest and highest point; None where unbounded.
     extra : tuple of str
@@ -227,12 +230,13 @@ def check_within_scale(
     outside = trials[below | above]
     if len(outside):
         first = outside.iloc[0]
+        found = f"{first['value']:g} is outside the scale from {_end(low)} to {_end(high)}"
         raise BadInput(
-            f"{first['value']:g} is outside the scale from {_end(low)} to {_end(high)} ({len(outside)} such values).",
+            f"{found} ({len(outside)} such values).",
             file=file,
             row=int(first["row"]),
             column=column,
-            remedy="Correct the value, or give the ends of the scale (--scale-low, --scale-high).",
+            remedy="Correct it, or give the ends of the scale (--scale-low, --scale-high).",
         )
 
 

@@ -1,7 +1,9 @@
-"""Data of jsPsych: JSON (one run, several runs, or one per line) or CSV, with the fields jsPsych writes itself.
+"""Data of jsPsych: JSON (one run, several, or one per line) or CSV, with the fields jsPsych writes.
 
-A row is a judgment when it carries an item, a sentence or a sentence_id of the study's own, or — where no row does —
-a stimulus and a numeric response. ``response`` counts a button or a ``survey-likert`` point from 0, as jsPsych does.
+A row is a judgment when it carries an item, a sentence or a sentence_id of the study's own, or — where no
+row does —
+a stimulus and a numeric response. ``response`` counts a button or a ``survey-likert`` point from 0, as
+jsPsych does.
 """
 
 import html
@@ -19,7 +21,7 @@ from experiments.materials.blimp import json_lines
 from experiments.materials.encoding import Decoded, read_text, table_from
 from experiments.materials.schema import simple_name
 from judgments.sources.base import JudgmentFile, SourceOptions, refuse_empty
-from judgments.sources.table import Rows, judgments_from_rows
+from judgments.sources.table import NEVER_KEPT, Rows, judgments_from_rows
 
 _PARTICIPANT = (
     "participant",
@@ -33,7 +35,6 @@ _PARTICIPANT = (
 )
 _OWN = ("item", "item_id", "sentence_id", "sentence", "pair_id")
 _QUESTIONS = ("survey-text", "survey-multi-choice", "survey-multi-select", "survey-html-form", "survey")
-_NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress"})
 Trial = dict[str, Any]
 
 
@@ -65,13 +66,13 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
         )
     who, notes = _name_participants(trials, path.stem)
     frame = pd.DataFrame(trials, index=pd.Index(rows, name="line"), dtype=object)
-    frame = frame[[name for name in frame.columns if simple_name(str(name)) not in _NEVER_KEPT]]
+    frame = frame[[name for name in frame.columns if simple_name(str(name)) not in NEVER_KEPT]]
     judged = frame[_is_judgment(frame)]
     refuse_empty(judged, file=path.name, remedy="Save item or sentence with each judgment trial's data.")
     texts = judged.drop(columns=[name for name in judged.columns if judged[name].isna().all()]).map(_text)
     mapping = _mapping(texts, who) | dict(options.mapping)
     left_out = len(frame) - len(judged)
-    told = (f"{left_out} rows are no judgments (instructions, surveys and the like)",)
+    told: tuple[str, ...] = (f"{left_out} rows are no judgments (instructions, surveys and the like)",)
     if "response" in mapping.values() and "value" not in options.mapping:
         told += ("responses of buttons and survey-likert count from 0, as jsPsych writes them",)
     read = judgments_from_rows(
@@ -81,7 +82,11 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
     )
     background = _background(frame, who)
     people = read.participants.assign(
-        background=[background.get(name, {}) for name in read.participants["participant"]]
+        background=pd.Series(
+            [background.get(name, {}) for name in read.participants["participant"]],
+            index=read.participants.index,
+            dtype=object,
+        )
     )
     return replace(read, participants=people)
 
@@ -91,7 +96,10 @@ def _trials(path: Path, *, encoding: str) -> tuple[list[Trial], list[int], str]:
     start = decoded.text.lstrip()[:1]
     if start not in ("[", "{"):
         table = table_from(decoded)
-        return table.frame.to_dict("records"), table.frame.index.tolist(), table.description
+        records: list[Trial] = [
+            {str(name): cell for name, cell in record.items()} for record in table.frame.to_dict("records")
+        ]
+        return records, [int(line) for line in table.frame.index], table.description
     found = _from_json(decoded)
     return [trial for _, trial in found], [row for row, _ in found], f"{decoded.description}, JSON"
 
@@ -179,7 +187,7 @@ def _text(cell: Any) -> str:
         try:
             cell = json.loads(cell)
         except json.JSONDecodeError:
-            return cell
+            return str(cell)
     if isinstance(cell, Mapping) and len(cell) == 1:
         cell = next(iter(cell.values()))
     if cell is None or cell != cell:

@@ -1,4 +1,4 @@
-"""The sentences a file of judgments shows, as a material set: for studies whose materials come with their judgments."""
+"""The sentences a file of judgments shows, as a material set of its own."""
 
 from dataclasses import replace
 
@@ -25,7 +25,8 @@ def materials_of(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     Returns
     -------
     tuple of (JudgmentFile, Materials)
-        The file with ``item``, ``sentence_id`` and, in forced choice, ``pair_id``, ``good_id`` and ``bad_id`` filled.
+        The file with ``item``, ``sentence_id`` and, in forced choice, ``pair_id``, ``good_id`` and
+        ``bad_id`` filled.
 
     Raises
     ------
@@ -34,8 +35,10 @@ def materials_of(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
 
     Notes
     -----
-    A sentence is never known by its text where the file names it otherwise: two items may share a string. Without
-    a ``sentence_id`` it is the item, with the condition where the item is seen in several. Pairs without a name are
+    A sentence is never known by its text where the file names it otherwise: two items may share a string.
+    Without
+    a ``sentence_id`` it is the item, with the condition where the item is seen in several. Pairs without
+    a name are
     numbered in their paradigm by first appearance.
     """
     shown = read.judgments["kind"].isin(OF_MATERIALS)

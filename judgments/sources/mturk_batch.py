@@ -2,13 +2,17 @@
 
 A pair *k* has two columns with its members, an answer, and usually a condition:
 
-* members ``Input.field_k_1``, ``Input.field_k_2`` (also ``sentence``, ``option``; also ``a``/``b`` for ``1``/``2``);
-* answer ``Answer.Choicek`` (also ``answer``, ``response``, ``q``), which begins with the option's number, because
+* members ``Input.field_k_1``, ``Input.field_k_2`` (also ``sentence``, ``option``; also ``a``/``b`` for
+``1``/``2``);
+* answer ``Answer.Choicek`` (also ``answer``, ``response``, ``q``), which begins with the option's number,
+because
   the requester site cuts a text at its first apostrophe;
-* condition ``Input.item_k_condition`` or ``Input.condition_k``: the paradigm's name and ``ans1`` or ``ans2``, the
+* condition ``Input.item_k_condition`` or ``Input.condition_k``: the paradigm's name and ``ans1`` or
+``ans2``, the
   option that the author expects. ``attnchk``, ``catch`` and the like are catch trials.
 
-Everything else that is filled in stays with the session; other ``Answer.`` columns are the participant's background.
+Everything else that is filled in stays with the session; other ``Answer.`` columns are the participant's
+background.
 """
 
 import re
@@ -41,13 +45,18 @@ _EXPECTED = re.compile(r"(.*?)[_.\- ]?ans([12])", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*([12])\s*(?:[.):]|$)")
 _STATUS = {"Approved": "approved", "Rejected": "rejected", "Submitted": "awaiting_review"}
 _OF_SESSION = frozenset(
-    "AssignmentId AssignmentStatus AcceptTime SubmitTime WorkTimeInSeconds WorkerId anonCode Input.list "
-    "Answer.useragent".split()
+    (
+        *("AssignmentId", "AssignmentStatus", "AcceptTime", "SubmitTime", "WorkTimeInSeconds"),
+        *("WorkerId", "anonCode", "Input.list", "Answer.useragent"),
+    )
 )
 _OF_BATCH = frozenset(
-    "HITTypeId Title Description Keywords CreationTime MaxAssignments AssignmentDurationInSeconds Expiration "
-    "AutoApprovalDelayInSeconds AutoApprovalTime NumberOfSimilarHITs LifetimeInSeconds LifetimeApprovalRate "
-    "Last30DaysApprovalRate Last7DaysApprovalRate Approve Reject".split()
+    (
+        *("HITTypeId", "Title", "Description", "Keywords", "CreationTime", "MaxAssignments", "Expiration"),
+        *("AssignmentDurationInSeconds", "AutoApprovalDelayInSeconds", "AutoApprovalTime"),
+        *("NumberOfSimilarHITs", "LifetimeInSeconds", "LifetimeApprovalRate", "Last30DaysApprovalRate"),
+        *("Last7DaysApprovalRate", "Approve", "Reject"),
+    )
 )
 
 
@@ -74,7 +83,8 @@ def read_mturk_batch(path: Path, options: SourceOptions) -> JudgmentFile:
     Returns
     -------
     JudgmentFile
-        One session per assignment. ``participants.recruiter`` is ``mturk`` where the file holds real worker ids.
+        One session per assignment. ``participants.recruiter`` is ``mturk`` where the file holds real
+        worker ids.
 
     Raises
     ------

@@ -1,6 +1,7 @@
 """Raw results of PCIbex: lines whose columns are named by comments that change inside the file.
 
-A line is read by the newest list of columns that has as many names as the line has cells, because a short trial
+A line is read by the newest list of columns that has as many names as the line has cells, because a short
+trial
 does not repeat the list that an earlier one gave. A respondent is one (reception time, address hash,
 ParticipantID); the hash tells respondents apart while the file is read and goes no further.
 """
@@ -73,13 +74,15 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     Returns
     -------
     JudgmentFile
-        Answers of trials that carry an ``item`` or a ``sentence`` column are judgments; their kind follows the
+        Answers of trials that carry an ``item`` or a ``sentence`` column are judgments; their kind
+        follows the
         trial's label. Other answers are the participant's background.
 
     Raises
     ------
     BadInput
-        If a line has a length that no list of columns announced, an answer is no number, or is outside the scale.
+        If a line has a length that no list of columns announced, an answer is no number, or is outside
+        the scale.
     """
     decoded = read_text(path, encoding=options.encoding)
     lines = pd.DataFrame(_lines(decoded), dtype=object).fillna("")

@@ -8,7 +8,8 @@ from judgments.sources.base import JudgmentFile, SourceOptions
 from judgments.sources.jspsych import read_jspsych
 from judgments.sources.mturk_batch import read_mturk_batch
 from judgments.sources.pcibex import read_pcibex
-from judgments.sources.table import TABLE_FIELDS, read_judgment_table
+from judgments.sources.table import read_judgment_table
+from judgments.sources.table_fields import TABLE_FIELDS
 
 Reader = Callable[[Path, SourceOptions], JudgmentFile]
 

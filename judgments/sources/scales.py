@@ -1,4 +1,4 @@
-"""Which task do these values come from, and how far does their scale reach? Detected, named, and refused if unlikely."""
+"""Which task do these values come from, and how far does their scale reach? Detected and named."""
 
 from collections.abc import Mapping
 

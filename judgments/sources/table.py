@@ -11,92 +11,22 @@ import pandas as pd
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.blimp import json_lines
 from experiments.materials.encoding import read_table, read_text
-from experiments.materials.schema import Field, expected_status, understand_columns
+from experiments.materials.schema import expected_status, simple_name, understand_columns
 from judgments.sources.base import (
     JudgmentFile,
     SourceOptions,
     check_within_scale,
-    participant_frame,
     refuse_empty,
-    session_frame,
     trial_frame,
 )
 from judgments.sources.scales import guess_task, scale_of, values_of
-from judgments.sources.values import agreed, cleaned, flag_of, is_empty, kinds_of, numbers_of
+from judgments.sources.table_fields import TABLE_FIELDS
+from judgments.sources.table_people import participants_of, session_names, sessions_of
+from judgments.sources.values import cleaned, flag_of, kinds_of, numbers_of
 
-_FIELDS = (
-    Field(
-        "participant",
-        "Pseudonym or platform id of the participant.",
-        (
-            "participant_id",
-            "participantid",
-            "subject",
-            "subject_id",
-            "worker",
-            "workerid",
-            "worker_id",
-            "anoncode",
-            "rater",
-        ),
-    ),
-    Field("session", "One sitting; without it, the participant with the list.", ("session_id", "submission")),
-    Field("list", "Presentation list.", ("survey", "list_id")),
-    Field(
-        "position",
-        "Place of the trial in its session; without it, the order of the rows.",
-        (
-            "order",
-            "presentationorder",
-            "presentation_order",
-            "trial_order",
-            "trial_sequence_total",
-            "trial_index",
-        ),
-    ),
-    Field("kind", "target, filler, catch, practice or anchor.", ("item_type", "trial_kind")),
-    Field("task", "Name of the task; one per file."),
-    Field("item", "One lexicalization.", ("item_id", "itemid", "item_number")),
-    Field("condition", "Cell of the design.", ("cond",)),
-    Field(
-        "sentence_id",
-        "Name of the sentence; in forced choice, of the chosen one.",
-        ("sent_id", "stimulus_id"),
-    ),
-    Field("sentence", "Text of the sentence.", ("text", "sentence_text", "stimulus")),
-    Field(
-        "expected",
-        "The author's intended status.",
-        ("acceptability", "acceptable", "grammatical", "grammaticality"),
-    ),
-    Field("paradigm", "Group of items of one contrast.", ("uid",)),
-    Field("phenomenon", "Group of paradigms.", ("linguistics_term",)),
-    Field("pair_id", "The minimal pair (forced choice).", ("pairid",)),
-    Field("good", "Text of the acceptable member (forced choice).", ("sentence_good", "good_sentence")),
-    Field("bad", "Text of the unacceptable member (forced choice).", ("sentence_bad", "bad_sentence")),
-    Field("good_id", "sentence_id of the acceptable member (forced choice)."),
-    Field("bad_id", "sentence_id of the unacceptable member (forced choice)."),
-    Field("shown_first", "sentence_id of the member shown first (forced choice)."),
-    Field("expected_first", "Whether the acceptable member was shown first (forced choice)."),
-    Field(
-        "value",
-        "The answer on the scale; forced choice: 1 good member, 0 the other.",
-        ("judgment", "judgement", "rating", "raw_judgment"),
-    ),
-    Field("response", "The answer as given; read as the value where there is no value."),
-    Field("correct", "Whether a catch or practice trial was answered as intended."),
-    Field("rt_ms", "From onset to answer, in ms.", ("rt", "reaction_time", "reaction_time_ms")),
-    Field("modulus", "Number given to the reference sentence (magnitude estimation)."),
-    Field(
-        "native",
-        "Whether the participant is a native speaker.",
-        ("nativeenglish", "native_english", "is_native", "native_speaker"),
-    ),
-    Field("submission_status", "Decision of the platform: approved, rejected, ….", ("assignmentstatus",)),
-    Field("session_status", "State of the session: complete, abandoned, …."),
-)
-TABLE_FIELDS: dict[str, Field] = {field.name: field for field in _FIELDS}
 _JOINT = ":"
+#: Columns that say who someone is; they are never stored.
+NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
 
 
 @dataclass(frozen=True)
@@ -197,7 +127,8 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
         ours.removeprefix("background."): theirs for ours, theirs in options.mapping.items() if "." in ours
     }
     extra = _extra(frame, columns, {*background.values(), *joined})
-    sessions, participants, warnings = _people(frame, columns, trials, background)
+    sessions = sessions_of(frame, columns, file=rows.file)
+    participants, warnings = participants_of(frame, columns, background)
     extras = {name: frame[name].array for name in extra}
     return JudgmentFile(
         format,
@@ -210,7 +141,7 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
         extra=extra,
         description=rows.description,
         mapping=columns,
-        notes=tuple([*rows.notes, task_note, scale_note, *notes]),
+        notes=(*rows.notes, task_note, scale_note, *notes),
         warnings=warnings,
     )
 
@@ -243,7 +174,9 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
 
 def _extra(frame: pd.DataFrame, columns: Mapping[str, str], elsewhere: set[str]) -> tuple[str, ...]:
     taken = {*columns.values(), *elsewhere}
-    return tuple(name for name in frame.columns if name not in taken)
+    return tuple(
+        name for name in frame.columns if name not in taken and simple_name(str(name)) not in NEVER_KEPT
+    )
 
 
 def _trials(
@@ -260,7 +193,7 @@ def _trials(
         for name in ("rt_ms", "modulus")
         if name in columns
     }
-    sessions = _session_names(frame, columns)
+    sessions = session_names(frame, columns).array
     positions, notes = _positions(frame, columns, sessions, file)
     missing = values.isna().to_numpy()
     trials = trial_frame(
@@ -289,19 +222,10 @@ def _trials(
     return trials, notes
 
 
-def _session_names(frame: pd.DataFrame, columns: Mapping[str, str]) -> Any:
-    if "session" in columns:
-        return frame[columns["session"]].array
-    participant = frame[columns["participant"]]
-    if "list" not in columns:
-        return participant.array
-    return (participant + "/" + frame[columns["list"]]).array
-
-
 def _positions(
     frame: pd.DataFrame, columns: Mapping[str, str], sessions: Any, file: str
 ) -> tuple[np.ndarray, list[str]]:
-    """Give the places as stated where they are whole, from 1 and unique in their session, else numbered anew."""
+    """Give the places as stated if they are whole, from 1 and unique in a session; else number anew."""
     by_session = pd.Series(sessions, index=frame.index, dtype=object)
     in_order = by_session.groupby(by_session, sort=False).cumcount().to_numpy() + 1
     if "position" not in columns:
@@ -352,87 +276,3 @@ def _flags(frame: pd.DataFrame, columns: Mapping[str, str], name: str) -> Any:
     cells = frame[columns[name]]
     known = {cell: flag_of(cell) for cell in cells.unique()}
     return pd.array([known[cell] for cell in cells], dtype=object)
-
-
-def _people(
-    frame: pd.DataFrame, columns: Mapping[str, str], trials: pd.DataFrame, background: Mapping[str, str]
-) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-    people = frame[columns["participant"]]
-    unnamed = people.index[is_empty(people)]
-    if len(unnamed):
-        raise BadInput(
-            "the participant is empty.", file="", row=int(unnamed[0]), column=columns["participant"]
-        )
-    names = pd.DataFrame({"session": trials["session"].array, "participant": people.array}, index=frame.index)
-    first = ~names["session"].duplicated()
-    shared = names.drop_duplicates()
-    if len(shared) > int(first.sum()):
-        both = shared[shared["session"].duplicated()].iloc[0]
-        raise BadInput(
-            f"session {both['session']!r} belongs to two participants.",
-            row=int(shared[shared["session"].duplicated()].index[0]),
-        )
-    head = frame[first]
-
-    def cells(name: str, otherwise: Any = "") -> Any:
-        return head[columns[name]].map(cleaned).array if name in columns else otherwise
-
-    status = [
-        cell if cell in _SESSION_STATES else "complete" for cell in cells("session_status", [""] * len(head))
-    ]
-    said = _flags(head, columns, "native")
-    sessions = session_frame(
-        {
-            "session": names["session"][first].array,
-            "participant": names["participant"][first].array,
-            "list": cells("list"),
-            "status": status,
-            "submission_status": [cell.lower() for cell in cells("submission_status", [""] * len(head))],
-            "attributes": [
-                {} if flag is None else {"native": flag}
-                for flag in (said if said is not None else [None] * len(head))
-            ],
-        }
-    )
-    participants, warnings = _participants(frame, columns, people, background)
-    return sessions, participants, warnings
-
-
-_SESSION_STATES = frozenset({"active", "complete", "refused", "screened_out", "abandoned", "withdrawn"})
-
-
-def _participants(
-    frame: pd.DataFrame, columns: Mapping[str, str], people: pd.Series, background: Mapping[str, str]
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    names = list(people.unique())
-    native: dict[str, bool | None] = {}
-    differ = 0
-    if "native" in columns:
-        answers = pd.DataFrame(
-            {"participant": people.array, "said": frame[columns["native"]].array}
-        ).drop_duplicates()
-        answers["said"] = pd.array([flag_of(cell) for cell in answers["said"]], dtype=object)
-        native = {str(name): agreed(own["said"]) for name, own in answers.groupby("participant")}
-        differ = sum(
-            native[name] is None and own["said"].notna().any() for name, own in answers.groupby("participant")
-        )
-    firsts = frame[~people.duplicated()]
-    told = (
-        [
-            {ours: cleaned(row[theirs]) for ours, theirs in background.items() if cleaned(row[theirs])}
-            for row in firsts[list(background.values())].to_dict("records")
-        ]
-        if background
-        else [{} for _ in names]
-    )
-    people_frame = participant_frame(
-        {
-            "participant": names,
-            "is_native": pd.array([native.get(name) for name in names], dtype=object),
-            "background": told,
-        }
-    )
-    warning = (
-        f"{differ} participants answered the question for their native language both ways; it is left empty."
-    )
-    return people_frame, (warning,) if differ else ()

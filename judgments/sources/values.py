@@ -1,4 +1,4 @@
-"""Cells of a judgment file → numbers, flags, kinds of trial and times; what does not fit is named by its row."""
+"""Cells of a judgment file → numbers, flags, kinds of trial, times; what does not fit is named."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.errors import BadInput
 
-#: Cells that mean "no answer". NaN is not among them: it is refused, because programs write it for broken numbers.
+#: Cells that mean "no answer". NaN is refused instead: programs write it for broken numbers.
 EMPTY = frozenset({"", "NA", "N/A", "#N/A", "NULL", "null", "None", "{}", "undefined"})
 _TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y", "sim", "ja", "oui", "sí", "si"})
 _FALSE = frozenset({"0", "0.0", "false", "f", "no", "n", "não", "nao", "nein", "non"})
@@ -109,7 +109,7 @@ def numbers_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
             file=file,
             row=int(at),
             column=column,
-            remedy="Write finite numbers with a decimal point; leave the cell empty where there is no answer.",
+            remedy="Write finite numbers with a decimal point, and nothing where there is no answer.",
         )
     return cells.map(dict(zip(levels, read, strict=True))).astype("float64")
 

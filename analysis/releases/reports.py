@@ -1,0 +1,64 @@
+"""A study's rows → frame → exclusions → report: the same steps for command, page and API."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.aggregation.ratings import ratings_report
+from analysis.agreement.report import agreement_report
+from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.releases.plans import find_plan
+from experiments.models import Experiment
+from judgments.frames import judgment_frame
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A study's judgments before and after a plan."""
+
+    judgments: pd.DataFrame
+    excluded: Excluded
+
+
+def kept_judgments(experiment: Experiment, *, exclude: str = "") -> Kept:
+    """The study's judgments and what a plan keeps of them."""
+    plan = find_plan(experiment, exclude)
+    judgments = judgment_frame(experiment)
+    return Kept(judgments, apply_plan(judgments, plan))
+
+
+def agreement_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    rule: str | None = None,
+    ties: str = "strict",
+    seed: int = 0,
+    kept: Kept | None = None,
+) -> dict[str, Any]:
+    """Agreement and inclusion of a study, ready for JSON."""
+    kept = kept or kept_judgments(experiment, exclude=exclude)
+    return agreement_report(
+        kept.excluded.kept,
+        rule=rule or None,
+        ties=ties,
+        experiment=experiment.slug,
+        seed=seed,
+        excluded=kept.excluded.flow_rows(),
+        before=kept.judgments,
+    )
+
+
+def ratings_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    transform: str = "z",
+    ddof: int = 1,
+    kept: Kept | None = None,
+) -> dict[str, Any]:
+    """Item means of a study's ratings, ready for JSON."""
+    kept = kept or kept_judgments(experiment, exclude=exclude)
+    report = ratings_report(kept.excluded.kept, transform=transform, ddof=ddof, experiment=experiment.slug)
+    return {**report, "excluded": kept.excluded.flow_rows()}
