@@ -22,6 +22,7 @@ CODECS = {
 _MARKS = ((codecs.BOM_UTF8, "UTF-8"), (codecs.BOM_UTF16_LE, "UTF-16 LE"), (codecs.BOM_UTF16_BE, "UTF-16 BE"))
 _REMEDY = "Save the file as UTF-8, or name its encoding."
 _SAMPLE = 4_000
+_PLAUSIBLE = 0.4  # text read rightly scores about 0.9, Cyrillic or Chinese read as Latin about 0
 
 
 def named_codec(name: str) -> str:
@@ -138,7 +139,7 @@ def _eight_bit(data: bytes, start: int, file: str) -> str:
         except UnicodeDecodeError:
             continue
     best = max(scores, key=lambda name: scores[name])
-    if scores[best] < 0:
+    if scores[best] < _PLAUSIBLE:
         raise BadInput(
             f"byte 0x{data[start]:02X} at position {start} belongs to no encoding that could be recognized.",
             file=file,
@@ -167,12 +168,14 @@ def _contexts(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _point(before: str, character: str, after: str) -> float:
     inside = before.isalpha() and after.isalpha()
+    if before > "\x7f" and after > "\x7f" and inside:
+        return -0.5  # three in a row: no language of these encodings writes so for long
     if character.isalpha():
         if character in "ªºƒıˆˇﬁﬂΩπµ":
             return -0.5
         if character.isupper() and before.islower():
             return -1.0
-        return 1.0 if before.isalpha() or after.isalpha() else 0.2
+        return 1.0 if before.isalpha() or after.isalpha() else 0.5
     if character == "’":
         return 1.0
     if character in "‘“”«»…–—¿¡€£§°·\u00a0":

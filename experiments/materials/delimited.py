@@ -143,7 +143,7 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
     below: list[Row] = []
     first_short = 0
     for at, found in rows:
-        if len(found) > len(head) and any(cell.strip() for cell in found[len(head) :]):
+        if len(found) > len(head):
             raise BadInput(
                 f"{len(found)} cells where the head names {len(head)}.",
                 file=file,
@@ -154,5 +154,5 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
             first_short = first_short or at
             found = found + [""] * (len(head) - len(found))
         if any(found):
-            below.append((at, found[: len(head)]))
+            below.append((at, found))
     return (top[0], head), below, n_notices, first_short

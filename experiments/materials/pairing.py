@@ -38,6 +38,8 @@ def pair_conditions(sentences: pd.DataFrame) -> pd.DataFrame:
     conditions = both["condition"].where(both["condition"] != "", both["sentence_id"])
     conditions_bad = both["condition_bad"].where(both["condition_bad"] != "", both["sentence_id_bad"])
     named = both["item"].where(alone, both["item"] + ":" + conditions + "/" + conditions_bad)
+    by_ids = both["item"] + ":" + both["sentence_id"] + "/" + both["sentence_id_bad"]
+    named = named.where(~named.duplicated(keep=False), by_ids)  # two sentences in one cell
     return pair_frame(
         pair_id=named.tolist(),
         item=both["item"].tolist(),

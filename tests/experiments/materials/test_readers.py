@@ -1,0 +1,316 @@
+"""BLiMP, CLiMP, LI-Adger and tables of many shapes become the same two frames."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from analysis.errors import BadInput, MissingColumns, UnknownName
+from experiments.materials.checks import check
+from experiments.materials.detect import read_materials
+from experiments.materials.schema import parse_mapping
+
+PAIR = {
+    "sentence_good": "Had Bruce ever played?",
+    "sentence_bad": "Bruce had ever played.",
+    "two_prefix_prefix_good": "Had Bruce",
+    "two_prefix_prefix_bad": "Bruce had",
+    "two_prefix_word": "ever",
+    "field": "semantics",
+    "linguistics_term": "npi_licensing",
+    "UID": "matrix_question",
+    "simple_LM_method": True,
+    "one_prefix_method": False,
+    "two_prefix_method": True,
+    "lexically_identical": True,
+    "pairID": "0",
+}
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Write a file and give its path."""
+
+    def write(name: str, text: str):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def codes(materials) -> dict[str, int]:
+    """Findings by code."""
+    return dict(check(materials).counts)
+
+
+def test_every_field_of_a_blimp_line_is_kept(given):
+    materials = read_materials([given("matrix.jsonl", json.dumps(PAIR))])
+    pair = materials.pairs.iloc[0]
+    assert (materials.format, pair["fields"]) == ("blimp", PAIR)
+    assert (pair["pair_id"], pair["good_id"]) == ("matrix_question:0", "matrix_question:0:good")
+    assert materials.sentences["phenomenon"].tolist() == ["npi_licensing"] * 2
+    assert materials.sentences["expected"].tolist() == ["acceptable", "unacceptable"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"sentence_good": "A", "UID": "x"}', "a.jsonl, row 2, column 'sentence_bad': a pair needs both"),
+        ('{"sentence_good": "A"', "a.jsonl, row 2: not JSON at character"),
+        ("[1]", "a.jsonl, row 2: the line holds no JSON object"),
+        (json.dumps({**PAIR, "score": float("nan")}), "row 2: NaN is not a number that can be kept"),
+        (json.dumps({**PAIR, "score": float("inf")}), "row 2: Infinity is not"),
+        ('{"sentence_good": "\\ud800", "sentence_bad": "b"}', "row 2: half of a surrogate pair"),
+        (json.dumps({**PAIR, "sentence_bad": "a\0b"}), "row 2: the line holds a NUL character"),
+        (json.dumps(PAIR), "row 2, column 'pair_id': 'matrix_question:0' stands already in a.jsonl, row 1"),
+    ],
+)
+def test_a_wrong_blimp_line_is_named(given, line, message):
+    with pytest.raises(BadInput) as caught:
+        read_materials([given("a.jsonl", json.dumps(PAIR) + "\n" + line)], format="blimp")
+    assert message in str(caught.value)
+
+
+def test_fourteen_published_blimp_paradigms(shared_data):
+    materials = read_materials([shared_data("blimp")])
+    counts = materials.counts
+    assert (counts["pairs"], counts["paradigms"], counts["phenomena"]) == (14_000, 14, 13)
+    assert (
+        "one_prefix_word_bad" in materials.pairs.set_index("pair_id").loc["principle_A_domain_1:0", "fields"]
+    )
+
+
+def test_climp_pairs_come_by_alternation(given):
+    rows = ["好一,1", "坏一,0", "坏二,0", "好二,1"]
+    text = ",0,1,2,3\n" + "".join(f"{n},aspect,aspect_le,{row}\n" for n, row in enumerate(rows))
+    materials = read_materials([given("aspect_1000.csv", text)])
+    assert materials.format == "climp"
+    assert materials.pairs["good_id"].tolist() == ["aspect_le:0:good", "aspect_le:1:good"]
+    assert materials.sentences.set_index("sentence_id").loc["aspect_le:1:good", "text"] == "好二"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("0,a,b,好,1\n", "row 2, column '2': a pair with one member"),
+        ("0,a,b,好,1\n1,a,b,坏,1\n", "row 3, column '3': .* both have the same label"),
+        ("0,a,b,好,1\n1,a,b,坏,7\n", "row 3, column '3': the label is neither 1 nor 0"),
+        ("0,a,b,好,1\n1,a,c,坏,0\n", "row 3, column '1': .* their paradigms differ"),
+        ("0,a,b,好,1\n1,a,b,,0\n", "row 3, column '2': the sentence is empty"),
+    ],
+)
+def test_climp_rows_that_do_not_alternate_are_named(given, rows, message):
+    with pytest.raises(BadInput, match=message):
+        read_materials([given("x_1000.csv", ",0,1,2,3\n" + rows)])
+
+
+def test_sixteen_published_climp_paradigms_and_the_unlabelled_one(shared_data):
+    materials = read_materials([shared_data("climp")])
+    assert (materials.counts["pairs"], materials.counts["paradigms"]) == (16_000, 16)
+    first = materials.sentences[materials.sentences["paradigm"] == "ba_construction"].iloc[0]
+    assert (first["expected"], first["text"]) == ("acceptable", "有个学生的最好的朋友把坡卖了")
+    assert [finding.file for finding in materials.findings] == ["ba_construction_1000.csv"]
+    assert {source.file: source.description for source in materials.sources}["ba_construction_1000.csv"] == (
+        "UTF-8, line ends CRLF, delimiter comma"
+    )
+
+
+LI_ADGER = ["li-adger_min_pairs.csv", "human_ME_results_li-adger_sentences.csv", "li-adger_sentences.csv"]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0]])
+def test_li_adger_in_any_order(shared_data, order):
+    materials = read_materials([shared_data(f"li-adger/{LI_ADGER[number]}") for number in order])
+    counts = materials.counts
+    assert materials.format == "li-adger"
+    assert (counts["sentences"], counts["pairs"]) == (4_178, 2_393)
+    assert (counts["pairs_discarded"], counts["pairs_left"]) == (28, 2_365)
+    sentence = materials.sentences.set_index("sentence_id").loc["32.1.martin.20a.*.01"]
+    assert (sentence["expected"], sentence["mark"]) == ("unacceptable", "*")
+    assert sentence["attributes"]["judgement"] == pytest.approx(-0.99994)
+
+
+def test_li_adger_report_names_the_two_left_pairs_with_identical_members(shared_data):
+    materials = read_materials([shared_data("li-adger")])
+    report = check(materials)
+    same = [finding for finding in report.findings if finding.code == "identical_members"]
+    assert [finding.ids[0] for finding in same] == [
+        "34.4.boskovic.4c.g.01|34.4.boskovic.3c.*.01",
+        "ch8.62.g.06|ch8.64.*.06",
+    ]
+    assert [(finding.file, finding.row) for finding in same] == [
+        ("li-adger_min_pairs.csv", 650),
+        ("li-adger_min_pairs.csv", 2277),
+    ]
+    left = materials.pairs[~materials.pairs["discard"]]
+    assert {finding.ids[0] for finding in same} <= set(left["pair_id"])
+    assert report.counts["unrated"] == 1 and not report.errors
+
+
+def test_li_adger_needs_its_sentences(shared_data):
+    with pytest.raises(BadInput, match="needs its table of sentences"):
+        read_materials([shared_data("li-adger/li-adger_min_pairs.csv")])
+
+
+ISLANDS = """item,condition,sentence,expected,lab
+1,non.mat,Who thinks that John bought a car?,acceptable,x
+1,non.emb,What do you think that John bought?,acceptable,
+1,isl.mat,Who wonders whether John bought a car?,acceptable,
+1,isl.emb,What do you wonder whether John bought?,unacceptable,
+2,non.mat,Who thinks that Ann sold a house?,1,
+2,isl.emb,What do you wonder whether Ann sold?,??,
+"""
+
+
+def test_a_factorial_item_gives_every_acceptable_by_unacceptable_pair(given):
+    materials = read_materials([given("islands.csv", ISLANDS)])
+    assert materials.pairs["pair_id"].tolist() == [
+        "1:non.mat/isl.emb",
+        "1:non.emb/isl.emb",
+        "1:isl.mat/isl.emb",
+        "2",
+    ]
+    assert materials.sentences["sentence_id"].tolist()[:2] == ["1:non.mat", "1:non.emb"]
+    assert materials.sentences["mark"].tolist()[-1] == "??"
+    assert materials.sentences["attributes"].iloc[0] == {"lab": "x"}
+
+
+def test_a_hole_in_items_by_conditions_is_reported(given):
+    report = check(read_materials([given("islands.csv", ISLANDS)]))
+    hole = next(finding for finding in report.findings if finding.code == "hole")
+    assert "item 2" in hole.message and "non.emb, isl.mat" in hole.message
+    assert (hole.severity, hole.row, hole.ids) == ("warning", 6, ("2",))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_the_same_table_from_any_kind_of_file_is_the_same_set(tmp_path, suffix):
+    frame = pd.DataFrame(
+        {
+            "sentence_id": ["a", "b"],
+            "sentence": ["Don’t, he 'said' \"no\".", "אמר\tלא"],
+            "item": [1, 1],
+            "condition": ["x", "y"],
+            "expected": ["acceptable", "unacceptable"],
+        }
+    )
+    frame.to_csv(tmp_path / "m.csv", index=False)
+    frame.to_csv(tmp_path / "m.tsv", index=False, sep="\t")
+    frame.to_json(tmp_path / "m.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "m.parquet")
+    expected = read_materials([tmp_path / "m.csv"])
+    found = read_materials([tmp_path / f"m.{suffix}"])
+    assert found.sentences["text"].tolist() == frame["sentence"].tolist()
+    assert found.checksum == expected.checksum
+
+
+def test_pairs_by_id_beside_their_sentences(given):
+    sentences = given("s.csv", "sentence_id,sentence\na,Yes.\nb,No.\nc,So.\n")
+    pairs = given("p.csv", "pair_id,good_id,bad_id,paradigm\np1,a,b,yes\np2,a,c,yes\n")
+    materials = read_materials([pairs, sentences])
+    assert materials.pairs[["pair_id", "good_id", "bad_id"]].to_numpy().tolist() == [
+        ["p1", "a", "b"],
+        ["p2", "a", "c"],
+    ]
+
+
+def test_a_wide_table_of_pairs(given):
+    materials = read_materials([given("w.tsv", "pair_id\tgood\tbad\tsource\np1\tYes.\tNo.\tme\n")])
+    assert materials.pairs.iloc[0]["fields"]["source"] == "me"
+    assert materials.sentences["text"].tolist() == ["Yes.", "No."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("w.csv", "good,bad\nYes.,\n", "w.csv, row 2, column 'bad': a pair with one member"),
+        (
+            "s.csv",
+            "item,sentence,expected\n1,Yes.,perhaps\n",
+            "row 2, column 'expected': 'perhaps' is not a status",
+        ),
+        ("s.csv", "item,sentence\n1,\n", "row 2, column 'sentence': the sentence is empty"),
+        ("s.csv", "sentence_id,sentence\na,Yes.\na,No.\n", "row 3, column 'sentence_id': 'a' stands already"),
+        ("s.csv", "sentence\n", "s.csv: the file has no rows"),
+        ("p.csv", "good_id,bad_id\na,b\n", "a table of pairs needs its table of sentences"),
+    ],
+)
+def test_a_wrong_table_is_named(given, name, text, message):
+    with pytest.raises(BadInput, match=message):
+        read_materials([given(name, text)])
+
+
+def test_a_pair_of_an_unknown_sentence_is_named(given):
+    files = [given("s.csv", "sentence_id,sentence\na,Yes.\n"), given("p.csv", "good_id,bad_id\na,b\n")]
+    with pytest.raises(BadInput, match="p.csv, row 2, column 'bad_id': there is no sentence 'b'"):
+        read_materials(files)
+
+
+def test_a_missing_column_is_named_with_the_columns_found(given):
+    with pytest.raises(MissingColumns, match="The columns found are: Satz, Nr"):
+        read_materials([given("s.csv", "Satz,Nr\nJa.,1\n")])
+
+
+def test_columns_are_mapped(given):
+    mapping = parse_mapping(["sentence=Satz", "item=Nr"])
+    materials = read_materials([given("s.csv", "Satz,Nr\nJa.,1\n")], mapping=mapping)
+    assert materials.sentences[["text", "item"]].to_numpy().tolist() == [["Ja.", "1"]]
+    with pytest.raises(MissingColumns, match="Wort"):
+        read_materials([given("s.csv", "Satz,Nr\nJa.,1\n")], mapping={"sentence": "Wort"})
+
+
+def test_a_wrong_mapping_or_format_suggests_the_right_one(given):
+    with pytest.raises(UnknownName, match="Did you mean sentence"):
+        parse_mapping(["sentense=Satz"])
+    with pytest.raises(BadInput, match="Write our_column=their_column"):
+        parse_mapping(["sentence"])
+    with pytest.raises(UnknownName, match="Did you mean blimp"):
+        read_materials([given("s.csv", "sentence\nJa.\n")], format="blmp")
+
+
+def test_items_numbered_afresh_in_each_paradigm_stay_apart(given):
+    head = "paradigm,item,condition,sentence,expected\n"
+    text = head + "p,1,a,Yes.,1\np,1,b,No.,0\nq,1,a,So.,1\nq,1,b,Not.,0\n"
+    materials = read_materials([given("s.csv", text)])
+    assert materials.pairs["pair_id"].tolist() == ["p:1", "q:1"]
+
+
+def test_files_of_different_forms_are_refused(given):
+    files = [given("a.jsonl", json.dumps(PAIR)), given("s.csv", "sentence\nJa.\n")]
+    with pytest.raises(BadInput, match="a.jsonl is blimp, s.csv is table"):
+        read_materials(files)
+
+
+def test_what_the_reader_cannot_see_is_reported(given):
+    rows = ["a\u0301 b.", "a\u200bb.", "a\u00a0b.", "a\u202eb.", "‘a' b.", "ab. ", "a\x07b.", "a\ufffdb."]
+    text = "sentence\n" + "\n".join(f'"{row}"' for row in rows) + "\n"
+    found = codes(read_materials([given("s.csv", text)]))
+    names = [
+        "not_nfc",
+        "zero_width",
+        "no_break_space",
+        "bidi",
+        "mixed_quotes",
+        "edge_space",
+        "control",
+        "replacement",
+    ]
+    assert {name: found.get(name) for name in names} == dict.fromkeys(names, 1)
+
+
+def test_texts_are_compared_in_nfc_but_kept_as_given(given):
+    materials = read_materials([given("w.csv", "good,bad\né,e\u0301\n")])
+    assert materials.sentences["text"].tolist() == ["é", "e\u0301"]
+    assert codes(materials)["identical_members"] == 1
+
+
+def test_duplicates_are_reported(given):
+    text = "item,condition,sentence,expected\n1,a,Yes.,1\n1,a,Yes.,1\n1,b,No.,0\n2,a,No.,1\n"
+    found = codes(read_materials([given("s.csv", text)]))
+    assert (found["same_string"], found["conflicting_status"], found["duplicate_cell"]) == (1, 1, 1)
+    assert (found["duplicate_pair"], found["unpaired"]) == (1, 1)
+
+
+def test_a_value_too_long_to_store_is_an_error(given):
+    report = check(read_materials([given("s.csv", f"condition,sentence\n{'c' * 201},Yes.\n")]))
+    assert [(finding.code, finding.row) for finding in report.errors] == [("too_long", 2)]
