@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -205,9 +206,18 @@ LOGGING = {
     "formatters": {
         "lines": {
             "()": "structlog.stdlib.ProcessorFormatter",
-            "processor": "structlog.dev.ConsoleRenderer" if DEBUG else "structlog.processors.LogfmtRenderer",
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.dev.ConsoleRenderer() if DEBUG else structlog.processors.LogfmtRenderer(),
+            ],
+            "foreign_pre_chain": [
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso"),
+            ],
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO").upper()},
+    "loggers": {"kombu.connection": {"level": "ERROR"}},  # it warns that a folder has no host name
 }
