@@ -124,9 +124,11 @@ def _selection(study: Study, kept: Flags, judged: Codes) -> sparse.csr_array:
 
 
 def _ends(intervals: Intervals) -> Ends:
+    """Round to ten decimals: matrix products differ in the last digits from machine to machine."""
+    lows, highs = (np.round(ends, 10) for ends in (intervals.low, intervals.high))
     return [
         {"ci_low": none_if_nan(low), "ci_high": none_if_nan(high), "ci_method": method}
-        for low, high, method in zip(intervals.low, intervals.high, intervals.method, strict=True)
+        for low, high, method in zip(lows, highs, intervals.method, strict=True)
     ]
 
 

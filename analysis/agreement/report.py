@@ -43,13 +43,17 @@ def item_table(
         ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``, ``share``, ``ci_low``,
         ``ci_high`` (Wilson, 95 %), ``majority`` and, with ``before``, ``n_before``.
     """
-    return _listed(count_items(decisions(judgments), n_min=n_min), before, n_min=n_min)
+    return _listed(count_items(decisions(judgments), n_min=n_min), judgments, before, n_min=n_min)
 
 
-def _listed(items: pd.DataFrame, before: pd.DataFrame | None, *, n_min: int) -> pd.DataFrame:
+def _listed(
+    items: pd.DataFrame, judgments: pd.DataFrame, before: pd.DataFrame | None, *, n_min: int
+) -> pd.DataFrame:
     """Add the items that lost every judgment, and ``n_before``."""
     if before is None:
         return items
+    if len(before) == len(judgments):
+        return items.assign(n_before=items["n"])
     keys = ["paradigm", "item"]
     earlier = count_items(decisions(before), n_min=n_min)[[*keys, "phenomenon", "n"]]
     merged = earlier.rename(columns={"n": "n_before"}).merge(
@@ -116,7 +120,7 @@ def agreement_report(
     decided = decisions(judgments)
     coded = item_codes(decided)
     items = count_items(decided, n_min=n_min, coded=coded)
-    study = Study.of(_listed(items, before, n_min=n_min), coded.table)
+    study = Study.of(_listed(items, judgments, before, n_min=n_min), coded.table)
     status = study.statuses(chosen)
     included = [word == "included" for word in status] if chosen else None
     kept = np.array(included or [True] * len(status), dtype=bool)

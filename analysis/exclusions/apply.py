@@ -104,10 +104,14 @@ class Units:
     def count(self, rows: Flags) -> dict[str, int]:
         """Count participants, sessions and judgments among some rows."""
         return {
-            "participants": len(np.unique(self.participant[rows])),
-            "sessions": len(np.unique(self.session[rows])),
+            "participants": _distinct(self.participant[rows]),
+            "sessions": _distinct(self.session[rows]),
             "judgments": int((self.judgment & rows).sum()),
         }
+
+
+def _distinct(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes)))
 
 
 def _sessions(judgments: pd.DataFrame, person: Codes) -> Codes:
@@ -171,7 +175,7 @@ def _named(counts: dict[str, int], suffix: str) -> dict[str, Any]:
 def _marginal(units: Units, verdicts: list[Verdicts], removes: list[Flags], plan: Plan) -> pd.DataFrame:
     rows = []
     for step, verdict, removed in zip(plan.steps, verdicts, removes, strict=True):
-        silent = len(np.unique(units.codes(step.scope)[np.isnan(verdict)]))
+        silent = _distinct(units.codes(step.scope)[np.isnan(verdict)])
         stay = units.count(~removed)
         everything = units.count(np.ones(len(removed), dtype=bool))
         counts = {name: everything[name] - stay[name] for name in UNITS}

@@ -13,7 +13,17 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput
-from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers
+from analysis.rows import (
+    Codes,
+    Flags,
+    Floats,
+    column_or_blank,
+    flags,
+    group_codes,
+    is_kind,
+    joint_codes,
+    numbers,
+)
 
 Verdicts = Floats
 """1 the unit fails, 0 it passes, NaN there is no evidence."""
@@ -122,12 +132,7 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
         NaN for units with neither.
     """
     share = _share(settings["min_share"])
-    sessions = group_codes(column_or_blank(judgments, "session"))[0]
-    planned_row = column_or_blank(judgments, "n_planned")
-    planned_by_row = pd.to_numeric(planned_row, errors="coerce").to_numpy(dtype=np.float64)
-    session_of = pd.DataFrame({"session": sessions, "unit": unit, "planned": planned_by_row})
-    planned = session_of.groupby(["unit", "session"])["planned"].max().groupby("unit").sum(min_count=1)
-    total = planned.reindex(np.arange(n_units)).to_numpy(dtype=np.float64)
+    total = _planned(judgments, unit, n_units)
     answered = np.bincount(unit[~np.isnan(numbers(judgments))], minlength=n_units)
     short = answered * share.denominator < total * share.numerator
     codes, labels = group_codes(column_or_blank(judgments, "session_status"))
@@ -135,6 +140,19 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     unfinished = _any(np.array(meaning)[codes], unit, n_units)
     verdict: Verdicts = np.where(np.isnan(total), unfinished, short.astype(np.float64))
     return verdict
+
+
+def _planned(judgments: pd.DataFrame, unit: Codes, n_units: int) -> Floats:
+    """Add up the planned trials of each unit's sessions, NaN where none says how many."""
+    column = pd.to_numeric(column_or_blank(judgments, "n_planned"), errors="coerce")
+    by_row = column.to_numpy(dtype=np.float64)
+    cell, unit_of, _ = joint_codes(unit, group_codes(column_or_blank(judgments, "session"))[0])
+    by_session = np.full(len(unit_of), np.nan)
+    known = ~np.isnan(by_row)
+    by_session[cell[known]] = by_row[known]
+    said = ~np.isnan(by_session)
+    total = np.bincount(unit_of[said], weights=by_session[said], minlength=n_units)
+    return np.where(np.bincount(unit_of[said], minlength=n_units) > 0, total, np.nan)
 
 
 def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:

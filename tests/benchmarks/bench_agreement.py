@@ -22,7 +22,7 @@ from analysis.scales import zscore_by_participant  # noqa: E402
 
 def simulated_choices(n: int, *, participants: int, paradigms: int, rng: np.random.Generator) -> pd.DataFrame:
     """Simulate forced choices: five pairs a paradigm, people and pairs of different difficulty."""
-    person = rng.integers(participants, size=n)
+    person = np.sort(rng.integers(participants, size=n))  # judgments come session by session
     paradigm = rng.integers(paradigms, size=n)
     pair = paradigm * 5 + rng.integers(5, size=n)
     ability, ease = rng.normal(size=participants), rng.normal(2, 1, size=paradigms * 5)
