@@ -9,6 +9,31 @@ from scipy.sparse.csgraph import connected_components
 from analysis.columns import require_columns
 
 RESAMPLES = 10_000
+SHARED = "shared sentences"
+
+
+def cluster_basis(pairs: pd.DataFrame) -> str:
+    """Say what makes pairs a family.
+
+    Parameters
+    ----------
+    pairs : DataFrame, one row per pair
+        Perhaps with ``phenomenon`` and ``paradigm``.
+
+    Returns
+    -------
+    str
+        ``phenomenon`` or ``paradigm``, whichever comes first and is given for every pair; else
+        ``shared sentences``.
+    """
+    for column in ("phenomenon", "paradigm"):
+        if (
+            column in pairs.columns
+            and pairs[column].notna().all()
+            and (pairs[column].astype(str) != "").all()
+        ):
+            return column
+    return SHARED
 
 
 def pair_clusters(pairs: pd.DataFrame) -> pd.Series:

@@ -1,7 +1,7 @@
 """The comparison of models with people: one document for page, command, API and notebook."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,9 @@ from analysis.comparison.criteria import Signs, adc_passes
 from analysis.comparison.curve import adc_area
 from analysis.comparison.deltas import PairTable, left_out, pair_table, standardization
 from analysis.comparison.differences import model_differences
-from analysis.comparison.intervals import RESAMPLES, cluster_bootstrap, correlation_bootstrap
+from analysis.comparison.intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
 from analysis.comparison.recalibration import recalibrated_adc
+from analysis.errors import BadInput, UnknownName
 
 AREA_TO = 3.0
 Document = dict[str, Any]
@@ -81,8 +82,8 @@ def compare_report(
     All numbers of a model are over its labelled pairs; without any label, over all its pairs
     (``blimp_all_pairs`` is over all of them in either case).
     """
+    deltas = _checked(deltas, signs)
     table = pair_table(human, pairs, scores, already_standardized=already_standardized)
-    deltas = [float(delta) for delta in deltas]
     constant = constant_baseline(table.human_delta, deltas=deltas, signs=signs)
     given = [constant_baseline(table.human_delta, value, deltas=deltas, signs=signs) for value in constants]
     ceiling = (
@@ -109,6 +110,15 @@ def compare_report(
         "left_out": left_out(table),
         "conventions": _conventions(table, signs=signs, seed=seed, ceiling=ceiling),
     }
+
+
+def _checked(deltas: Sequence[float], signs: str) -> list[float]:
+    if signs not in get_args(Signs):
+        raise UnknownName("way to compare signs", signs, get_args(Signs))
+    for delta in deltas:
+        if not 0 < delta < float("inf"):
+            raise BadInput(f"δ must be a positive number, got {delta:g}.", column="delta")
+    return list(dict.fromkeys(float(delta) for delta in deltas))
 
 
 def delta_key(delta: float) -> str:
@@ -225,7 +235,7 @@ def _judges(table: PairTable) -> pd.DataFrame:
 
 
 def _conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeiling | None) -> Document:
-    clustered = "phenomenon" if "phenomenon" in table.pairs.columns else "pairs that share sentences"
+    clustered = cluster_basis(table.pairs)
     return {
         "blimp": "good > bad, equal scores fail",
         "adc": "sign(Δh) = sign(Δlm) and |Δh - Δlm| < δ",
@@ -233,7 +243,7 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCei
         "missing": "leaves the denominator and is counted",
         "constant": "median Δh",
         "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
-        "intervals": f"95 % percentile bootstrap, {RESAMPLES} draws of clusters ({clustered})",
+        "intervals": f"95 % percentile bootstrap, {RESAMPLES} draws of clusters by {clustered}",
         "clusters": int(table.clusters.nunique()),
         "ceiling": None
         if ceiling is None

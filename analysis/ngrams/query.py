@@ -147,10 +147,17 @@ def _log10_in_context(model: BackoffModel, words: Ids, starts: npt.NDArray[np.bo
         context[1:] = here[:-1]
         context[starts] = -1
         found = _look_up(level.keys, context, words, n_words=len(model.words))
-        charged = log10 + np.where(context >= 0, shorter.backoff[np.maximum(context, 0)], 0.0)
-        log10 = np.where(found >= 0, level.log10[np.maximum(found, 0)] if len(level.keys) else 0.0, charged)
+        charged = log10 + _take(shorter.backoff, context)
+        log10 = np.where(found >= 0, _take(level.log10, found), charged)
         here = found
     return log10
+
+
+def _take(values: Floats, places: Ids) -> Floats:
+    """Give the values at some places, 0 where there is no place (-1)."""
+    if not len(values):
+        return np.zeros(len(places))
+    return np.where(places >= 0, values[np.maximum(places, 0)], 0.0)
 
 
 def _look_up(keys: Ids, context: Ids, words: Ids, *, n_words: int) -> Ids:

@@ -2,7 +2,7 @@
 
 from analysis.scoring.arpa import ArpaScorer
 from analysis.scoring.base import Maker, Scorer, Scores, Spec, open_scorer
-from analysis.scoring.frames import score_sentences
+from analysis.scoring.frames import ScoredSentences, score_sentences
 from analysis.scoring.tables import TableScorer
 
 BUILT_IN: dict[str, Maker] = {"arpa": ArpaScorer, "csv": TableScorer}
@@ -13,4 +13,4 @@ def scorer(uri: str) -> Scorer:
     return open_scorer(uri, built_in=BUILT_IN)
 
 
-__all__ = ["BUILT_IN", "Maker", "Scorer", "Scores", "Spec", "score_sentences", "scorer"]
+__all__ = ["BUILT_IN", "Maker", "ScoredSentences", "Scorer", "Scores", "Spec", "score_sentences", "scorer"]

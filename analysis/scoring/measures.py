@@ -138,6 +138,29 @@ MEASURES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
 NEEDS_UNIGRAM = ("normlp", "slor")
 
 
+def check_method(name: str) -> str:
+    """Give the canonical name of a measure.
+
+    Parameters
+    ----------
+    name : str
+        In any case.
+
+    Returns
+    -------
+    str
+        The name in lower case.
+
+    Raises
+    ------
+    UnknownName
+        If there is no such measure; near names are suggested.
+    """
+    if name.lower() not in MEASURES:
+        raise UnknownName("method", name, list(MEASURES))
+    return name.lower()
+
+
 def measure(
     name: str,
     logprob: npt.ArrayLike,
@@ -170,9 +193,7 @@ def measure(
     BadInput
         If the measure needs unigram probabilities that the model does not give.
     """
-    key = name.lower()
-    if key not in MEASURES:
-        raise UnknownName("method", name, list(MEASURES))
+    key = check_method(name)
     if key in NEEDS_UNIGRAM and unigram_logprob is None:
         raise BadInput(f"{name} needs the words' own probabilities, which this model does not give.")
     values = np.array(logprob, dtype=np.float64)

@@ -28,7 +28,7 @@ def test_a_broken_csv_is_named_with_its_line(shared_data):
     path = shared_data("paired-gpt2-li/Sprouse2013_surprisalsSents.csv")
     for read in (read_human, read_pairs, read_sentences, lambda path: read_scores([path])):
         told = refusal(read, path)
-    XX
+        assert "Sprouse2013_surprisalsSents.csv, row 181" in told
         assert "cells where the head names 7 columns" in told
 
 

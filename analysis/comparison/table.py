@@ -1,0 +1,126 @@
+"""The comparison as a table to read: every number with its chance, constant and ceiling."""
+
+import io
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+WIDTH = 120
+NAMED = 5
+
+
+def comparison_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
+    """Write a comparison as plain text.
+
+    Parameters
+    ----------
+    document : dict
+        From :func:`analysis.comparison.report.compare_report`.
+    width : int
+        Columns of the terminal.
+
+    Returns
+    -------
+    str
+        A table and the conventions behind it.
+    """
+    paper = io.StringIO()
+    console = Console(file=paper, width=width, color_system=None)
+    console.print(_table(document))
+    for line in _notes(document):
+        console.print(line, markup=False, highlight=False)
+    return paper.getvalue().rstrip()
+
+
+def _table(document: dict[str, Any]) -> Table:
+    deltas = list(document["baselines"]["constant"]["adc"])
+    table = Table(title=_title(document), title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("", min_width=22, overflow="fold")
+    for name in ("BLiMP", *(f"ADC {delta}" for delta in deltas), "r", "rho", "|Δh-Δlm|"):
+        table.add_column(name, justify="right", no_wrap=True)
+    has_skill = document["baselines"]["human_ceiling"] is not None
+    for delta in deltas if has_skill else []:
+        table.add_column(f"skill {delta}", justify="right", no_wrap=True)
+    for model in document["models"]:
+        _model_rows(table, model, deltas, has_skill=has_skill)
+    _baseline_rows(table, document["baselines"], deltas)
+    return table
+
+
+def _title(document: dict[str, Any]) -> str:
+    return f"{document['pairs']} pairs, {document['labeled_pairs']} with human scores of both members"
+
+
+def _model_rows(table: Table, model: dict[str, Any], deltas: list[str], *, has_skill: bool) -> None:
+    ends = model["intervals"]
+    table.add_row(
+        f"{model['model']} (n = {model['pairs']})",
+        _number(model["blimp"]),
+        *(_number(model["adc"][delta]) for delta in deltas),
+        _number(model["pearson_r"]),
+        _number(model["spearman_r"]),
+        _number(model["mean_abs_difference"]),
+        *(_number(model["skill"][delta]) for delta in deltas if has_skill),
+    )
+    intervals = [ends["blimp"], *(ends["adc"][delta] for delta in deltas), ends["pearson_r"]]
+    table.add_row("  95 % interval", *(_interval(one) for one in intervals))
+    table.add_row(
+        "  chance",
+        _number(model["chance_blimp"]),
+        *(_number(model["chance"][delta]) for delta in deltas),
+        end_section=True,
+    )
+
+
+def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str]) -> None:
+    for constant in [baselines["constant"], *baselines["constants"]]:
+        name = "constant" if constant["value"] is None else f"constant Δ = {constant['value']:.4g}"
+        numbers = [_number(constant["blimp"]), *(_number(constant["adc"][delta]) for delta in deltas)]
+        table.add_row(
+            name, *numbers, "", "", "", *("0.000" for _ in deltas if constant is baselines["constant"])
+        )
+    ceiling = baselines["human_ceiling"]
+    if ceiling is not None:
+        table.add_row("people, another sample", "", *(_number(ceiling["adc"][delta]) for delta in deltas))
+        table.add_row("  half the sample", "", *(_number(ceiling["adc_half"][delta]) for delta in deltas))
+
+
+def _notes(document: dict[str, Any]) -> list[str]:
+    used, kept = document["standardization"], document["conventions"]
+    scale = "as given" if used["ddof"] is None else f"z over {used['population']}, ddof {used['ddof']}"
+    notes = [
+        f"Scores: models {scale}; people as given. Signs: {kept['signs']}. BLiMP: {kept['blimp']}.",
+        f"Chance: {kept['chance']}. Intervals: {kept['intervals']}. Seed {kept['seed']}.",
+    ]
+    if document["baselines"]["human_ceiling"] is None:
+        notes.append("No human ceiling, hence no skill: give the ratings by participant with --judgments.")
+    return notes + _left_out(document["left_out"])
+
+
+def _left_out(left_out: dict[str, Any]) -> list[str]:
+    notes = []
+    if left_out["unlabeled"]["pairs"]:
+        notes.append(
+            f"Left out, no human score: {left_out['unlabeled']['pairs']} pairs "
+            f"({_some(left_out['unlabeled']['pair_ids'])})."
+        )
+    for model, gone in left_out["missing_score"].items():
+        notes.append(
+            f"Left out for {model}, no score of {_some(gone['sentence_ids'])}: {gone['pairs']} pairs "
+            f"({_some(gone['pair_ids'])})."
+        )
+    return notes
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _interval(ends: list[float] | None) -> str:
+    return "" if ends is None else f"{ends[0]:.2f} {ends[1]:.2f}"

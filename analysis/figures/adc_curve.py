@@ -1,0 +1,121 @@
+"""The ADC over δ: models, the constant and people."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.comparison.baselines import adc_shares, constant_baseline
+from analysis.comparison.criteria import Signs
+from analysis.comparison.deltas import PairTable
+from analysis.errors import NotEnoughData
+from analysis.figures.theme import CONSTANT, PEOPLE, caption, judge_colour, judge_order, layered
+
+DELTA_MAX = 3.0
+STEPS = 120
+HEIGHT = 320
+
+
+def curve_frame(
+    table: PairTable,
+    *,
+    signs: Signs = "strict",
+    delta_max: float = DELTA_MAX,
+    ceiling: dict[float, float] | None = None,
+) -> pd.DataFrame:
+    """Gather the curves of all models and of the constant.
+
+    Parameters
+    ----------
+    table : PairTable
+        From :func:`analysis.comparison.deltas.pair_table`.
+    signs : {"strict", "published"}
+        How zeros are treated.
+    delta_max : float
+        Largest δ.
+    ceiling : dict of δ to float, optional
+        ADC of another sample of people.
+
+    Returns
+    -------
+    DataFrame
+        ``judge``, ``delta``, ``adc``; empty without labelled pairs.
+    """
+    grid = np.linspace(0, delta_max, STEPS + 1)[1:]
+    human = table.human_delta.to_numpy(dtype=float)
+    curves: dict[str, Any] = {
+        name: adc_shares(
+            human, table.model_delta[name].to_numpy(dtype=float), deltas=grid.tolist(), signs=signs
+        )
+        for name in table.models
+    }
+    curves[CONSTANT] = constant_baseline(human, deltas=grid.tolist(), signs=signs).adc
+    if ceiling:
+        curves[PEOPLE] = {delta: adc for delta, adc in sorted(ceiling.items()) if delta <= delta_max}
+    rows = [(judge, 0.0, 0.0) for judge in curves]
+    rows += [
+        (judge, delta, adc)
+        for judge, found in curves.items()
+        for delta, adc in found.items()
+        if adc is not None
+    ]
+    frame = pd.DataFrame(rows, columns=["judge", "delta", "adc"])
+    return frame[frame.groupby("judge")["delta"].transform("size") > 1].reset_index(drop=True)
+
+
+def adc_curve_figure(
+    curves: pd.DataFrame, *, n_pairs: int, signs: Signs = "strict", note: str = ""
+) -> alt.LayerChart:
+    """Draw the ADC over δ.
+
+    Parameters
+    ----------
+    curves : DataFrame
+        ``judge``, ``delta``, ``adc``, from :func:`curve_frame`.
+    n_pairs : int
+        Labelled pairs.
+    signs : {"strict", "published"}
+        Named in the caption.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        One line per judge; people dashed, the constant dotted.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or there is no row.
+    """
+    require_columns(curves, "judge", "delta", "adc")
+    if not len(curves):
+        raise NotEnoughData("no pair has human scores of both members.")
+    judges = judge_order(curves["judge"])
+    dashes = [[6, 4] if name == PEOPLE else [2, 3] if name == CONSTANT else [1, 0] for name in judges]
+    lines = (
+        alt.Chart(curves)
+        .mark_line(strokeWidth=2.5)
+        .encode(
+            x=alt.X("delta:Q", title="δ"),
+            y=alt.Y("adc:Q", title="share of pairs within δ", scale=alt.Scale(domain=[0, 1])),
+            color=judge_colour(curves["judge"]),
+            strokeDash=alt.StrokeDash("judge:N", title=None, scale=alt.Scale(domain=judges, range=dashes)),
+            tooltip=[
+                alt.Tooltip("judge:N"),
+                alt.Tooltip("delta:Q", title="δ", format=".2f"),
+                alt.Tooltip("adc:Q", title="ADC", format=".3f"),
+            ],
+        )
+    )
+    title = caption(
+        "ADC by δ",
+        f"{n_pairs} pairs (signs {signs}).",
+        "Dotted: one answer for every pair, the median of people's differences.",
+        "Dashed: another sample of people." if PEOPLE in set(curves["judge"]) else "",
+        note,
+    )
+    return layered([lines], curves, height=HEIGHT, title=title)

@@ -1,0 +1,81 @@
+"""Individual agreement by paradigm, with the interval over participants."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.errors import NotEnoughData
+from analysis.figures.theme import FAILED, PASSED, caption, layered
+
+STEP = 18
+STATUSES = ("included", "ok", "rejected", "insufficient_items")
+COLOURS = (PASSED, PASSED, FAILED, "#8a8f98")
+
+
+def agreement_frame(document: dict[str, Any]) -> pd.DataFrame:
+    """Gather the paradigms of an agreement report.
+
+    Parameters
+    ----------
+    document : dict
+        From :func:`analysis.agreement.report.agreement_report`.
+
+    Returns
+    -------
+    DataFrame
+        ``paradigm``, ``phenomenon``, ``share``, ``ci_low``, ``ci_high``, ``items``, ``items_right`` and
+        ``status``.
+    """
+    names = ["paradigm", "phenomenon", "ci_low", "ci_high", "items", "items_right", "status"]
+    rows = [
+        {**{name: row[name] for name in names}, "share": row["individual_agreement"]}
+        for row in document["paradigms"]
+    ]
+    frame = pd.DataFrame(rows, columns=[*names, "share"])
+    return frame.astype({"share": float, "ci_low": float, "ci_high": float}).dropna(subset=["share"])
+
+
+def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
+    """Draw a bar and an interval per paradigm, from the surest to the most contested.
+
+    Parameters
+    ----------
+    paradigms : DataFrame
+        From :func:`agreement_frame`.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        Bars, intervals, the line of one half.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or there is no row.
+    """
+    require_columns(paradigms, "paradigm", "share", "ci_low", "ci_high", "items", "status")
+    if not len(paradigms):
+        raise NotEnoughData("there is no paradigm to draw.")
+    shown = paradigms.sort_values(["share", "paradigm"], ascending=[False, True], kind="stable")
+    y = alt.Y("paradigm:N", sort=list(shown["paradigm"]), title=None)
+    base = alt.Chart(shown)
+    bars = base.mark_bar(opacity=0.75).encode(
+        x=alt.X(
+            "share:Q", title="individual agreement", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
+        ),
+        y=y,
+        color=alt.Color("status:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(COLOURS))),
+    )
+    lines = base.mark_rule(strokeWidth=1.5).encode(x="ci_low:Q", x2="ci_high:Q", y=y)
+    half = alt.Chart(pd.DataFrame({"half": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="half:Q")
+    title = caption(
+        "Agreement by paradigm",
+        f"{len(shown)} paradigms, {int(shown['items'].sum())} items; bars: mean of item shares; lines: 95 % "
+        "intervals over participants; dashed: one half.",
+        note,
+    )
+    return layered([bars, lines, half], shown, height=alt.Step(STEP), title=title)

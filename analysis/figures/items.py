@@ -1,0 +1,77 @@
+"""One row per item: the share that chose the expected member, with its interval."""
+
+import altair as alt
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.errors import NotEnoughData
+from analysis.figures.theme import caption, layered
+
+STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
+COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")
+SHAPES = ("circle", "diamond", "triangle-down", "cross", "cross")
+STEP = 16
+
+
+def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> alt.LayerChart:
+    """Draw items from the surest to the most contested.
+
+    Parameters
+    ----------
+    items : DataFrame, one row per item
+        Needs ``share``, ``n``, ``majority``, ``ci_low``, ``ci_high`` and the column that names rows.
+    label : str
+        Column that names rows.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        A dot and a line per item, the line of the majority at one half, ties marked.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or no item has a judgment.
+    """
+    require_columns(items, label, "share", "n", "majority", "ci_low", "ci_high")
+    shown = items[items["share"].notna()].sort_values("share", ascending=False, kind="stable")
+    if not len(shown):
+        raise NotEnoughData("no item has a judgment.")
+    order = list(dict.fromkeys(shown[label].astype(str)))
+    y = alt.Y(f"{label}:N", sort=order, title=None, axis=alt.Axis(labelFontSize=11))
+    colour = alt.Color("majority:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(COLOURS)))
+    base = alt.Chart(shown)
+    lines = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        x="ci_low:Q", x2="ci_high:Q", y=y, color=colour
+    )
+    dots = base.mark_point(filled=True, size=44, opacity=1).encode(
+        x=alt.X(
+            "share:Q",
+            title="share that chose the expected member",
+            scale=alt.Scale(domain=[0, 1]),
+            axis=alt.Axis(format="%"),
+        ),
+        y=y,
+        color=colour,
+        shape=alt.Shape("majority:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(SHAPES))),
+        tooltip=[
+            alt.Tooltip(f"{label}:N"),
+            alt.Tooltip("share:Q", format=".1%"),
+            alt.Tooltip("n:Q", title="judgments"),
+            alt.Tooltip("ci_low:Q", format=".1%"),
+            alt.Tooltip("ci_high:Q", format=".1%"),
+            alt.Tooltip("majority:N"),
+        ],
+    )
+    half = alt.Chart(pd.DataFrame({"half": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="half:Q")
+    ties = int((shown["majority"] == "tie").sum())
+    title = caption(
+        "Agreement by item",
+        f"{len(shown)} items, {int(shown['n'].sum())} judgments.",
+        "Lines: 95 % Wilson intervals; dashed: one half.",
+        f"Ties: {ties}." if ties else "",
+        note,
+    )
+    return layered([half, lines, dots], shown, height=alt.Step(STEP), title=title)

@@ -1,0 +1,60 @@
+"""Sentence means by condition: a tick per sentence, a dot for the condition."""
+
+import altair as alt
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.errors import NotEnoughData
+from analysis.figures.theme import PASSED, caption, layered
+
+STEP = 22
+CONDITIONS = 40
+
+
+def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> alt.LayerChart:
+    """Draw the mean of every sentence by condition.
+
+    Parameters
+    ----------
+    items : DataFrame, one row per sentence
+        Needs ``condition`` and ``mean``.
+    scale : str
+        Name of the scale of the means.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        Conditions from the most to the least acceptable; at most forty, those with most sentences.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or no sentence has a mean.
+    """
+    require_columns(items, "condition", "mean")
+    rated = items[items["mean"].notna()].assign(
+        condition=lambda frame: frame["condition"].fillna("").replace("", "all")
+    )
+    if not len(rated):
+        raise NotEnoughData("no sentence has a mean.")
+    largest = rated["condition"].value_counts(sort=True).index[:CONDITIONS]
+    shown = rated[rated["condition"].isin(largest)]
+    means = shown.groupby("condition")["mean"].mean().sort_values(ascending=False)
+    y = alt.Y("condition:N", sort=list(means.index), title=None)
+    ticks = alt.Chart(shown).mark_tick(thickness=1.5, opacity=0.5).encode(
+        x=alt.X("mean:Q", title=f"mean rating ({scale})"), y=y
+    )  # fmt: skip
+    centres = alt.Chart(means.rename("centre").reset_index()).mark_point(
+        filled=True, size=70, color=PASSED, opacity=1
+    )
+    left_out = rated["condition"].nunique() - len(means)
+    title = caption(
+        "Ratings by condition",
+        f"{len(shown)} sentences in {len(means)} conditions; ticks: sentences; dots: means of sentences.",
+        f"{left_out} smaller conditions are not drawn." if left_out else "",
+        note,
+    )
+    dots = centres.encode(x="centre:Q", y=y)
+    return layered([ticks, dots], shown[["condition", "mean"]], height=alt.Step(STEP), title=title)

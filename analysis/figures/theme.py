@@ -1,0 +1,199 @@
+"""One look for every figure: colours, sizes, light and dark; captions that fit a phone."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import altair as alt
+import pandas as pd
+
+Mode = Literal["light", "dark"]
+
+PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
+SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif'
+CAPTION_WIDTH = 54
+VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+# Okabe & Ito (2008), told apart with every common kind of colour vision; lighter steps on dark paper.
+INK = {"light": "#1b1d21", "dark": "#eceae4"}
+QUIET = {"light": "#5b6069", "dark": "#a4a8b0"}
+LINE = {"light": "#dcd9d1", "dark": "#343842"}
+MODELS = {
+    "light": ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7a00"),
+    "dark": ("#56b4e9", "#ff9248", "#2fc79a", "#e0a0c5", "#f0c060", "#8fd0f5", "#f0e442"),
+}
+# The same on light and dark paper, where a mark cannot follow the theme.
+PASSED, TOO_FAR, FAILED, BAND = "#0072b2", "#e69f00", "#d55e00", "#009e73"
+
+
+def vega_config(mode: Mode = "light") -> dict[str, Any]:
+    """Give the Vega-Lite configuration of a theme.
+
+    Parameters
+    ----------
+    mode : {"light", "dark"}
+        Paper.
+
+    Returns
+    -------
+    dict
+        The ``config`` of a specification; the background is transparent.
+    """
+    ink, quiet, line = INK[mode], QUIET[mode], LINE[mode]
+    return {
+        "background": "transparent",
+        "font": SANS,
+        "view": {"stroke": None},
+        "range": {"category": [ink, *MODELS[mode]]},
+        "axis": {
+            "labelColor": quiet,
+            "titleColor": quiet,
+            "domainColor": line,
+            "tickColor": line,
+            "gridColor": line,
+            "gridDash": [2, 4],
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelLimit": 150,
+        },
+        "legend": {
+            "labelColor": ink,
+            "titleColor": quiet,
+            "labelFontSize": 12,
+            "titleFontSize": 12,
+            "orient": "bottom",
+            "columns": 2,
+            "labelLimit": 160,
+            "symbolSize": 90,
+        },
+        "title": {
+            "color": ink,
+            "subtitleColor": quiet,
+            "anchor": "start",
+            "fontSize": 15,
+            "subtitleFontSize": 12,
+            "subtitleLineHeight": 16,
+            "subtitlePadding": 6,
+            "offset": 12,
+        },
+        "rule": {"color": quiet},
+        "text": {"color": ink},
+        "errorbar": {"rule": {"color": quiet}},
+    }
+
+
+def specification(chart: alt.TopLevelMixin, mode: Mode = "light") -> dict[str, Any]:
+    """Give a figure's Vega-Lite specification with the theme of a paper.
+
+    Parameters
+    ----------
+    chart : Altair chart
+        From a function of this package.
+    mode : {"light", "dark"}
+        Paper.
+
+    Returns
+    -------
+    dict
+        Ready for JSON; all data inside.
+    """
+    with alt.data_transformers.enable("default", max_rows=None):
+        found: dict[str, Any] = chart.to_dict()
+    found["config"] = vega_config(mode)
+    return found
+
+
+def caption(title: str, *sentences: str) -> alt.TitleParams:
+    """Head a figure with its title and, below, n and conventions in lines that fit a phone.
+
+    Parameters
+    ----------
+    title : str
+        What the figure shows.
+    *sentences : str
+        What is to be known of the numbers.
+
+    Returns
+    -------
+    altair.TitleParams
+        Title and subtitle.
+    """
+    lines = textwrap.wrap(" ".join(sentence for sentence in sentences if sentence), CAPTION_WIDTH)
+    return alt.TitleParams(text=textwrap.wrap(title, 40), subtitle=lines)
+
+
+def judge_colour(judges: Iterable[str], *, title: str | None = None) -> alt.Color:
+    """Colour people as ink and models by the palette, in the order of their names.
+
+    Parameters
+    ----------
+    judges : iterable of str
+        Names; people first, whatever the order.
+    title : str, optional
+        Of the legend.
+
+    Returns
+    -------
+    altair.Color
+        Encoding of the field ``judge``.
+    """
+    return alt.Color("judge:N", title=title, scale=alt.Scale(domain=judge_order(judges)))
+
+
+def judge_shape(judges: Iterable[str]) -> alt.Shape:
+    """Tell judges apart by shape too; the legend is shared with the colour.
+
+    Parameters
+    ----------
+    judges : iterable of str
+        Names.
+
+    Returns
+    -------
+    altair.Shape
+        Encoding of the field ``judge``.
+    """
+    return alt.Shape("judge:N", title=None, scale=alt.Scale(domain=judge_order(judges)))
+
+
+def judge_order(judges: Iterable[str]) -> list[str]:
+    """Order judges: people, then models as they come, then constant and chance.
+
+    Parameters
+    ----------
+    judges : iterable of str
+        Names, perhaps repeated.
+
+    Returns
+    -------
+    list of str
+        Each name once; people keep the first place, hence the colour of ink, even where they are absent.
+    """
+    names: Sequence[str] = list(dict.fromkeys(judges))
+    models = [name for name in names if name not in (PEOPLE, CONSTANT, CHANCE)]
+    return [PEOPLE, *models, *(name for name in (CONSTANT, CHANCE) if name in names)]
+
+
+def layered(
+    layers: Sequence[alt.Chart], data: pd.DataFrame, *, height: int | alt.Step, title: alt.TitleParams
+) -> alt.LayerChart:
+    """Lay charts over each other in a frame as wide as the page allows.
+
+    Parameters
+    ----------
+    layers : sequence of Altair charts
+        From back to front.
+    data : DataFrame
+        The rows the figure is about, for its download.
+    height : int or altair.Step
+        In points, or by row.
+    title : altair.TitleParams
+        From :func:`caption`.
+
+    Returns
+    -------
+    altair.LayerChart
+        The figure.
+    """
+    return alt.LayerChart(data=data, layer=list(layers), width="container", height=height, title=title)

@@ -1,0 +1,70 @@
+"""``manage.py compare``: models beside people, from files alone."""
+
+from typing import Any
+
+from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores
+from analysis.comparison.report import compare_report
+from analysis.comparison.table import comparison_text
+from config.commands import ContractCommand
+
+
+class Command(ContractCommand):
+    """Compare models with people; no database is touched."""
+
+    help = (
+        "Compare models with people on minimal pairs: BLiMP criterion, ADC, correlations, each beside "
+        "chance, the constant baseline and the human ceiling. Works on files alone."
+    )
+    example = (
+        "manage.py compare --human human.csv --pairs pairs.csv --scores trigram.csv gpt2.csv "
+        "--judgments judgments.csv --delta 0.5 1 5 --json"
+    )
+
+    def add_options(self, parser) -> None:
+        """The files and the conventions."""
+        parser.add_argument("--human", metavar="FILE", help="sentence_id, score[, n, sd]; without it no ADC")
+        parser.add_argument(
+            "--pairs", required=True, metavar="FILE", help="pair_id, good_id, bad_id[, paradigm, phenomenon]"
+        )
+        parser.add_argument(
+            "--scores", required=True, nargs="+", metavar="FILE", help="sentence_id and one column per model"
+        )
+        parser.add_argument(
+            "--judgments", metavar="FILE", help="ratings by participant, for the human ceiling"
+        )
+        parser.add_argument(
+            "--already-standardized", action="store_true", help="use the models' scores as they are"
+        )
+        parser.add_argument(
+            "--signs", default="strict", metavar="strict|published", help="how zero differences are treated"
+        )
+        parser.add_argument(
+            "--delta", nargs="+", type=float, default=[0.5, 1, 5], metavar="DELTA", help="default: 0.5 1 5"
+        )
+        parser.add_argument(
+            "--constant",
+            nargs="+",
+            type=float,
+            default=[],
+            metavar="VALUE",
+            help="constants beside the median",
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of permutations, bootstrap and halvings")
+
+    def run(self, **options: Any) -> None:
+        """Read the files, compare, print."""
+        document = compare_report(
+            read_human(options["human"]) if options["human"] else None,
+            read_pairs(options["pairs"]),
+            read_scores(options["scores"]),
+            already_standardized=options["already_standardized"],
+            signs=options["signs"],
+            deltas=options["delta"],
+            judgments=read_judgments(options["judgments"]) if options["judgments"] else None,
+            constants=options["constant"],
+            seed=options["seed"],
+        )
+        if options["json"]:
+            self.print_json(document)
+        else:
+            self.stdout.write(comparison_text(document))

@@ -1,0 +1,102 @@
+"""``manage.py score``: give every sentence of a set or a file a model's score."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import Progress
+
+from analysis.comparison.files import read_sentences
+from analysis.errors import BadInput
+from analysis.files import SUFFIXES, whole_file, write_table
+from analysis.scoring import ScoredSentences, score_sentences, scorer
+from analysis.scoring.measures import check_method
+from config.commands import ContractCommand
+from experiments.models import Sentence
+from experiments.names import find_materials
+
+MANY_UNKNOWN = 0.05
+
+
+class Command(ContractCommand):
+    """Score sentences; the files appear complete or not at all."""
+
+    help = (
+        "Score every sentence with a model: arpa:PATH (an n-gram model) or csv:PATH (scores computed "
+        "elsewhere). Writes sentence_id and one column per method, and beside it a .spec.json that says how."
+    )
+    example = (
+        "manage.py score 'arpa:trigram.arpa?casing=lower&punctuation=split' --sentences sentences.csv "
+        "--method lp slor --to scores.csv"
+    )
+
+    def add_options(self, parser) -> None:
+        """The model, the sentences, the measures and the file."""
+        parser.add_argument(
+            "model", metavar="MODEL", help="kind:target?option=value, such as arpa:trigram.arpa"
+        )
+        source = parser.add_mutually_exclusive_group(required=True)
+        source.add_argument("--materials", metavar="NAME", help="a stored material set")
+        source.add_argument("--sentences", metavar="FILE", help="a file with sentence_id and sentence")
+        parser.add_argument(
+            "--method", nargs="+", default=["lp"], metavar="METHOD", help="lp, meanlp, penlp, normlp, slor"
+        )
+        parser.add_argument("--name", default="", help="what the model is called in the file")
+        parser.add_argument("--to", required=True, type=Path, metavar="FILE", help="CSV, JSONL or Parquet")
+
+    def run(self, **options: Any) -> None:
+        """Check names, read, score, write."""
+        to = options["to"]
+        if to.suffix.lower() not in SUFFIXES:
+            raise BadInput(
+                "this kind of file is not written.", file=str(to), remedy=f"Use {', '.join(SUFFIXES)}."
+            )
+        for method in options["method"]:
+            check_method(method)
+        model = scorer(options["model"])
+        sentences = self.sentences(options)
+        with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
+            task = bar.add_task("scoring", total=len(sentences))
+            scored = score_sentences(
+                model,
+                sentences,
+                methods=options["method"],
+                name=options["name"],
+                progress=lambda done: bar.advance(task, done),
+            )
+        write(scored, to)
+        self.tell(scored, to, as_json=options["json"])
+
+    def sentences(self, options: dict[str, Any]) -> pd.DataFrame:
+        """The sentences of the file, or of the stored set in the order of its import."""
+        if options["sentences"]:
+            return read_sentences(options["sentences"])
+        stored = Sentence.objects.filter(material_set=find_materials(options["materials"])).order_by("pk")
+        return pd.DataFrame(list(stored.values_list("key", "text")), columns=["sentence_id", "sentence"])
+
+    def tell(self, scored: ScoredSentences, to: Path, *, as_json: bool) -> None:
+        """What was written, and a hint when the model does not know many of the words."""
+        summary = scored.summary
+        if as_json:
+            self.print_json({**summary, "to": str(to)})
+            return
+        columns = ", ".join(summary["columns"])
+        self.stdout.write(f"wrote {to}: {summary['sentences']} sentences, {columns}")
+        if summary["missing_sentence_ids"]:
+            some = ", ".join(summary["missing_sentence_ids"][:5])
+            self.stderr.write(f"no score for {len(summary['missing_sentence_ids'])} sentences: {some}")
+        share = summary["unknown_tokens"] / max(summary["tokens"], 1)
+        if share > MANY_UNKNOWN:
+            self.stderr.write(
+                f"{share:.0%} of the tokens are unknown to the model; "
+                "?casing=lower and &punctuation=split may fit its text better"
+            )
+
+
+def write(scored: ScoredSentences, to: Path) -> None:
+    """Write the specification first: scores without one would not be traceable."""
+    with whole_file(to.with_suffix(".spec.json")) as draft:
+        draft.write_text(json.dumps(scored.summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_table(scored.frame, to)

@@ -1,0 +1,159 @@
+"""``manage.py compare`` and ``manage.py score`` as a person at a terminal meets them."""
+
+import json
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from django.core.management import CommandError, call_command, load_command_class
+
+ROOT = Path(__file__).resolve().parents[3]
+HUMAN = "sentence_id,score\ng1,1.0\nb1,-0.6\ng2,0.8\nb2,-1.0\ng3,0.5\nb3,\n"
+PAIRS = "pair_id,good_id,bad_id,paradigm\np1,g1,b1,x\np2,g2,b2,x\np3,g3,b3,y\n"
+SCORES = "sentence_id,near,far\ng1,5,1\nb1,-4,2\ng2,4,3\nb2,-5,1\ng3,3,0\nb3,-2,\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, text in {"human": HUMAN, "pairs": PAIRS, "scores": SCORES}.items():
+        (tmp_path / f"{name}.csv").write_text(text)
+    return tmp_path
+
+
+class Done(NamedTuple):
+    """What a command printed and how it ended."""
+
+    stdout: str
+    stderr: str
+    returncode: int
+
+
+@pytest.fixture
+def manage(folder, monkeypatch):
+    """Run a command in this process; touching the database would fail the test."""
+    monkeypatch.chdir(folder)
+
+    def run(*words, status=0):
+        out, err = StringIO(), StringIO()
+        try:
+            call_command(*words, stdout=out, stderr=err)
+            done = Done(out.getvalue(), err.getvalue(), 0)
+        except CommandError as error:
+            done = Done(out.getvalue(), str(error), error.returncode)
+        assert done.returncode == status, done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def terminal(folder):
+    """Run a command as its own process, with a database that does not exist and cannot be made."""
+
+    def run(*words, status=0):
+        nowhere = {"DATABASE_URL": "sqlite:////nowhere/at/all.sqlite3", "SECRET_KEY": "k" * 60}
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *words],
+            cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+            env={"PATH": "/usr/bin:/bin", **nowhere},
+        )  # fmt: skip
+        assert done.returncode == status, done.stderr
+        return done
+
+    return run
+
+
+def files(**named):
+    defaults = {"human": "human.csv", "pairs": "pairs.csv", "scores": "scores.csv"} | named
+    return ["compare", *(word for name, path in defaults.items() for word in (f"--{name}", path) if path)]
+
+
+def test_compare_prints_one_document_without_a_database(terminal):
+    document = json.loads(terminal(*files(), "--json").stdout)
+    assert document["pairs"] == 3 and document["labeled_pairs"] == 2
+    near = document["models"][0]
+    assert near["model"] == "near" and near["blimp"] == 1.0 and near["adc"].keys() == {"0.5", "1", "5"}
+    assert document["left_out"]["missing_score"]["far"]["sentence_ids"] == ["b3"]
+
+
+def test_compare_shows_a_table_with_chance_and_the_constant(manage):
+    text = manage(*files(), "--constant", "1.25").stdout
+    for word in ("near", "chance", "constant Δ = 1.7", "constant Δ = 1.25", "no score of b3", "ddof 0"):
+        assert word in text
+
+
+def test_deltas_signs_and_scales_are_options(manage):
+    words = [*files(), "--json", "--delta", "2", "--signs", "published", "--already-standardized"]
+    document = json.loads(manage(*words).stdout)
+    assert document["models"][0]["adc"].keys() == {"2"}
+    assert document["conventions"]["signs"] == "published"
+    assert document["standardization"]["models"] == "as given"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("human", "sentence_id,score\ng1,nan\n", ["human.csv", "row 2", "'score'"]),
+        ("human", "sentence_id,scor\ng1,1\n", ["human.csv", "score", "scor"]),
+        ("pairs", "pair_id,good_id,bad_id\np1,g1,\n", ["pairs.csv", "row 2", "'bad_id'"]),
+        ("scores", "sentence_id,m\ng1,1,2\n", ["scores.csv", "row 2"]),
+        ("scores", "sentence_id,m\nz1,1\n", ["z1"]),
+    ],
+)
+def test_bad_files_are_refused_in_one_line(manage, folder, name, text, told):
+    (folder / f"{name}.csv").write_text(text)
+    done = manage(*files(), "--json", status=2)
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert all(word in done.stderr for word in told)
+
+
+@pytest.mark.parametrize("words", [["--signs", "loose"], ["--delta", "0"], ["--human", "nowhere.csv"]])
+def test_bad_options_are_refused(manage, words):
+    assert manage(*files(), *words, status=2).stdout == ""
+
+
+def test_a_terminal_sees_status_two_and_one_line(terminal, folder):
+    (folder / "human.csv").write_text("sentence_id,score\ng1,inf\n")
+    done = terminal(*files(), "--json", status=2)
+    assert done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1 and "human.csv, row 2" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "score"])
+def test_help_has_an_example(command):
+    text = load_command_class("analysis.releases", command).create_parser("manage.py", command).format_help()
+    assert "Example:" in text and f"manage.py {command}" in text
+
+
+def test_score_writes_one_column_per_method_that_compare_reads(manage, folder):
+    (folder / "table.csv").write_text(SCORES)
+    (folder / "sentences.csv").write_text(
+        "sentence_id,sentence\n" + "".join(f"{s},A b.\n" for s in ("g1", "b1"))
+    )
+    words = ["score", "csv:table.csv?column=near", "--sentences", "sentences.csv", "--to", "out.csv"]
+    summary = json.loads(manage(*words, "--method", "lp", "meanlp", "--name", "m", "--json").stdout)
+    assert summary["columns"] == ["m:lp", "m:meanlp"]
+    assert (folder / "out.csv").read_text() == "sentence_id,m:lp,m:meanlp\ng1,5.0,2.5\nb1,-4.0,-2.0\n"
+    assert json.loads((folder / "out.spec.json").read_text())["spec_id"] == summary["spec_id"]
+    assert json.loads(manage(*files(scores="out.csv"), "--json").stdout)["models"][0]["model"] == "m:lp"
+
+
+@pytest.mark.parametrize(
+    ("model", "words", "told"),
+    [
+        ("arpas:x", [], "Did you mean arpa"),
+        ("arpa:nowhere.arpa", [], "nowhere.arpa"),
+        ("csv:scores.csv", [], "near, far"),
+        ("csv:scores.csv?column=near", ["--method", "slorr"], "slor"),
+        ("csv:scores.csv?column=near", ["--method", "slor"], "words' own"),
+    ],
+)
+def test_score_that_fails_writes_nothing(manage, folder, model, words, told):
+    (folder / "sentences.csv").write_text("sentence_id,sentence\ng1,A b.\n")
+    done = manage("score", model, "--sentences", "sentences.csv", "--to", "out.csv", *words, status=2)
+    assert told in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert not list(folder.glob("out*")) and not list(folder.glob(".out*"))

@@ -1,0 +1,134 @@
+"""Figures carry n and conventions, come out in every form, and ask no other host."""
+
+import io
+import json
+import re
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare_report
+from analysis.comparison.deltas import pair_table
+from analysis.errors import BadInput, MissingColumns, NotEnoughData, UnknownName
+from analysis.figures import (
+    adc_curve_figure,
+    curve_frame,
+    delta_figure,
+    delta_frame,
+    export_figure,
+    figure_data,
+    item_strip,
+    paradigm_figure,
+    paradigm_frame,
+    specification,
+    vega_bundle,
+)
+from analysis.figures.deltas import MAX_POINTS
+
+
+@pytest.fixture(scope="module")
+def study():
+    rng = np.random.default_rng(2)
+    good, bad = [f"g{i}" for i in range(30)], [f"b{i}" for i in range(30)]
+    pairs = pd.DataFrame({
+        "pair_id": [f"p{i}" for i in range(30)], "good_id": good, "bad_id": bad,
+        "paradigm": [f"paradigm {i % 3}" for i in range(30)],
+    })  # fmt: skip
+    score = np.concatenate([rng.normal(0.6, 0.4, 30), rng.normal(-0.6, 0.4, 30)])
+    human = pd.DataFrame({"sentence_id": good + bad, "score": score})
+    scores = pd.DataFrame({"sentence_id": good + bad, "trigram": score + rng.normal(size=60)})
+    return human, pairs, scores
+
+
+@pytest.fixture(scope="module")
+def figures(study):
+    table = pair_table(*study)
+    items = pd.DataFrame({
+        "item": ["a", "b", "c"], "share": [0.9, 0.5, 0.2], "n": [10, 10, 10],
+        "majority": ["expected", "tie", "unexpected"],
+        "ci_low": [0.6, 0.2, 0.05], "ci_high": [0.98, 0.8, 0.5],
+    })  # fmt: skip
+    return {
+        "deltas": delta_figure(delta_frame(table, "trigram"), model="trigram"),
+        "paradigms": paradigm_figure(paradigm_frame(compare_report(*study))),
+        "curve": adc_curve_figure(curve_frame(table, ceiling={0.5: 0.7, 1.0: 0.9}), n_pairs=30),
+        "items": item_strip(items),
+    }
+
+
+NAMES = ["deltas", "paradigms", "curve", "items"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_comes_out_in_every_form(figures, name):
+    assert export_figure(figures[name], "svg").startswith(b"<svg")
+    assert export_figure(figures[name], "png").startswith(b"\x89PNG")
+    assert export_figure(figures[name], "pdf").startswith(b"%PDF")
+    data = pd.read_csv(io.BytesIO(export_figure(figures[name], "csv")))
+    assert len(data) == len(figure_data(figures[name])) > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_caption_says_how_many_in_lines_that_fit_a_phone(figures, name):
+    title = specification(figures[name])["title"]
+    assert re.search(r"\b(30|3) (pairs|items|paradigms)", " ".join(title["subtitle"]))
+    assert all(len(line) <= 54 for line in title["subtitle"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_as_wide_as_its_page_and_follows_the_paper(figures, name):
+    light, dark = specification(figures[name]), specification(figures[name], "dark")
+    assert light["width"] == "container"
+    assert light["config"]["range"] != dark["config"]["range"]
+    assert {key: light[key] for key in light if key != "config"} == {
+        key: dark[key] for key in dark if key != "config"
+    }
+    json.dumps(light, allow_nan=False)
+
+
+def test_points_are_told_apart_by_outcome(study):
+    frame = delta_frame(pair_table(*study), "trigram", delta=0.5)
+    distance = (frame["human_delta"] - frame["model_delta"]).abs()
+    assert (distance[frame["outcome"] == "within δ"] < 0.5).all()
+    assert (distance[frame["outcome"] == "too far"] >= 0.5).all()
+    assert (np.sign(frame["human_delta"]) != np.sign(frame["model_delta"]))[
+        frame["outcome"] == "other sign"
+    ].all()
+
+
+def test_very_many_pairs_are_sampled_and_the_caption_says_so():
+    rng = np.random.default_rng(0)
+    many = pd.DataFrame({
+        "pair_id": [f"p{i}" for i in range(MAX_POINTS + 1)], "human_delta": rng.normal(size=MAX_POINTS + 1),
+        "model_delta": rng.normal(size=MAX_POINTS + 1), "outcome": "too far",
+    })  # fmt: skip
+    figure = delta_figure(many, model="m")
+    assert len(figure_data(figure)) == MAX_POINTS
+    assert "random" in " ".join(specification(figure)["title"]["subtitle"])
+
+
+def test_the_curve_ends_at_the_criterion_of_the_report(study):
+    curves = curve_frame(pair_table(*study))
+    report = compare_report(*study, deltas=[1.5])
+    at = curves[(curves["judge"] == "trigram") & np.isclose(curves["delta"], 1.5)]["adc"]
+    assert at.tolist() == [report["models"][0]["adc"]["1.5"]]
+
+
+def test_empty_frames_and_unknown_forms_are_refused(study, figures):
+    with pytest.raises(NotEnoughData):
+        adc_curve_figure(curve_frame(pair_table(None, *study[1:])), n_pairs=0)
+    with pytest.raises(MissingColumns):
+        item_strip(pd.DataFrame({"item": ["a"]}))
+    with pytest.raises(UnknownName, match="svg"):
+        export_figure(figures["items"], "svgg")
+    with pytest.raises(BadInput):
+        figure_data(alt.LayerChart(layer=[]))
+
+
+def test_the_bundle_comes_from_the_package_and_loads_nothing():
+    script = vega_bundle()
+    assert "window.vegaEmbed=" in script
+    assert "sourceMappingURL" not in script
+    assert not re.search(r"""(import|fetch|src=)\s*\(?["']https?://""", script)
