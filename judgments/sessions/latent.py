@@ -13,16 +13,16 @@ from typing import Any
 from experiments.models import Sentence
 from judgments.models import Trial
 
-EASIEST, HARDEST = 3.6, 1.1
-ACCEPTABLE, ITEM_SD, CATCH = 0.9, 0.25, 4.0
+EASIEST, HARDEST = 4.2, 0.5
+ACCEPTABLE, ITEM_SD, CATCH = 0.9, 0.5, 5.0
 
 
 def felt(trial: Trial, scale: tuple[float | None, float | None]) -> float:
     """Latent z of the sentence shown; for a pair, of the expected member over the other."""
     if trial.pair is not None:
-        return _of_sentence(trial.pair.good) - _of_sentence(trial.pair.bad)
+        return acceptability_of(trial.pair.good) - acceptability_of(trial.pair.bad)
     if trial.sentence is not None:
-        return _of_sentence(trial.sentence)
+        return acceptability_of(trial.sentence)
     if "option" in trial.correct:
         return CATCH
     if "low" in trial.correct:
@@ -30,13 +30,14 @@ def felt(trial: Trial, scale: tuple[float | None, float | None]) -> float:
     return 0.0
 
 
-def _of_sentence(sentence: Sentence) -> float:
+def acceptability_of(sentence: Sentence) -> float:
+    """Latent z of a stored sentence."""
     known = sentence.attributes.get("acceptability")
     if known is not None:
         return float(known)
     paradigm = sentence.item.paradigm
     name = paradigm.name if paradigm else sentence.condition
-    contrast = HARDEST + (EASIEST - HARDEST) * _share("paradigm", name)
+    contrast = HARDEST + (EASIEST - HARDEST) * _share("step", name)
     deviation = NormalDist(0, ITEM_SD).inv_cdf(_share("sentence", sentence.key))
     if sentence.expected == Sentence.Expected.UNACCEPTABLE:
         return ACCEPTABLE - contrast + deviation

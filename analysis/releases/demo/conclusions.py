@@ -1,0 +1,121 @@
+"""What the demo concludes: an exclusion plan, gold releases, two models' scores, comparisons."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from django.core.files.base import File
+
+import analysis.releases.jobs  # noqa: F401  (declares the kinds of jobs)
+from analysis.errors import BadInput
+from analysis.ngrams import train_model, write_arpa
+from analysis.releases.build import Options
+from analysis.releases.comparing import request_comparison
+from analysis.releases.demo.materials import SEED, folder
+from analysis.releases.freezing import request_release
+from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from analysis.releases.plans import write_plan
+from analysis.releases.scoring import request_scoring
+from analysis.scoring.tokens import Tokenization
+from experiments.generation import acceptable_sentences
+from experiments.job_runner import run
+from experiments.models import Experiment, Job, MaterialSet
+from judgments.sessions.latent import acceptability_of
+
+PLAN = "attention"
+STEPS = [
+    {"name": "not native", "scope": "participant", "rule": "not_native"},
+    {"name": "incomplete", "scope": "session", "rule": "incomplete"},
+    {"name": "catch trials", "scope": "session", "rule": "catch_failed", "parameters": {"max_errors": 1}},
+]
+READER = "noisy reader"
+MODELS = (("trigram", "lp"), ("trigram", "slor"), (READER, "lp"))
+CORPUS_SIZE, READER_NOISE, PATIENCE_S = 20_000, 0.9, 120
+
+
+def plan_of(study: Experiment, owner) -> ExclusionPlan:
+    """The plan, written before the first answer."""
+    return write_plan(study, PLAN, steps=STEPS, user=owner)
+
+
+def release_of(study: Experiment, owner, *, rule: str = "") -> Release:
+    """The study's first release, built now."""
+    standing = Release.objects.filter(experiment=study).exclude(state=Release.State.FAILED)
+    release = standing.order_by("number").first()
+    if release is None:
+        release = request_release(study, Options(exclude=PLAN, rule=rule), title="Demo", user=owner)
+    _carry_out(release.job)
+    release.refresh_from_db()
+    return release
+
+
+def runs_of(study: Experiment, owner) -> list[ScoringRun]:
+    """A trigram by two measures, and a reader who guesses the sentences' status with noise."""
+    trigram, runs = None, []
+    for name, method in MODELS:
+        done = ScoringRun.objects.filter(
+            material_set=study.materials, created_by=owner, name=name, method=method, state="done"
+        ).first()
+        if done is None:
+            if name == READER:
+                path = reader_file(study.materials)
+            else:
+                path = trigram = trigram or trigram_file(study.materials)
+            done = _scored(study, path, name=name, method=method, owner=owner)
+        runs.append(done)
+    return runs
+
+
+def _scored(study: Experiment, path: Path, *, name: str, method: str, owner) -> ScoringRun:
+    with path.open("rb") as content:
+        given = File(content, name=path.name)
+        scoring = request_scoring(study, given, name=name, method=method, user=owner)
+    _carry_out(scoring.job)
+    scoring.refresh_from_db()
+    return scoring
+
+
+def comparison_of(release: Release, runs: Sequence[ScoringRun], owner) -> Comparison:
+    """The models beside people, once."""
+    comparison = Comparison.objects.filter(release=release).exclude(job__state=Job.State.FAILED).first()
+    if comparison is None:
+        comparison = request_comparison(release, runs, title="Demo: two models and people", user=owner)
+    _carry_out(comparison.job)
+    comparison.refresh_from_db()
+    return comparison
+
+
+def trigram_file(materials: MaterialSet) -> Path:
+    """Train a trigram on generated text that holds none of the study's sentences."""
+    path = folder() / "trigram.arpa"
+    held_out = set(materials.sentences.values_list("text", flat=True))
+    corpus = acceptable_sentences(CORPUS_SIZE, seed=SEED, without=held_out)
+    (folder() / "corpus.txt").write_text("\n".join(corpus) + "\n", encoding="utf-8")
+    tokens = Tokenization().tokens
+    write_arpa(train_model((tokens(text) for text in corpus), order=3), path)
+    return path
+
+
+def reader_file(materials: MaterialSet) -> Path:
+    """Scores of one imagined reader: what people feel, and noise."""
+    path, rng = folder() / "noisy_reader.csv", np.random.default_rng(SEED)
+    sentences = materials.sentences.select_related("item__paradigm").order_by("pk")
+    rows = [(one.key, round(acceptability_of(one) + rng.normal(0, READER_NOISE), 4)) for one in sentences]
+    pd.DataFrame(rows, columns=["sentence_id", "score"]).to_csv(path, index=False, lineterminator="\n")
+    return path
+
+
+def _carry_out(job: Job | None) -> None:
+    """Do a job here and now; when a worker has it already, wait for the worker."""
+    if job is None:
+        return
+    run(job.pk)
+    for _ in range(PATIENCE_S * 5):
+        job.refresh_from_db()
+        if job.is_final:
+            break
+        time.sleep(0.2)
+    if job.state != Job.State.DONE:
+        raise BadInput(f"the demo's job {job.kind} is {job.get_state_display()}: {job.error or job.message}")

@@ -1,0 +1,55 @@
+"""Make the demo: each step looks first at what stands, so that a second call is quick and changes nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from analysis.releases.demo.conclusions import comparison_of, plan_of, release_of, runs_of
+from analysis.releases.demo.login import demo_user
+from analysis.releases.demo.materials import island_materials, pair_materials
+from analysis.releases.demo.people import N_MAIN, N_OTHERS, take_part
+from analysis.releases.demo.studies import open_demo_study, plans
+from analysis.releases.models import Comparison, Release
+from judgments.models import Judgment
+
+
+@dataclass(frozen=True)
+class Made:
+    """What stands, and whether this call made something."""
+
+    studies: list[str]
+    judgments: int
+    releases: int
+    comparisons: int
+    is_new: bool
+
+
+MAIN, RATED = "demo", "demo-likert"
+
+
+def make_demo(tell: Callable[[str], None] = lambda line: None) -> Made:
+    """Materials, studies, people, releases, scores, comparisons."""
+    owner = demo_user()
+    is_new = not Comparison.objects.filter(created_by=owner, release__experiment__slug=RATED).exists()
+    if is_new:
+        tell("Making the demo (once, half a minute) ...")
+    materials = {"demo-yes-no": island_materials(owner)}
+    pairs = pair_materials(owner)
+    studies = {}
+    for plan in plans():
+        study = studies[plan.slug] = open_demo_study(plan, materials.get(plan.slug, pairs), owner)
+        if is_new:
+            plan_of(study, owner)
+            take_part(study, N_MAIN if plan.slug == MAIN else N_OTHERS, tell=tell)
+    if is_new:
+        tell("Releases, a trigram, comparisons ...")
+        runs = runs_of(studies[MAIN], owner)
+        for slug, rule in ((MAIN, "0.75"), (RATED, "")):
+            release = release_of(studies[slug], owner, rule=rule)
+            comparison_of(release, runs, owner)
+    return Made(
+        list(studies),
+        Judgment.objects.filter(trial__session__experiment__in=studies.values()).count(),
+        Release.objects.filter(created_by=owner, state=Release.State.READY).count(),
+        Comparison.objects.filter(created_by=owner).count(),
+        is_new,
+    )

@@ -1,0 +1,118 @@
+"""The demo: made once, true on every page."""
+
+import json
+import stat
+from io import StringIO
+
+import pytest
+from django.contrib.auth import authenticate, get_user_model
+from django.core.management import call_command
+
+from analysis.errors import BadInput
+from analysis.releases.demo import login_line, make_demo
+from analysis.releases.demo.login import demo_user
+from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from experiments.models import Experiment, MaterialSet
+from judgments.models import Judgment, Session
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def var(tmp_path, settings):
+    """A fresh machine's var folder."""
+    settings.VAR, settings.MEDIA_ROOT = tmp_path, tmp_path / "media"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "releases": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": tmp_path / "releases"},
+        },
+    }
+    return tmp_path
+
+
+def test_demo_has_something_true_for_every_page_and_is_made_once(var):
+    out = StringIO()
+    call_command("demo", stdout=out)
+    told = out.getvalue()
+    assert "4 studies" in told and login_line() in told
+
+    studies = Experiment.objects.filter(status="open")
+    assert {study.slug: study.task for study in studies} == {
+        "demo": "forced_choice",
+        "demo-likert": "likert",
+        "demo-yes-no": "yes_no",
+        "demo-magnitude": "magnitude_estimation",
+    }
+    main = studies.get(slug="demo")
+    assert main.lists.count() == 4 and main.questionnaire and main.consent
+    one = main.lists.first().planned_trials
+    assert one.filter(kind="target").count() == 24
+    assert one.filter(kind="catch").exists() and one.filter(kind="practice").exists()
+    assert main.materials.paradigms.count() == 6
+    assert Session.objects.filter(experiment=main, status="complete").count() == 39
+    assert set(Session.objects.values_list("participant__is_simulated", flat=True)) == {True}
+
+    plan = ExclusionPlan.objects.get(experiment=main)
+    assert plan.locked_before_first_response and plan.exclusions.exists()
+    assert {release.state for release in Release.objects.all()} == {"ready"}
+    assert set(ScoringRun.objects.values_list("name", "method", "state")) == {
+        ("trigram", "lp", "done"),
+        ("trigram", "slor", "done"),
+        ("noisy reader", "lp", "done"),
+    }
+    rated = Comparison.objects.get(release__experiment__slug="demo-likert").report
+    assert rated["pairs"] == 48 and rated["baselines"]["human_ceiling"]["status"] == "ok"
+    blimp = {model["model"]: model["blimp"] for model in rated["models"]}
+    assert blimp["noisy reader"] > blimp["trigram lp"] > 0.5
+
+    counts = (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count())
+    again = StringIO()
+    call_command("demo", "--json", stdout=again)
+    assert json.loads(again.getvalue())["is_new"] is False
+    assert (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count()) == counts
+
+
+def test_password_is_kept_where_only_its_owner_reads_it(var):
+
+    user = demo_user()
+    file = var / "demo_password"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert authenticate(username="demo", password=file.read_text()) == user
+    assert login_line() == f"Demo login: demo, password: {file.read_text()}"
+    user.set_password("another-password")
+    user.save()
+    assert "another-password" not in login_line() and "you have set" in login_line()
+    assert demo_user() == user and get_user_model().objects.get().check_password("another-password")
+
+
+def test_password_may_be_set(var, monkeypatch):
+    monkeypatch.setenv("DEMO_PASSWORD", "correct-horse")
+
+    assert demo_user().check_password("correct-horse")
+    assert not (var / "demo_password").exists()
+
+
+def test_a_study_of_that_name_that_is_not_the_demos_is_left_alone(var):
+    study = cast.draft("demo")
+    with pytest.raises(BadInput, match="not the demo's"):
+        make_demo()
+    study.refresh_from_db()
+    assert study.title == "Study demo"
+
+
+def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
+    def cut(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analysis.releases.demo.make.take_part", cut)
+    with pytest.raises(KeyboardInterrupt):
+        make_demo()
+    monkeypatch.undo()
+    assert Experiment.objects.count() == 1
+    monkeypatch.setattr("analysis.releases.demo.make.N_MAIN", 6)
+    monkeypatch.setattr("analysis.releases.demo.make.N_OTHERS", 6)
+    made = make_demo()
+    assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 2
