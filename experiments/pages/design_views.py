@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from analysis.errors import BadInput
 from experiments.design.proof import claims, list_counts
 from experiments.design.trials import PlannedTrial
-from experiments.lists import checked_extras, design_of, planned
+from experiments.lists import design_of, planned
 from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.pages.access import audit, get_study, may_edit
 from experiments.pages.settings_forms import DesignForm
@@ -68,7 +68,8 @@ def preview(study: Experiment, chosen: str) -> dict[str, Any]:
 
 def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str, Any]]:
     """The trials of one list with what they show, in the order of the screen."""
-    entries, texts = checked_extras(study), texts_of(study, trials)
+    texts = texts_of(study, trials)
+    entries = {"practice": study.practice, "anchor": study.anchors, "catch": study.catch_trials}
     shown = []
     for trial in trials:
         sentences = (
@@ -91,4 +92,7 @@ def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[st
 
 def _written(entry: dict[str, Any]) -> list[str]:
     """Sentences of a trial that the study itself holds, the right one first."""
-    return [entry["good"], entry["bad"]] if "good" in entry else [entry["sentence"]]
+    if "options" not in entry:
+        return [entry["text"]]
+    texts = [one["text"] for one in entry["options"]]
+    return texts[::-1] if entry.get("correct") == 1 else texts

@@ -1,0 +1,62 @@
+"""The design page: lists, and the proof that they are balanced."""
+
+import pytest
+
+from experiments.models import Design
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def sent(**changes):
+    return {
+        "kind": "latin_square",
+        "n_lists": 2,
+        "catch_per_list": 0,
+        "trials_per_block": 50,
+        "seed": 1,
+    } | changes
+
+
+def test_lists_are_shown_with_their_balance(client):
+    cast.draft("agreement", catch_trials=[{"options": [{"text": "Yes."}, {"text": "No yes."}], "correct": 0}])
+    client.force_login(cast.ada())
+    client.post("/studies/agreement/design/", sent())
+    page = client.get("/studies/agreement/design/?list=2").content.decode()
+    assert "does not hold" not in page and "No list shows an item twice" in page
+    assert "List 2, as it will be shown" in page
+    assert "The keys 1 are here." in page and "No yes." in page
+
+
+def test_impossible_design_is_explained_instead(client):
+    cast.draft("agreement")
+    client.force_login(cast.ada())
+    client.post("/studies/agreement/design/", sent(n_lists=3))
+    page = client.get("/studies/agreement/design/").content.decode()
+    assert "multiple of" in page and "as it will be shown" not in page
+
+
+def test_order_rules_are_stored_as_the_design_keeps_them(client):
+    study = cast.draft("agreement", materials=cast.material_set("two", paradigms=("a", "b")))
+    client.force_login(cast.ada())
+    client.post("/studies/agreement/design/", sent(apart=["paradigm"], longest_run=""))
+    assert Design.objects.get(experiment=study).constraints == {"no_adjacent": ["paradigm"]}
+    client.post("/studies/agreement/design/", sent())
+    assert Design.objects.get(experiment=study).constraints == {}
+
+
+@pytest.mark.parametrize("n_lists", [0, -1, 201, "many", 10**12])
+def test_senseless_number_of_lists_is_refused(client, n_lists):
+    cast.draft("agreement")
+    client.force_login(cast.ada())
+    assert client.post("/studies/agreement/design/", sent(n_lists=n_lists)).status_code == 200
+    assert not Design.objects.exists()
+
+
+def test_study_without_materials_says_so(client):
+    study = cast.draft("agreement")
+    study.materials = None
+    study.save()
+    client.force_login(cast.ben())
+    assert "no materials" in client.get("/studies/agreement/design/").content.decode()
+    assert client.post("/studies/agreement/design/", sent()).status_code == 403

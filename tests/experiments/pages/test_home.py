@@ -1,0 +1,73 @@
+"""The start page and the beginning of a study."""
+
+import pytest
+
+from experiments.models import Experiment, Membership
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def test_stranger_sees_the_door_and_no_study(client):
+    cast.study("islands", title="Secret islands")
+    page = client.get("/").content.decode()
+    assert "Log in" in page
+    assert "Secret islands" not in page
+
+
+def test_stranger_is_led_to_the_demo_only_while_it_is_open(client):
+    demo = cast.study("demo")
+    assert "/take/demo/" in client.get("/").content.decode()
+    demo.status = Experiment.Status.CLOSED
+    demo.save()
+    assert "/take/demo/" not in client.get("/").content.decode()
+
+
+def test_researcher_sees_cards_with_people_and_judgments(client):
+    study = cast.study("agreement")
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    page = client.get("/").content.decode()
+    assert "Study agreement" in page
+    assert f"<dt>Judgments</dt><dd>{session.trials.count()}</dd>" in page
+
+
+def test_member_of_nothing_is_taught_the_first_steps(client):
+    cast.study("agreement")
+    client.force_login(cast.cleo())
+    page = client.get("/").content.decode()
+    assert "Your first study in three steps" in page
+    assert "Study agreement" not in page
+
+
+def test_new_study_is_a_draft_that_its_maker_owns(client):
+    client.force_login(cast.cleo())
+    sent = {"title": "Île flottante!", "task": "likert", "materials": "", "language": "fr"}
+    answer = client.post("/studies/new/", sent)
+    study = Experiment.objects.get()
+    assert answer.url == f"/studies/{study.slug}/settings/"
+    assert (study.slug, study.status, study.task) == ("ile-flottante", "draft", "likert")
+    assert study.memberships.get().role == Membership.Role.OWNER
+    assert study.design.seed == study.seed
+
+
+def test_two_studies_of_one_title_get_two_addresses(client):
+    client.force_login(cast.cleo())
+    for _ in range(2):
+        client.post("/studies/new/", {"title": "Islands", "task": "likert", "language": "en"})
+    assert set(Experiment.objects.values_list("slug", flat=True)) == {"islands", "islands-2"}
+
+
+def test_materials_of_strangers_cannot_be_chosen(client):
+    hidden = cast.material_set("hidden")
+    client.force_login(cast.cleo())
+    sent = {"title": "Mine", "task": "likert", "language": "en", "materials": hidden.pk}
+    assert client.post("/studies/new/", sent).status_code == 200
+    assert not Experiment.objects.exists()
+
+
+@pytest.mark.parametrize("language", ["", "english!", "e", "<b>"])
+def test_language_has_to_be_a_tag(client, language):
+    client.force_login(cast.cleo())
+    client.post("/studies/new/", {"title": "Mine", "task": "likert", "language": language})
+    assert not Experiment.objects.exists()

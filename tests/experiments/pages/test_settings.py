@@ -1,0 +1,119 @@
+"""The settings of a study: forms a linguist can fill, errors that name the line."""
+
+import pytest
+from django.forms.models import model_to_dict
+
+from experiments.models import Experiment
+from experiments.pages.settings_forms import ParametersForm, SettingsForm
+from judgments.tasks.registry import get_task
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def filled(study, **changes):
+    """What a browser would send when the page is saved as it is, with some changes."""
+    form = SettingsForm(instance=study, user=cast.ada())
+    parameters = ParametersForm(get_task(study.task), study.parameters)
+    sent = {name: form.get_initial_for_field(form.fields[name], name) for name in form.fields}
+    sent |= {f"task-{name}": parameters.initial[name] for name in parameters.fields}
+    sent |= changes
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def test_saving_unchanged_settings_changes_nothing(client):
+    study = cast.draft(
+        "agreement", questionnaire=[{"name": "age", "label": "Age?", "type": "number", "min": 18}]
+    )
+    before = model_to_dict(study)
+    client.force_login(cast.ada())
+    assert client.post("/studies/agreement/settings/", filled(study)).status_code == 302
+    study.refresh_from_db()
+    after = model_to_dict(study)
+    assert after.pop("parameters")["question"]
+    before.pop("parameters")
+    assert after == before
+
+
+def test_lines_become_catch_trials_and_questions(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    lines = "The cat sleeps. | Cat the sleeps.\n\nA dog barks. | Barks dog a. | Yes."
+    questions = "Is English your first language? | yes-no | required, native\nDialect? | choice: north; south"
+    sent = filled(study, catch_trials=lines, questionnaire=questions)
+    client.post("/studies/agreement/settings/", sent)
+    study.refresh_from_db()
+    assert study.catch_trials[1] == {
+        "options": [{"text": "A dog barks."}, {"text": "Barks dog a."}],
+        "correct": 0,
+        "feedback": "Yes.",
+    }
+    first, second = study.questionnaire
+    assert first["role"] == "native_language" and first["required"] is True
+    assert second["choices"] == ["north", "south"] and second["name"] == "dialect"
+
+
+@pytest.mark.parametrize(
+    ("field", "lines", "says"),
+    [
+        ("catch_trials", "One sentence only.", "Line 1 has one sentence."),
+        ("catch_trials", "a | b\na | b | c | d", "Line 2 has more than three parts."),
+        ("catch_trials", "Same. | Same.", "two different sentences"),
+        ("questionnaire", "Age? | digits", "Line 1 is of unknown kind"),
+        ("questionnaire", "Sex? | choice: one", "fewer than two choices"),
+        ("questionnaire", "Age? | number | must", "unknown remark"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named_and_nothing_is_saved(client, field, lines, says):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    page = client.post("/studies/agreement/settings/", filled(study, title="Changed", **{field: lines}))
+    assert says in page.content.decode()
+    study.refresh_from_db()
+    assert study.title == "Study agreement"
+
+
+def test_right_answers_of_sentences_are_numbers_ranges_or_words(client):
+    study = cast.draft("ratings", task="likert")
+    client.force_login(cast.ada())
+    sent = filled(study, catch_trials="Good one. | 6-7\nBad one. | 1\nOther. | yes")
+    client.post("/studies/ratings/settings/", sent)
+    study.refresh_from_db()
+    assert [row["correct"] for row in study.catch_trials] == [[6, 7], 1, 1]
+
+
+def test_parameters_are_checked_by_the_task(client):
+    study = cast.draft("ratings", task="likert")
+    client.force_login(cast.ada())
+    page = client.post("/studies/ratings/settings/", filled(study, **{"task-points": "1"}))
+    assert "a scale of 1 points is impossible" in page.content.decode().lower()
+    client.post("/studies/ratings/settings/", filled(study, **{"task-points": "5", "task-labels": ""}))
+    study.refresh_from_db()
+    assert (study.parameters["points"], study.parameters["labels"]) == (5, [])
+
+
+def test_task_changes_in_draft_only(client):
+    draft, opened = cast.draft("draft-one"), cast.study("open-one")
+    client.force_login(cast.ada())
+    for study in (draft, opened):
+        client.post(f"/studies/{study.slug}/settings/task/", {"task": "likert"})
+        study.refresh_from_db()
+    assert (draft.task, opened.task) == ("likert", "forced_choice")
+
+
+def test_viewer_reads_but_cannot_save_and_stranger_finds_nothing(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ben())
+    assert client.get("/studies/agreement/settings/").status_code == 200
+    assert client.post("/studies/agreement/settings/", filled(study, title="Mine")).status_code == 403
+    client.force_login(cast.cleo())
+    assert client.get("/studies/agreement/settings/").status_code == 404
+    assert Experiment.objects.get().title == "Study agreement"
+
+
+def test_materials_stay_once_the_study_was_opened(client):
+    study, other = cast.study("agreement"), cast.material_set("other")
+    client.force_login(cast.ada())
+    client.post("/studies/agreement/settings/", filled(study, materials=other.pk, debrief="Thanks!"))
+    study.refresh_from_db()
+    assert (study.materials.name, study.debrief) == ("agreement", "Thanks!")

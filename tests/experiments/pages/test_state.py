@@ -1,0 +1,52 @@
+"""Opening, pausing and closing by button."""
+
+import pytest
+
+from experiments.models import Experiment
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def press(client, step, slug="agreement"):
+    return client.post(f"/studies/{slug}/move/{step}/", follow=True).content.decode()
+
+
+def test_buttons_take_a_study_through_its_life(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    for step, status in [("pilot", "pilot"), ("open", "open"), ("pause", "paused"), ("open", "open")]:
+        press(client, step)
+        study.refresh_from_db()
+        assert study.status == status
+    assert study.versions.count() == 1
+
+
+def test_what_is_missing_is_said_and_the_study_stays_a_draft(client):
+    cast.draft("agreement", consent="", instructions="")
+    client.force_login(cast.ada())
+    page = press(client, "open")
+    assert "no consent text" in page and "no instructions" in page
+    assert Experiment.objects.get().status == "draft"
+
+
+def test_a_change_after_opening_makes_the_next_version_by_button(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    press(client, "open")
+    Experiment.objects.update(instructions="Read slowly.")
+    assert "Make version 2" in client.get("/studies/agreement/settings/").content.decode()
+    press(client, "open")
+    assert study.versions.count() == 2
+    assert "Make version" not in client.get("/studies/agreement/settings/").content.decode()
+
+
+def test_buttons_are_for_editors_and_need_a_post(client):
+    cast.draft("agreement")
+    client.force_login(cast.ben())
+    assert client.post("/studies/agreement/move/open/").status_code == 403
+    client.force_login(cast.cleo())
+    assert client.post("/studies/agreement/move/open/").status_code == 404
+    client.force_login(cast.ada())
+    assert client.get("/studies/agreement/move/open/").status_code == 405
+    assert client.post("/studies/agreement/move/explode/").status_code == 404
