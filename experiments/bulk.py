@@ -30,7 +30,8 @@ def insert_rows(
     full = ((row_id, *map(_plain, row)) for row_id, row in zip(ids, rows, strict=True))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f'COPY "{table}" ({quoted}) FROM STDIN') as copy:
+            statement = f'COPY "{table}" ({quoted}) FROM STDIN'
+            with connection.wrap_database_errors, cursor.copy(statement) as copy:
                 for row in full:
                     copy.write_row(row)
         else:
