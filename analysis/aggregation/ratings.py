@@ -8,6 +8,7 @@ from scipy import stats
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.magnitudes import log_ratios
 from analysis.rows import (
     Codes,
     Floats,
@@ -22,7 +23,6 @@ from analysis.scales import (
     MIN_RATINGS,
     OUTLIER_CUT,
     Z_SCOPE,
-    log_ratios,
     moments,
     outliers,
     participant_scales,

@@ -7,9 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput, MissingColumns
+from analysis.magnitudes import log_ratios, magnitude_ratios
 from analysis.scales import (
-    log_ratios,
-    magnitude_ratios,
     outliers,
     participant_scales,
     rank_normal_by_participant,
