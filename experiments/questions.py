@@ -1,8 +1,8 @@
 """The questionnaire of a study: checked rows, and lines that a researcher can write.
 
 One question per line: ``Question? | kind | remarks``. Kinds are text, number, yes-no, ``choice: a; b; c``
-and ``several: a; b; c``. Remarks are ``required`` and ``native``, or ``native: a; b`` with the answers that
-count as speaking the study's language natively.
+and ``several: a; b; c``. Remarks are ``required``, ``publish`` and ``native``, or ``native: a; b`` with
+the answers that count as speaking the study's language natively; ``publish`` lets a release hold the answers.
 """
 
 import re
@@ -22,7 +22,7 @@ KINDS = {
 }
 WORDS = {kind: word for word, kind in KINDS.items()}
 LISTED = {"choice", "multi_choice"}
-KEYS = {"name", "label", "type", "choices", "required", "help", "min", "max", "role", "native"}
+KEYS = {"name", "label", "type", "choices", "required", "help", "min", "max", "role", "native", "publish"}
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
@@ -133,13 +133,16 @@ def _remarks(text: str, number: int) -> dict[str, Any]:
         word, _, listed = remark.partition(":")
         if word.strip().lower() == "required":
             found["required"] = True
+        elif word.strip().lower() == "publish":
+            found["publish"] = True
         elif word.strip().lower() == "native":
             found["role"] = "native_language"
             if answers := [one.strip() for one in listed.split(";") if one.strip()]:
                 found["native"] = answers
         else:
             raise BadInput(
-                f"line {number} has an unknown remark {remark!r}.", remedy="There are: required, native."
+                f"line {number} has an unknown remark {remark!r}.",
+                remedy="There are: required, publish, native.",
             )
     return found
 
@@ -154,7 +157,7 @@ def _line(row: dict[str, Any]) -> str:
     words = WORDS.get(kind, kind)
     if row.get("choices"):
         words += ": " + "; ".join(str(one) for one in row["choices"])
-    remarks = ["required"] if row.get("required") else []
+    remarks = [name for name in ("required", "publish") if row.get(name)]
     if row.get("role") == "native_language":
         remarks.append("native" + (": " + "; ".join(row["native"]) if row.get("native") else ""))
     parts = [row.get("label") or row.get("name", ""), words, ", ".join(remarks)]

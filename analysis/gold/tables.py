@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.aggregation.proportions import wilson_interval
+from analysis.aggregation.ratings import item_means
 from analysis.agreement.majority import N_MIN
 from analysis.columns import require_columns
+from analysis.errors import BadInput
 from analysis.gold.labels import UNDECIDED, acceptability_labels, difference_labels, preference_labels
 from analysis.gold.writers import rounded
 from analysis.rows import RATING_TASKS, is_kind, numbers
@@ -175,21 +177,13 @@ def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
 
 
 def _rating_means(judgments: pd.DataFrame) -> pd.DataFrame:
-    scaled = judgments.assign(z=zscore_by_participant(judgments))
-    rows = _answered(scaled, "sentence_id")
-    raw = rows.groupby("sentence_id", observed=True)["value"].mean()
-    means = rows.groupby("sentence_id", observed=True)["z"].agg(["count", "mean", "std"])
-    n = means["count"].to_numpy()
-    return pd.DataFrame(
-        {
-            "sentence_id": means.index.astype(object),
-            "human_n": n,
-            "human_mean": rounded(means["mean"]).to_numpy(),
-            "human_sd": rounded(means["std"]).to_numpy(),
-            "human_se": rounded(means["std"] / np.sqrt(n)).to_numpy(),
-            "human_mean_raw": rounded(raw).to_numpy(),
-        }
-    )
+    means = item_means(judgments, zscore_by_participant(judgments))
+    named = means[(means["sentence_id"] != "") & (means["n"] > 0)]
+    if named["sentence_id"].duplicated().any():
+        raise BadInput("a sentence stands in two items or conditions.", column="sentence_id")
+    columns = {"human_mean": "mean", "human_sd": "sd", "human_se": "se", "human_mean_raw": "mean_raw"}
+    human = pd.DataFrame({"sentence_id": named["sentence_id"], "human_n": named["n"]})
+    return human.assign(**{ours: rounded(named[theirs]) for ours, theirs in columns.items()})
 
 
 def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int) -> pd.DataFrame:

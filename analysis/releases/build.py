@@ -151,16 +151,18 @@ def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
     """Judgments under names that do not depend on the database, with the step that removed them."""
-    sessions = judgments[["participant", "session"]].astype(object).drop_duplicates()
+    sessions = judgments[["participant", "session"]].astype(str).drop_duplicates()
     number = sessions.groupby("participant", sort=False).cumcount() + 1
-    name = dict(zip(sessions["session"], sessions["participant"] + "." + number.astype(str), strict=True))
-    session = judgments["session"].astype(object).map(name)
-    steps = dict(zip(excluded.mask["trial"], excluded.mask["step"], strict=True))
+    name = dict(
+        zip(sessions["session"], sessions["participant"].str.cat(number.astype(str), "."), strict=True)
+    )
+    session = judgments["session"].astype(str).map(name).astype(str)
+    steps = dict(zip(excluded.mask["trial"].astype(str), excluded.mask["step"], strict=True))
     columns = {column: None for column in JUDGMENT_FILE if column not in judgments.columns}
     return judgments.assign(**columns).assign(
         session=session,
-        trial=session + "." + judgments["position"].astype(int).astype(str),
-        excluded_by=judgments["trial"].astype(object).map(steps),
+        trial=session.str.cat(judgments["position"].astype(int).astype(str), "."),
+        excluded_by=judgments["trial"].astype(str).map(steps).astype(object),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from django.db import transaction
+from django.db.models import QuerySet
 
 from analysis.comparison.criteria import DELTAS
 from analysis.comparison.deltas import PairTable, pair_table
@@ -18,7 +19,7 @@ from analysis.releases.models import Comparison, Release, ScoringRun, SentenceSc
 from analysis.releases.storage import read
 from analysis.rows import RATING_TASKS
 from experiments.job_runner import enqueue
-from experiments.models import AuditEntry
+from experiments.models import AuditEntry, Experiment
 
 COMPARE = "releases.compare"
 PARTING = 20
@@ -80,6 +81,12 @@ def request_comparison(
         experiment=release.experiment, user=user, action="comparison asked for", details=details
     )
     return comparison
+
+
+def comparisons_of(study: Experiment) -> QuerySet[Comparison]:
+    """Comparisons on the study's releases, newest first."""
+    rows = Comparison.objects.filter(release__experiment=study)
+    return rows.select_related("release__experiment", "job", "created_by").prefetch_related("runs")
 
 
 def compare(comparison: Comparison) -> dict[str, Any]:

@@ -1,3 +1,33 @@
-"""Addresses."""
+"""Addresses of the concluding pages."""
 
-urlpatterns = []
+from django.urls import path
+
+from analysis.releases.views import agreement, exclusions, figures, items, models, ratings, releases
+
+S = "studies/<slug:slug>/"
+
+urlpatterns = [
+    path(f"{S}exclusions/", exclusions.exclusions, name="study-exclusions"),
+    path(f"{S}agreement/", agreement.agreement, name="study-agreement"),
+    path(f"{S}agreement.csv", agreement.as_csv, name="study-agreement-csv"),
+    path(f"{S}agreement.json", agreement.as_json, name="study-agreement-json"),
+    path(f"{S}items/", items.items, name="study-items"),
+    path(f"{S}ratings/", ratings.ratings, name="study-ratings"),
+    path(f"{S}ratings.csv", ratings.as_csv, name="study-ratings-csv"),
+    path(f"{S}ratings.json", ratings.as_json, name="study-ratings-json"),
+    path(f"{S}figures/<slug:name>.<slug:form>", figures.figure, name="study-figure"),
+    path(f"{S}releases/", releases.releases, name="study-releases"),
+    path(f"{S}releases/<int:number>/", releases.release, name="study-release"),
+    path(f"{S}releases/<int:number>.zip", releases.download, name="study-release-zip"),
+    path(f"{S}releases/<int:number>/files/<str:name>", releases.file, name="study-release-file"),
+    path(f"{S}models/", models.models, name="study-models"),
+    path(f"{S}models/score/", models.score, name="study-score"),
+    path(f"{S}models/compare/", models.compare, name="study-compare"),
+    path(f"{S}models/comparisons/<int:pk>/", models.comparison, name="study-comparison"),
+    path(f"{S}models/comparisons/<int:pk>.json", models.comparison_json, name="study-comparison-json"),
+    path(
+        f"{S}models/comparisons/<int:pk>/figures/<slug:name>.<slug:form>",
+        figures.comparison_figure,
+        name="study-comparison-figure",
+    ),
+]

@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import UnknownName
 from analysis.releases.build import Options, build_release
 from analysis.releases.storage import checksum, write_folder
 from config.commands import ContractCommand
-from experiments.models import Experiment
+from experiments.names import find_experiment
 
 
 class Command(ContractCommand):
@@ -51,12 +50,3 @@ class Command(ContractCommand):
             return
         said = "wrote" if is_new else "the same release is already there:"
         self.stdout.write(f"{said} {options['to']} ({len(built.files)} files, manifest {built.sha256})")
-
-
-def find_experiment(slug: str) -> Experiment:
-    """The study of that short name; near names are suggested."""
-    experiment = Experiment.objects.filter(slug=slug).select_related("materials").first()
-    if experiment is None:
-        known = Experiment.objects.order_by("slug").values_list("slug", flat=True)
-        raise UnknownName("experiment", slug, list(known))
-    return experiment

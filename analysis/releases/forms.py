@@ -1,0 +1,198 @@
+"""Forms of the concluding pages: what to exclude, by which rule, and what to build."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from analysis.agreement.inclusion import parse_rule
+from analysis.agreement.majority import TIES
+from analysis.errors import BadInput
+from analysis.exclusions.criteria import CRITERIA
+from analysis.releases.comparing import Options as ComparisonOptions
+from analysis.releases.models import Release, ScoringRun
+from analysis.releases.plans import stored_names
+from analysis.scoring.measures import MEASURES
+from experiments.models import Experiment
+
+STEP_WORDS = {
+    "rejected": "rejected on the platform",
+    "catch_failed": "failed a catch trial",
+    "incomplete": "did not finish",
+    "not_native": "not a native speaker",
+    "flagged": "flagged by hand",
+    "too_few": "too few answers",
+}
+RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
+
+
+def step_choices() -> list[tuple[str, str]]:
+    """Every built-in step in words."""
+    return [(name, STEP_WORDS.get(name, name.replace("_", " "))) for name in CRITERIA]
+
+
+class ExcludeForm(forms.Form):
+    """Which judgments to leave out: a stored plan, or steps ticked here."""
+
+    plan = forms.ChoiceField(required=False, label="Plan")
+    steps = forms.MultipleChoiceField(
+        choices=step_choices, required=False, label="or these steps", widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["plan"].choices = [("", "none"), *((name, name) for name in stored_names(experiment))]
+
+    def exclude(self) -> str:
+        """The choice as ``--exclude`` would say it; a plan goes before steps."""
+        data = getattr(self, "cleaned_data", {})
+        return data.get("plan") or ",".join(data.get("steps") or [])
+
+
+class AgreementForm(ExcludeForm):
+    """Exclusions, inclusion rule and ties."""
+
+    rule = forms.CharField(required=False, label="Inclusion rule", max_length=20, help_text=RULE_HELP)
+    ties = forms.ChoiceField(choices=[(word, word) for word in TIES], required=False, label="Ties")
+
+    def clean_rule(self) -> str:
+        """Refuse a rule nobody knows."""
+        rule = self.cleaned_data["rule"].strip()
+        try:
+            if rule:
+                parse_rule(rule)
+        except BadInput as error:
+            raise forms.ValidationError(str(error)) from error
+        return rule
+
+    def clean_ties(self) -> str:
+        """Strict unless said otherwise."""
+        return self.cleaned_data["ties"] or "strict"
+
+
+class ReleaseForm(AgreementForm):
+    """What a new release is made of."""
+
+    title = forms.CharField(
+        max_length=200, required=False, help_text="For your own list; no part of the files."
+    )
+    seed = forms.IntegerField(
+        initial=0, min_value=0, max_value=2**31 - 1, required=False, help_text="Of the bootstrap."
+    )
+
+    def clean_seed(self) -> int:
+        """Zero unless said otherwise."""
+        return self.cleaned_data["seed"] or 0
+
+
+class RatingsForm(ExcludeForm):
+    """Exclusions and transformation of ratings."""
+
+    transform = forms.ChoiceField(
+        choices=[("z", "z by participant"), ("z-log", "z of the logarithm"), ("raw", "raw values")],
+        required=False,
+    )
+    ddof = forms.TypedChoiceField(
+        choices=[("1", "1 (sample)"), ("0", "0 (population)")], coerce=int, required=False, label="ddof"
+    )
+
+    def clean_transform(self) -> str:
+        """z unless said otherwise."""
+        return self.cleaned_data["transform"] or "z"
+
+    def clean_ddof(self) -> int:
+        """One unless said otherwise."""
+        given = self.cleaned_data["ddof"]
+        return 1 if given in ("", None) else int(given)
+
+
+class PlanForm(forms.Form):
+    """A new plan, or the next version of one."""
+
+    name = forms.SlugField(
+        max_length=60, help_text="Letters, digits and hyphens. An old name makes the next version."
+    )
+    steps = forms.MultipleChoiceField(
+        choices=step_choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="In this order, from top to bottom.",
+    )
+    max_errors = forms.IntegerField(
+        min_value=0,
+        initial=0,
+        required=False,
+        label="Catch trials that may be wrong",
+        help_text="0: one is enough.",
+    )
+    min_share = forms.DecimalField(
+        min_value=0,
+        max_value=1,
+        initial="0.9",
+        required=False,
+        label="Share of trials to answer",
+        decimal_places=3,
+    )
+    minimum = forms.IntegerField(min_value=0, initial=4, required=False, label="Fewest answers")
+
+    def as_steps(self) -> list[dict[str, Any]]:
+        """The steps as a plan stores them."""
+        return list(self._steps())
+
+    def _steps(self) -> Iterator[dict[str, Any]]:
+        given = {"catch_failed": "max_errors", "incomplete": "min_share", "too_few": "minimum"}
+        for name in self.cleaned_data["steps"]:
+            criterion, parameter = CRITERIA[name], given.get(name)
+            value = self.cleaned_data.get(parameter) if parameter else None
+            parameters = (
+                {} if value is None else {parameter: str(value) if parameter == "min_share" else value}
+            )
+            yield {"name": name, "scope": criterion.scopes[0], "rule": name, "parameters": parameters}
+
+
+class ScoringForm(forms.Form):
+    """A model: a file of scores, or an n-gram model in ARPA form."""
+
+    file = forms.FileField(
+        label="Scores or model",
+        help_text="CSV, TSV, JSON lines or Parquet: sentence_id and a column per model; or an .arpa file.",
+    )
+    name = forms.CharField(max_length=200, required=False, help_text="As tables shall call it.")
+    column = forms.CharField(
+        max_length=200, required=False, help_text="Which column, where the file has several models."
+    )
+    method = forms.ChoiceField(choices=[(name, name) for name in MEASURES], initial="lp", label="Measure")
+
+
+class ComparisonForm(forms.Form):
+    """Models beside people on one release."""
+
+    release = forms.ModelChoiceField(Release.objects.none(), empty_label=None)
+    runs = forms.ModelMultipleChoiceField(
+        ScoringRun.objects.none(), widget=forms.CheckboxSelectMultiple, label="Models"
+    )
+    deltas = forms.CharField(initial="0.5 1 5", label="δ", help_text="Distances of the ADC, apart by spaces.")
+    signs = forms.ChoiceField(
+        choices=[
+            ("strict", "strict: zero differences fail"),
+            ("published", "as published: zero equals zero"),
+        ],
+        initial="strict",
+    )
+    already_standardized = forms.BooleanField(required=False, label="The scores are standardized already")
+
+    def __init__(self, *args: Any, experiment: Experiment, runs, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        ready = Release.objects.filter(experiment=experiment, state=Release.State.READY)
+        self.fields["release"].queryset = ready.order_by("-number")
+        self.fields["release"].label_from_instance = lambda release: f"release {release.number}"
+        self.fields["runs"].queryset = runs
+
+    def clean_deltas(self) -> list[float]:
+        """Numbers apart by spaces or commas."""
+        try:
+            deltas = [float(word) for word in self.cleaned_data["deltas"].replace(",", " ").split()]
+            return ComparisonOptions(deltas=deltas).as_dict()["deltas"]
+        except BadInput as error:
+            raise forms.ValidationError(str(error)) from error
+        except ValueError as error:
+            raise forms.ValidationError("Write numbers, for example 0.5 1 5.") from error

@@ -1,0 +1,50 @@
+"""Numbers as they stand in tables; undefined ones are a dash, never a zero."""
+
+from typing import Any
+
+from django import template
+
+register = template.Library()
+DASH = "–"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """A share in percent with one decimal."""
+    return DASH if share is None or share == "" else f"{100 * share:.1f} %"
+
+
+@register.filter
+def number(value: float | None, digits: int = 2) -> str:
+    """A number with so many decimals and a real minus sign."""
+    return DASH if value is None or value == "" else f"{value:,.{digits}f}".replace("-", "−")
+
+
+@register.filter
+def counted(value: int | None) -> str:
+    """A whole number with thousands apart."""
+    return DASH if value is None or value == "" else f"{int(value):,}"
+
+
+@register.filter
+def entry(mapping: Any, key: Any) -> Any:
+    """What stands under a key that a template cannot write."""
+    return mapping.get(key) if isinstance(mapping, dict) else None
+
+
+@register.filter
+def pairs(mapping: Any) -> list[tuple[str, Any]]:
+    """Keys and values; a key may be called "items"."""
+    return list(mapping.items()) if isinstance(mapping, dict) else []
+
+
+@register.filter
+def words(identifier: str | None) -> str:
+    """An identifier as words."""
+    return (identifier or "").replace("_", " ")
+
+
+@register.filter
+def short_hash(sha256: str | None) -> str:
+    """The first twelve digits of a checksum."""
+    return (sha256 or "")[:12]
