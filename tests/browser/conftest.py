@@ -1,0 +1,85 @@
+"""A real Chromium that may talk to our server only."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+TARGETS = "button, .button, label.option, label.choice, a.way-out, input[type=text]"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, or a skip that says how to get one."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("no Chromium here: install one, for example with: apt-get install chromium")
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=QUIET)
+        yield browser
+        browser.close()
+    if before is None:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server) -> Iterator[Callable[..., Page]]:
+    """Open pages of any width, dark or light, with or without JavaScript.
+
+    Afterwards: no request went to another host, and nothing broke the content policy.
+    """
+    contexts, foreign, complaints = [], [], []
+
+    def open_one(*, width: int = 390, height: int = 844, **options: Any) -> Page:
+        context = chromium.new_context(
+            base_url=live_server.url, viewport={"width": width, "height": height}, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on(
+            "request", lambda one: foreign.append(one.url) if _is_foreign(one.url, live_server.url) else None
+        )
+        page.on("console", lambda one: complaints.append(one.text) if one.type == "error" else None)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert foreign == []
+    assert [one for one in complaints if "422" not in one] == []
+
+
+def _is_foreign(url: str, home: str) -> bool:
+    return not url.startswith((home, "data:", "blob:"))
+
+
+@pytest.fixture
+def check_page() -> Callable[[Page], None]:
+    """One look at a page: axe finds nothing, nothing scrolls sideways, targets are large enough."""
+
+    def check(page: Page) -> None:
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+        small = page.locator(TARGETS).evaluate_all(
+            """all => all.filter(one => one.offsetParent && one.getBoundingClientRect().height < 44)
+                         .map(one => one.outerHTML)"""
+        )
+        assert small == []
+
+    return check
