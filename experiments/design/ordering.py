@@ -129,21 +129,50 @@ def _attempt(
     trials: Sequence[PlannedTrial], rules: OrderRules, rng: np.random.Generator, *, scarcest_first: bool
 ) -> tuple[list[PlannedTrial], str]:
     """One try: the order reached, and the rule that stopped it (empty when it is whole)."""
-    waiting = [trials[index] for index in rng.permutation(len(trials))]
+    waiting = _alike(trials, rules, rng)
     progress = _progress(trials, rules)
     sequence: list[PlannedTrial] = []
     margin = max([0, *rules.apart.values(), *rules.longest_run.values()])
     while waiting:
-        reasons = [progress.broken_by(trial) for trial in waiting]
-        free = [place for place, reason in enumerate(reasons) if reason is None]
+        reasons = {kind: progress.broken_by(alike[-1]) for kind, alike in waiting.items()}
+        free = [kind for kind, reason in reasons.items() if reason is None]
         if not free:
-            return sequence, Counter(reason for reason in reasons if reason).most_common(1)[0][0]
-        scarcest = min(free, key=lambda place: progress.slack(waiting[place]))
-        urgent = scarcest_first or progress.slack(waiting[scarcest]) <= margin
-        chosen = waiting.pop(scarcest if urgent else free[0])
-        progress.place(chosen)
-        sequence.append(chosen)
+            return sequence, Counter(reason for reason in reasons.values() if reason).most_common(1)[0][0]
+        slack = [
+            (progress.slack(waiting[kind][-1]), chance)
+            for kind, chance in zip(free, rng.random(len(free)), strict=True)
+        ]
+        least = min(slack)
+        urgent = scarcest_first or least[0] <= margin
+        kind = free[slack.index(least)] if urgent else _by_size(free, waiting, rng)
+        trial = waiting[kind].pop()
+        if not waiting[kind]:
+            del waiting[kind]
+        progress.place(trial)
+        sequence.append(trial)
     return sequence, ""
+
+
+def _alike(
+    trials: Sequence[PlannedTrial], rules: OrderRules, rng: np.random.Generator
+) -> dict[tuple[str, ...], list[PlannedTrial]]:
+    """Trials that the rules cannot tell apart, together, each group shuffled."""
+    names = sorted({*rules.apart, *rules.longest_run})
+    groups: dict[tuple[str, ...], list[PlannedTrial]] = {}
+    for index in rng.permutation(len(trials)):
+        trial = trials[index]
+        groups.setdefault(tuple(getattr(trial, name) for name in names), []).append(trial)
+    return groups
+
+
+def _by_size(
+    free: Sequence[tuple[str, ...]],
+    waiting: Mapping[tuple[str, ...], list[PlannedTrial]],
+    rng: np.random.Generator,
+) -> tuple[str, ...]:
+    """A group by chance, so that each trial of the free groups is equally likely."""
+    ends = np.cumsum([len(waiting[kind]) for kind in free])
+    return free[int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))]
 
 
 def ordered(
