@@ -15,8 +15,9 @@ from experiments.material_jobs import AT_ONCE, PURPOSE, about_uploads, import_la
 from experiments.materials.checks import check
 from experiments.materials.collection import Materials
 from experiments.materials.detect import file_columns
+from experiments.materials.schema import understand_columns
 from experiments.models import Upload
-from experiments.pages.materials_forms import MappingForm, PreviewForm, UploadForm
+from experiments.pages.materials_forms import MappingForm, PreviewForm, UploadForm, meant_fields
 from experiments.uploads import batch_of, discard_uploads, keep_uploads, local_copies
 
 FIRST_ROWS = 10
@@ -119,8 +120,13 @@ def unique(names: list[str]) -> list[str]:
 
 
 def mapping_form(columns: list[str], chosen: dict[str, Any]) -> MappingForm | None:
-    """The mapping as it was chosen, where there are columns to choose from."""
-    return MappingForm(columns=columns, understood=chosen.get("mapping") or {}) if columns else None
+    """The mapping as it was chosen or can be guessed, where there are columns to choose from."""
+    if not columns:
+        return None
+    mapping = {ours: theirs for ours, theirs in (chosen.get("mapping") or {}).items() if theirs in columns}
+    return MappingForm(
+        columns=columns, understood=understand_columns(columns, meant_fields({}), mapping=mapping)
+    )
 
 
 def confirm(request: HttpRequest, uploads: list[Upload]) -> HttpResponse:

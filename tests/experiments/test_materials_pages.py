@@ -66,6 +66,7 @@ def test_a_column_with_another_name_is_mapped_on_the_page(ada):
     first = ada.get(address)
     assert "missing column" in first.content.decode()
     assert "Satz" in first.content.decode()
+    assert first.context["mapping"]["condition"].initial == "condition"  # what is understood stays chosen
     chosen = {**ABOUT, "format": "table", "action": "import", "map-sentence": "Satz", "map-item": "item"}
     ada.post(address, {**chosen, "map-condition": "condition", "map-expected": "expected"})
     assert MaterialSet.objects.get().pairs.get().good.text == "The keys are here."
