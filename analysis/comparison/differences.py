@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from analysis.comparison.criteria import Signs, adc_passes, as_floats
 from analysis.comparison.deltas import PairTable
-from analysis.comparison.intervals import cluster_sums
+from analysis.comparison.intervals import BLOCK, cluster_sums
 
 FLIPS = 10_000
 
@@ -78,8 +78,12 @@ def cluster_flip_p(
     by_family = sums[:, 0]
     if not by_family.any():
         return None
-    signs = rng.integers(0, 2, size=(flips, by_family.size)) * 2.0 - 1.0
-    as_extreme = int((np.abs(signs @ by_family) >= abs(by_family.sum()) - 1e-9).sum())
+    by_family = by_family[by_family != 0]
+    block = max(1, BLOCK // by_family.size)
+    as_extreme = 0
+    for start in range(0, flips, block):
+        signs = rng.integers(0, 2, size=(min(block, flips - start), by_family.size)) * 2.0 - 1.0
+        as_extreme += int((np.abs(signs @ by_family) >= abs(by_family.sum()) - 1e-9).sum())
     return (1 + as_extreme) / (1 + flips)
 
 

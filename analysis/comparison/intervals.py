@@ -1,5 +1,7 @@
 """Intervals that respect that pairs come in families: the cluster bootstrap."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -9,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from analysis.columns import require_columns
 
 RESAMPLES = 10_000
+BLOCK = 5_000_000
 SHARED = "shared sentences"
 
 
@@ -133,12 +136,11 @@ def cluster_bootstrap(
     n_clusters = sums.shape[0]
     if n_clusters < 2:
         return np.full((values.shape[1], 2), np.nan)
-    weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=resamples).astype(
-        np.float64
-    )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = (weights @ sums) / (weights @ counts)
-    return _percentiles(means)
+    means = []
+    for weights in _cluster_weights(n_clusters, resamples, rng=rng):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means.append((weights @ sums) / (weights @ counts))
+    return _percentiles(np.concatenate(means))
 
 
 def correlation_bootstrap(
@@ -174,14 +176,25 @@ def correlation_bootstrap(
     moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     sums, _ = cluster_sums(clusters[known], moments)
     n_clusters = sums.shape[0]
-    weights = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=resamples).astype(
-        np.float64
-    )
-    n, sx, sy, sxx, syy, sxy = (weights @ sums).T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = (n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2))
+    draws = []
+    for weights in _cluster_weights(n_clusters, resamples, rng=rng):
+        n, sx, sy, sxx, syy, sxy = (weights @ sums).T
+        with np.errstate(invalid="ignore", divide="ignore"):
+            draws.append((n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2)))
+    r = np.concatenate(draws)
     low, high = _percentiles(r[:, None])[0]
     return (float(low), float(high)) if np.isfinite(low) else (None, None)
+
+
+def _cluster_weights(
+    n_clusters: int, resamples: int, *, rng: np.random.Generator
+) -> Iterator[npt.NDArray[np.float64]]:
+    """Draw how often each cluster is taken, in blocks that stay small however many clusters there are."""
+    block = max(1, BLOCK // n_clusters)
+    even = np.full(n_clusters, 1 / n_clusters)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        yield rng.multinomial(n_clusters, even, size=size).astype(np.float64)
 
 
 def _percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
