@@ -13,10 +13,6 @@ class ErrorSerializer(serializers.Serializer):
     message = serializers.CharField(help_text="One sentence; made for people.")
     fields = serializers.DictField(required=False, help_text="With code `invalid`: messages by field.")
 
-    def get_fields(self) -> dict[str, serializers.Field]:
-        """``fields`` is a column of ours and, in DRF, the name of all columns."""
-        return {name: self._declared_fields[name] for name in ("code", "message", "fields")}
-
 
 class Schema(AutoSchema):
     """Adds the usual failures to what a view documents itself."""

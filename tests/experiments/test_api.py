@@ -1,0 +1,160 @@
+"""Studies, materials and jobs over REST."""
+
+import pytest
+from rest_framework.authtoken.models import Token
+from rest_framework.test import APIClient
+
+from experiments.models import Experiment, Job
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+PAIR = {"options": [{"text": "She sleeps."}, {"text": "She sleep."}], "correct": 0}
+
+
+@pytest.fixture
+def api():
+    return APIClient()
+
+
+def as_(api, user):
+    api.force_authenticate(user)
+    return api
+
+
+def test_stranger_without_token_is_asked_for_one(api):
+    answer = api.get("/api/v1/studies/")
+    assert answer.status_code == 401
+    assert answer.json()["code"] == "not_authenticated"
+
+
+def test_token_opens_what_its_owner_may_open(api):
+    cast.draft("agreement")
+    token = Token.objects.create(user=cast.ben())
+    api.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    assert [study["slug"] for study in api.get("/api/v1/studies/").json()["results"]] == ["agreement"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "studies/agreement/",
+        "materials/agreement/",
+        "materials/agreement/pairs/",
+        "materials/agreement/sentences/",
+    ],
+)
+def test_strangers_find_nothing(api, address):
+    cast.draft("agreement")
+    assert as_(api, cast.ben()).get(f"/api/v1/{address}").status_code == 200
+    answer = as_(api, cast.cleo()).get(f"/api/v1/{address}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_study_is_made_and_changed_while_it_is_a_draft(api):
+    as_(api, cast.cleo())
+    sent = {"title": "Islands", "task": "forced_choice", "catch_trials": [PAIR]}
+    made = api.post("/api/v1/studies/", sent, format="json")
+    assert made.status_code == 201, made.json()
+    assert (made.json()["slug"], made.json()["status"]) == ("islands", "draft")
+    changed = api.patch("/api/v1/studies/islands/", {"consent": "You may stop."}, format="json")
+    assert changed.json()["consent"] == "You may stop."
+    assert Experiment.objects.get().audit.filter(action="settings changed").exists()
+
+
+def test_opened_study_is_not_changed_over_the_api(api):
+    cast.study("agreement")
+    answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", {"consent": "No."}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_a_draft")
+
+
+def test_viewer_changes_nothing(api):
+    cast.draft("agreement")
+    answer = as_(api, cast.ben()).patch("/api/v1/studies/agreement/", {"title": "Mine"}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (403, "permission_denied")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"task": "telepathy"}, 400),
+        ({"title": ""}, 400),
+        ({"materials": "hidden"}, 400),
+        ({"materials": "never-was"}, 400),
+        ({"parameters": {"points": 7}}, 422),
+        ({"parameters": {"question": "a\u0000b"}}, 400),
+        ({"questionnaire": [{"label": "Age?", "type": "telepathy"}]}, 422),
+        ({"questionnaire": ["Age?"]}, 400),
+        ({"catch_trials": [{"text": "No answer."}]}, 422),
+        ({"catch_trials": [{"options": "both", "correct": 0}]}, 422),
+        ({"target_judgments": -1}, 400),
+        ({"lease_minutes": 10**30}, 400),
+    ],
+)
+def test_what_does_not_fit_is_explained(api, sent, status):
+    cast.draft("agreement")
+    hidden = cast.material_set("hidden")
+    hidden.owner = cast.cleo()
+    hidden.save()
+    answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", sent, format="json")
+    assert answer.status_code == status, answer.json()
+    assert answer.json()["code"] in {"invalid", "bad_input"}
+    assert answer.json()["message"]
+
+
+def test_broken_json_is_a_client_error(api):
+    as_(api, cast.cleo())
+    answer = api.post("/api/v1/studies/", data=b'{"title": ', content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (400, "parse_error")
+
+
+def test_studies_are_filtered_and_come_in_pages(api):
+    cast.draft("one")
+    cast.study("two", materials=cast.material_set("second"))
+    as_(api, cast.ada())
+    assert api.get("/api/v1/studies/?status=open").json()["count"] == 1
+    assert api.get("/api/v1/studies/?search=ONE").json()["results"][0]["slug"] == "one"
+    assert len(api.get("/api/v1/studies/?page_size=1").json()["results"]) == 1
+    assert api.get("/api/v1/studies/?status=asleep").status_code == 400
+    assert api.get("/api/v1/studies/?page=99").status_code == 404
+
+
+def test_materials_come_with_their_sizes_pairs_and_sentences(api):
+    cast.draft("agreement", materials=cast.material_set("agreement", n_items=3, paradigms=("a", "b")))
+    as_(api, cast.ada())
+    found = api.get("/api/v1/materials/").json()["results"][0]
+    assert (found["n_sentences"], found["n_pairs"]) == (12, 6)
+    pairs = api.get("/api/v1/materials/agreement/pairs/?paradigm=a").json()
+    assert pairs["count"] == 3
+    assert pairs["results"][0] == {
+        "pair_id": "a-1",
+        "good_id": "a-1-good",
+        "bad_id": "a-1-bad",
+        "paradigm": "a",
+        "phenomenon": "agreement",
+        "sentence_good": "The keys 1 are here.",
+        "sentence_bad": "The keys 1 is here.",
+        "discard": False,
+    }
+    sentences = api.get("/api/v1/materials/agreement/sentences/?condition=bad").json()
+    assert {row["expected"] for row in sentences["results"]} == {"unacceptable"}
+
+
+def test_job_is_seen_by_its_team_only(api):
+    job = Job.objects.create(kind="demo", experiment=cast.draft("agreement"), progress=1, total=4)
+    found = as_(api, cast.ben()).get(f"/api/v1/jobs/{job.pk}/").json()
+    assert (found["study"], found["percent"], found["state"]) == ("agreement", 25, "queued")
+    assert as_(api, cast.cleo()).get(f"/api/v1/jobs/{job.pk}/").status_code == 404
+    assert api.get(f"/api/v1/jobs/{10**30}/").status_code == 404
+
+
+def test_document_is_valid_and_states_every_failure(api):
+    document = api.get("/api/v1/schema/?format=json").json()
+    assert document["openapi"].startswith("3.")
+    change = document["paths"]["/api/v1/studies/{slug}/"]["patch"]["responses"]
+    assert {"200", "400", "401", "403", "404", "409", "422"} <= set(change)
+
+
+def test_documentation_page_names_every_address_without_script(client):
+    page = client.get("/api/v1/docs/").content.decode()
+    assert "/api/v1/studies/{slug}/judgments.csv" in page
+    assert "<script" not in page

@@ -1,0 +1,67 @@
+"""A study at a glance."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from judgments.models import Session
+from judgments.monitor import facts, list_rows
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def test_numbers_count_complete_live_and_lost(client):
+    study = cast.study("agreement", n_lists=2)
+    cast.sit(study, "pia")
+    cast.sit(study, "quentin", n=1)
+    gone = cast.sit(study, "rosa", n=1)
+    Session.objects.filter(pk=gone.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    found = facts(study)
+    assert (found.n_complete, found.n_live, found.n_lost, found.n_started) == (1, 1, 1, 3)
+    assert found.n_judgments == 6
+    rows = list_rows(study)
+    assert sum(row.n_complete for row in rows) == sum(row.n_live for row in rows) == 1
+    assert sum(row.n_lost for row in rows) == 1
+    client.force_login(cast.ben())
+    page = client.get("/studies/agreement/").content.decode()
+    assert "33.3 % of 3" in page
+
+
+def test_pilots_are_counted_apart():
+    study = cast.study("agreement")
+    cast.sit(study)
+    Session.objects.update(is_test=True)
+    found = facts(study)
+    assert (found.n_complete, found.n_started, found.n_test, found.n_judgments) == (0, 0, 1, 0)
+    assert found.median_time is None and found.lost_share is None
+
+
+def test_wanted_sessions_follow_from_judgments_wanted_and_the_limit():
+    study = cast.study("agreement", target_judgments=20)
+    assert facts(study).target == 20
+    study.max_participants = 12
+    assert facts(study).target == 12
+
+
+def test_draft_shows_what_to_do_next_with_reasons(client):
+    cast.draft("agreement", consent="")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/").content.decode()
+    assert "What to do next" in page and "Start a pilot" in page
+
+
+def test_viewer_sees_no_buttons_and_stranger_nothing(client):
+    cast.study("agreement")
+    client.force_login(cast.ben())
+    assert "/move/" not in client.get("/studies/agreement/").content.decode()
+    client.force_login(cast.cleo())
+    assert client.get("/studies/agreement/").status_code == 404
+
+
+def test_link_for_participants_is_whole_and_leads_to_the_study(client):
+    cast.study("agreement")
+    client.force_login(cast.ada())
+    assert "http://testserver/take/agreement/" in client.get("/studies/agreement/").content.decode()
+    assert client.get("/take/agreement/").status_code == 200

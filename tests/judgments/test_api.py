@@ -1,0 +1,109 @@
+"""Judgments over REST: pages of JSON and whole files."""
+
+import csv
+import io
+import json
+
+import pytest
+from rest_framework.test import APIClient
+
+from experiments.models import Experiment
+from judgments.models import Session
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/api/v1/studies/agreement/judgments"
+CONTRACT = (
+    "participant,session,item,condition,sentence_id,trial,task,response,value,rt_ms,position,shown_first"
+)
+
+
+@pytest.fixture
+def api():
+    client = APIClient()
+    client.force_authenticate(cast.ada())
+    return client
+
+
+def text_of(answer):
+    return b"".join(answer.streaming_content).decode()
+
+
+def test_one_page_has_the_columns_of_the_contract(api):
+    session = cast.sit(cast.study("agreement"))
+    found = api.get(f"{ADDRESS}/").json()
+    row = found["results"][0]
+    assert found["count"] == session.trials.count()
+    assert list(row)[:12] == CONTRACT.split(",")
+    trial = session.trials.get(position=1)
+    assert row["value"] == 1.0
+    assert row["sentence_id"] == trial.pair.good.key
+    assert row["shown_first"] == (trial.pair.good if trial.expected_first else trial.pair.bad).key
+    assert row["task"] == "forced_choice"
+
+
+@pytest.mark.parametrize("task", ["forced_choice", "likert"])
+def test_page_and_files_say_the_same(api, task):
+    cast.sit(cast.study("agreement", task=task))
+    rows = api.get(f"{ADDRESS}/").json()["results"]
+    lines = [json.loads(line) for line in text_of(api.get(f"{ADDRESS}.jsonl")).splitlines()]
+    table = list(csv.DictReader(io.StringIO(text_of(api.get(f"{ADDRESS}.csv")))))
+    names = CONTRACT.split(",")
+    assert [[row[name] or "" for name in names] for row in rows] == [
+        [line[name] or "" for name in names] for line in lines
+    ]
+    assert [row["sentence_id"] for row in table] == [row["sentence_id"] for row in rows]
+    assert [float(row["value"]) for row in table] == [row["value"] for row in rows]
+
+
+def test_csv_begins_with_the_contract_and_holds_all_columns_on_request(api):
+    cast.sit(cast.study("agreement"))
+    answer = api.get(f"{ADDRESS}.csv")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    assert 'filename="agreement-judgments.csv"' in answer["Content-Disposition"]
+    assert text_of(answer).splitlines()[0] == CONTRACT
+    header = text_of(api.get(f"{ADDRESS}.csv?columns=all")).splitlines()[0]
+    assert header.startswith(CONTRACT) and ",kind," in header
+
+
+def test_no_file_or_page_holds_a_platform_id(api):
+    cast.sit(cast.study("agreement"), external_id="5f1e-prolific-pia")
+    pages = [api.get(f"{ADDRESS}/").content.decode()]
+    pages += [text_of(api.get(f"{ADDRESS}.{suffix}?columns=all")) for suffix in ("csv", "jsonl")]
+    assert not any("prolific-pia" in page for page in pages)
+
+
+def test_previews_pilots_and_withdrawn_people_are_left_out(api):
+    study = cast.study("agreement")
+    cast.sit(study)
+    Session.objects.update(is_test=True)
+    assert api.get(f"{ADDRESS}/").json()["count"] == 0
+    Session.objects.update(is_test=False, status=Session.Status.WITHDRAWN)
+    assert api.get(f"{ADDRESS}/").json()["count"] == 0
+    assert text_of(api.get(f"{ADDRESS}.csv")).splitlines() == [CONTRACT]
+
+
+def test_judgments_are_narrowed(api):
+    session = cast.sit(cast.study("agreement"))
+    assert api.get(f"{ADDRESS}/?kind=catch").json()["count"] == 0
+    name = session.participant.pseudonym
+    assert api.get(f"{ADDRESS}/?participant={name}&kind=target").json()["count"] == 4
+    assert api.get(f"{ADDRESS}/?kind=dream").status_code == 400
+
+
+@pytest.mark.parametrize("end", ["/", ".csv", ".jsonl"])
+def test_strangers_find_nothing_and_nobody_without_login_enters(end):
+    cast.study("agreement")
+    api = APIClient()
+    assert api.get(ADDRESS + end).status_code == 401
+    api.force_authenticate(cast.cleo())
+    assert api.get(ADDRESS + end).json()["code"] == "not_found"
+    api.force_authenticate(cast.ben())
+    assert api.get(ADDRESS + end).status_code == 200
+
+
+def test_empty_study_gives_an_empty_file(api):
+    cast.study("agreement")
+    assert text_of(api.get(f"{ADDRESS}.csv")) == CONTRACT + "\n"
+    assert text_of(api.get(f"{ADDRESS}.jsonl")) == ""
+    assert Experiment.objects.count() == 1
