@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.contrib.auth import get_user_model
+
 from analysis.errors import BadInput, UnknownName
 from experiments.models import Experiment, MaterialSet
 
@@ -28,3 +30,13 @@ def _find(rows: Any, name: str, *, what: str, long: str) -> Any:
         return alike[0]
     known = [word for pair in rows.values_list("slug", long) for word in pair]
     raise UnknownName(what, name, list(dict.fromkeys(known)))
+
+
+def find_user(username: str) -> Any:
+    """The user of that name, None for an empty one."""
+    users = get_user_model().objects
+    if not username:
+        return None
+    if (found := users.filter(username=username).first()) is None:
+        raise UnknownName("user", username, list(users.values_list("username", flat=True)))
+    return found

@@ -1,14 +1,13 @@
 """The frames of a read file become rows: lists, participants, sessions, trials, judgments."""
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from experiments.bulk import insert_rows
 from experiments.models import ExperimentVersion, MaterialSet, PresentationList
-from judgments.bulk import insert_rows, reserve_ids
 from judgments.models import Judgment, Session, Trial
 from judgments.models.trial import new_public_id
 from judgments.sources import JudgmentFile
@@ -76,16 +75,10 @@ def insert_sessions(
 
 
 def _insert(known: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) -> None:
-    ids = reserve_ids(Trial, len(trials))
     rows = [known.row(cells, sessions) for cells in known.cells(trials)]
-    insert_rows(
-        Trial, ("pk", *TRIAL_FIELDS), ((pk, *trial) for pk, (trial, _) in zip(ids, rows, strict=True))
-    )
-    insert_rows(
-        Judgment,
-        ("trial", *JUDGMENT_FIELDS),
-        ((pk, *judgment) for pk, (_, judgment) in zip(ids, rows, strict=True)),
-    )
+    ids = insert_rows(Trial, TRIAL_FIELDS, [trial for trial, _ in rows])
+    judgments = [(pk, *judgment) for pk, (_, judgment) in zip(ids, rows, strict=True)]
+    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), judgments)
 
 
 def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
@@ -164,9 +157,9 @@ class Stored:
             shown.sentence,
             shown.pair,
             row["expected_first"],
-            _json(shown.screen),
-            _json(shown.correct),
-            _json(extras),
+            shown.screen,
+            shown.correct,
+            extras,
         )
         return trial, self._judgment(row)
 
@@ -208,7 +201,7 @@ class Stored:
             row["is_correct"],
             round(row["rt_ms"]) if _is_number(row["rt_ms"]) and row["rt_ms"] >= 0 else None,
             Judgment.InputType.IMPORTED.value,
-            "{}",
+            {},
         )
 
 
@@ -225,7 +218,3 @@ class Shown:
 
 def _is_number(number: float) -> bool:
     return number == number
-
-
-def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False) if document else "{}"

@@ -12,7 +12,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 YES_NO = [("yes", _("Yes")), ("no", _("No"))]
-NO_ANSWER = ("", _("I prefer not to say"))
+UNSAID = "-"
+NO_ANSWER = (UNSAID, _("I prefer not to say"))
+
+NOTHING: tuple[Any, ...] = (None, "", UNSAID, [])
 
 
 class Questionnaire(forms.Form):
@@ -26,16 +29,18 @@ class Questionnaire(forms.Form):
 
     def answers(self) -> dict[str, Any]:
         """Answers that were given, ready for JSON."""
-        return {name: given for name, given in self.cleaned_data.items() if given not in (None, "", [])}
+        return {name: given for name, given in self.cleaned_data.items() if given not in NOTHING}
 
     def is_native(self) -> bool | None:
         """What the question with role ``native_language`` says; None when not asked or not answered."""
         for question in self.questions:
             if question.get("role") == "native_language":
                 given = self.cleaned_data.get(question["name"])
-                given = given if isinstance(given, list) else [given] if given not in (None, "") else []
+                if given in NOTHING:
+                    return None
                 wanted = {str(one).strip().casefold() for one in question.get("native", ["yes"])}
-                return any(str(one).strip().casefold() in wanted for one in given) if given else None
+                said = given if isinstance(given, list) else [given]
+                return any(str(one).strip().casefold() in wanted for one in said)
         return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from experiments.models import Sentence
 from judgments.models import Trial
 
-EASIEST, HARDEST = 4.2, 0.5
+EASIEST, HARDEST = 4.2, 0.0
 ACCEPTABLE, ITEM_SD, CATCH = 0.9, 0.5, 5.0
 
 

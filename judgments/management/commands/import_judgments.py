@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
 from rich.progress import Progress
 
 from config.commands import ContractCommand
-from experiments.names import find_materials
+from experiments.names import find_materials, find_user
 from judgments.intake import Prepared, file_sha256, prepare, store
 from judgments.sources import FORMATS, SourceOptions, read_judgments
 from judgments.sources.read import parse_judgment_mapping
@@ -43,6 +44,7 @@ class Command(ContractCommand):
         parser.add_argument(
             "--encoding", default="", help="encoding of the file; without it detected and named"
         )
+        parser.add_argument("--owner", default="", metavar="USER", help="who owns a study made here")
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would come in and store nothing"
         )
@@ -72,11 +74,13 @@ class Command(ContractCommand):
 
     def _store(self, prepared: Prepared, options: dict[str, Any]) -> dict[str, Any]:
         if not self.wants_progress(options):
-            return store(prepared).report
-        with Progress() as bar:
+            return store(prepared, user=find_user(options["owner"])).report
+        with Progress(console=Console(stderr=True)) as bar:
             line = bar.add_task("judgments", total=None)
             return store(
-                prepared, progress=lambda done, total: bar.update(line, completed=done, total=total)
+                prepared,
+                user=find_user(options["owner"]),
+                progress=lambda done, total: bar.update(line, completed=done, total=total),
             ).report
 
     def _tell(self, report: dict[str, Any]) -> None:
