@@ -43,7 +43,7 @@ def test_a_whole_session_of_each_task(client, task):
     study(task=task, n_blocks=2, questionnaire=QUESTIONS, extras=({"kind": "practice", "payload": payload},))
     session = consent(client, "/take/agreement/")
     assert "changes neither your pay" in text(client, session)
-    given = {"age": "33", "native": "yes", "where": "", "others": ["fr", "de"], "note": "🙂 ok"}
+    given = {"age": "33", "native": "yes", "where": "-", "others": ["fr", "de"], "note": "🙂 ok"}
     assert client.post(f"{session}questions/", given).status_code == 302
     onward(client, session)
     assert "Practice" in text(client, session)
@@ -199,7 +199,7 @@ def test_a_required_question_is_asked_again_with_what_was_typed(client):
     assert Session.objects.get().participant.background == {}
 
 
-@pytest.mark.parametrize(("given", "is_native"), [("yes", True), ("no", False), ("", None)])
+@pytest.mark.parametrize(("given", "is_native"), [("yes", True), ("no", False), ("-", None), ("", None)])
 def test_the_native_language_question_sets_native(client, given, is_native):
     study(questionnaire=QUESTIONS)
     session = consent(client, "/take/agreement/")
