@@ -141,6 +141,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -200,6 +201,14 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
+LOG_RENDERERS = {
+    "lines": [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())],
+    "json": [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()],
+}
+LOG_FORMAT = env_str("LOG_FORMAT", "lines")
+if LOG_FORMAT not in LOG_RENDERERS:
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: set it to lines or json.")
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -208,7 +217,7 @@ LOGGING = {
             "()": "structlog.stdlib.ProcessorFormatter",
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.dev.ConsoleRenderer() if DEBUG else structlog.processors.LogfmtRenderer(),
+                *LOG_RENDERERS[LOG_FORMAT],
             ],
             "foreign_pre_chain": [
                 structlog.stdlib.add_log_level,
