@@ -6,6 +6,7 @@
 """
 
 import os
+import shlex
 import socket
 import sys
 import threading
@@ -83,7 +84,7 @@ def announce(port: int, login: str) -> None:
 
 def commands(port: int) -> dict[str, str]:
     """The processes of one machine."""
-    python = sys.executable
+    python = shlex.quote(sys.executable)
     return {
         "web": f"{python} -m gunicorn config.wsgi --bind 127.0.0.1:{port} --worker-class gthread --workers 2 "
         "--threads 8 --timeout 120 --graceful-timeout 10 --log-level warning",
