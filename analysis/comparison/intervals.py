@@ -12,6 +12,7 @@ from analysis.columns import require_columns
 
 RESAMPLES = 10_000
 BLOCK = 5_000_000
+NOTHING = 1e-12
 SHARED = "shared sentences"
 
 
@@ -179,10 +180,12 @@ def correlation_bootstrap(
     draws = []
     for weights in _cluster_weights(n_clusters, resamples, rng=rng):
         n, sx, sy, sxx, syy, sxy = (weights @ sums).T
-        with np.errstate(invalid="ignore", divide="ignore"):
-            draws.append((n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2)))
-    r = np.concatenate(draws)
-    low, high = _percentiles(r[:, None])[0]
+        spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
+        varied = (spread_x > NOTHING * n * sxx) & (spread_y > NOTHING * n * syy)  # else only rounding is left
+        r = np.full(n.shape, np.nan)
+        np.divide(n * sxy - sx * sy, np.sqrt(np.abs(spread_x * spread_y)), out=r, where=varied)
+        draws.append(np.clip(r, -1, 1))
+    low, high = _percentiles(np.concatenate(draws)[:, None])[0]
     return (float(low), float(high)) if np.isfinite(low) else (None, None)
 
 
@@ -199,6 +202,6 @@ def _cluster_weights(
 
 def _percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     finite = np.isfinite(draws)
-    kept = np.where(finite.any(axis=0), draws, 0.0)
+    kept = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))
     ends = np.nanpercentile(kept, [2.5, 97.5], axis=0)
     return np.where(finite.any(axis=0), np.asarray(ends, dtype=np.float64), np.nan).T
