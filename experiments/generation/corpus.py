@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from experiments.generation.lexicon import Lexicon, load_lexicon
+from experiments.generation.lexicon import Lexicon, Word, load_lexicon
 from experiments.generation.paradigms import BE, PARADIGMS
 from experiments.generation.templates import (
     Phrase,
@@ -17,11 +17,13 @@ from experiments.generation.templates import (
     transitive_verb,
 )
 
+DEMONSTRATIVES = {"sg": ("this", "that"), "pl": ("these", "those")}
+
 
 def _past(lexicon: Lexicon, rng: np.random.Generator) -> str:
     verb, noun = transitive_verb(lexicon, rng=rng)
     subject = name(lexicon, rng=rng) if rng.random() < 0.5 else _person(lexicon, rng)
-    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    thing = _thing(lexicon, noun, rng)
     when = lexicon.one("adverb", rng, sense="time").word if rng.random() < 0.5 else ""
     return sentence(subject.text, verb.past, thing, when)
 
@@ -46,7 +48,7 @@ def _embedded(lexicon: Lexicon, rng: np.random.Generator) -> str:
     takes, complementizer = (("clause", "that"), ("question", "whether"))[int(rng.integers(2))]
     verb, noun = transitive_verb(lexicon, rng=rng)
     matrix = lexicon.one("verb", rng, takes=takes)
-    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    thing = _thing(lexicon, noun, rng)
     subject = _person(lexicon, rng).text
     return sentence(name(lexicon, rng=rng).text, matrix.past, complementizer, subject, verb.past, thing)
 
@@ -57,7 +59,7 @@ def _question(lexicon: Lexicon, rng: np.random.Generator) -> str:
     if rng.random() < 0.5:
         asked = "who" if "person" in noun.senses else "what"
         return sentence(asked, "did", subject, verb.word, end="?")
-    thing = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng)).text
+    thing = _thing(lexicon, noun, rng)
     return sentence("did", subject, verb.word, thing, end="?")
 
 
@@ -71,6 +73,13 @@ def _quantified(lexicon: Lexicon, rng: np.random.Generator) -> str:
     return sentence(
         quantifier, person, "has" if number == "sg" else "have", "already", verb.participle, thing
     )
+
+
+def _thing(lexicon: Lexicon, noun: Word, rng: np.random.Generator) -> str:
+    """An object with an article, or half the time with a demonstrative that agrees."""
+    number = any_number(rng)
+    determiner = DEMONSTRATIVES[number][int(rng.integers(2))] if rng.random() < 0.5 else "the"
+    return noun_phrase(lexicon, noun, rng=rng, number=number, determiner=determiner).text
 
 
 def _person(lexicon: Lexicon, rng: np.random.Generator) -> Phrase:

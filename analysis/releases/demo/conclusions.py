@@ -1,8 +1,10 @@
 """What the demo concludes: an exclusion plan, gold releases, two models' scores, comparisons."""
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ from analysis.releases.demo.materials import SEED, folder
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.plans import write_plan
-from analysis.releases.scoring import request_scoring
+from analysis.releases.scoring import request_scoring, start
 from analysis.scoring.tokens import Tokenization
 from experiments.generation import acceptable_sentences
 from experiments.job_runner import run
@@ -32,7 +34,8 @@ STEPS = [
 ]
 READER = "noisy reader"
 MODELS = (("trigram", "lp"), ("trigram", "slor"), (READER, "lp"))
-CORPUS_SIZE, READER_NOISE, PATIENCE_S = 20_000, 0.9, 120
+TOKENS = Tokenization(casing="lower", punctuation="split")
+CORPUS_SIZE, READER_NOISE, PATIENCE_S = 40_000, 0.9, 120
 
 
 def plan_of(study: Experiment, owner) -> ExclusionPlan:
@@ -53,25 +56,41 @@ def release_of(study: Experiment, owner, *, rule: str = "") -> Release:
 
 def runs_of(study: Experiment, owner) -> list[ScoringRun]:
     """A trigram by two measures, and a reader who guesses the sentences' status with noise."""
-    trigram, runs = None, []
+    done = ScoringRun.objects.filter(
+        material_set=study.materials, created_by=owner, state=ScoringRun.State.DONE
+    )
+    runs, trigram = [], None
     for name, method in MODELS:
-        done = ScoringRun.objects.filter(
-            material_set=study.materials, created_by=owner, name=name, method=method, state="done"
-        ).first()
-        if done is None:
-            if name == READER:
-                path = reader_file(study.materials)
-            else:
-                path = trigram = trigram or trigram_file(study.materials)
-            done = _scored(study, path, name=name, method=method, owner=owner)
-        runs.append(done)
+        scoring = done.filter(name=name, method=method).first()
+        if scoring is None and name == READER:
+            scoring = _by_reader(study, owner)
+        elif scoring is None:
+            trigram = trigram or trigram_file(study.materials)
+            scoring = _by_trigram(study, trigram, method=method, owner=owner)
+        runs.append(scoring)
     return runs
 
 
-def _scored(study: Experiment, path: Path, *, name: str, method: str, owner) -> ScoringRun:
+def _by_trigram(study: Experiment, path: Path, *, method: str, owner) -> ScoringRun:
+    options = urlencode({"casing": TOKENS.casing, "punctuation": TOKENS.punctuation})
+    scoring = ScoringRun.objects.create(
+        material_set=study.materials,
+        name="trigram",
+        model=f"arpa:{os.path.relpath(path)}?{options}",
+        method=method,
+        created_by=owner,
+    )
+    return _finished(start(scoring, experiment=study, user=owner))
+
+
+def _by_reader(study: Experiment, owner) -> ScoringRun:
+    path = reader_file(study.materials)
     with path.open("rb") as content:
         given = File(content, name=path.name)
-        scoring = request_scoring(study, given, name=name, method=method, user=owner)
+        return _finished(request_scoring(study, given, name=READER, method="lp", user=owner))
+
+
+def _finished(scoring: ScoringRun) -> ScoringRun:
     _carry_out(scoring.job)
     scoring.refresh_from_db()
     return scoring
@@ -93,8 +112,7 @@ def trigram_file(materials: MaterialSet) -> Path:
     held_out = set(materials.sentences.values_list("text", flat=True))
     corpus = acceptable_sentences(CORPUS_SIZE, seed=SEED, without=held_out)
     (folder() / "corpus.txt").write_text("\n".join(corpus) + "\n", encoding="utf-8")
-    tokens = Tokenization().tokens
-    write_arpa(train_model((tokens(text) for text in corpus), order=3), path)
+    write_arpa(train_model((TOKENS.tokens(text) for text in corpus), order=3), path)
     return path
 
 
