@@ -17,6 +17,7 @@ from judgments.tasks.base import Task
 from judgments.tasks.registry import get_task
 
 FROZEN_WITH_OPENING = ("materials",)
+NEEDED_TO_OPEN = ("materials", "consent", "instructions")
 EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
 QUESTION_HELP = (
     "One per line: Question? | text, number, yes-no, choice: a; b; c or several: a; b; c | required, native"
@@ -75,6 +76,8 @@ class SettingsForm(forms.ModelForm):
             "instructions": "Shown before the first trial. An empty line begins a new paragraph.",
             "debrief": "Shown at the end, with the completion code.",
             "max_participants": "Empty: no limit.",
+            "target_judgments": "",
+            "lease_minutes": "",
         }
         widgets = {
             "description": forms.Textarea(attrs={"rows": 2}),
@@ -95,6 +98,8 @@ class SettingsForm(forms.ModelForm):
         self.initial["questionnaire"] = lines_from_questions(self.instance.questionnaire)
         for name in EXTRAS:
             self.initial[name] = lines_from_trials(getattr(self.instance, name), task=self.task)
+        for name in NEEDED_TO_OPEN:
+            self.fields[name].remark = "needed to open"
         self._explain()
 
     def _explain(self) -> None:
@@ -105,9 +110,7 @@ class SettingsForm(forms.ModelForm):
             else SENTENCE_HELP.get(self.task.name, SENTENCE_HELP["likert"])
         )
         self.fields["catch_trials"].help_text = f"{line}. They show who reads; they are never analysed."
-        self.fields[
-            "practice"
-        ].help_text = f"{line} | what to say afterwards. Both later parts may be left out."
+        self.fields["practice"].help_text = f"{line} | what to say afterwards (may be left out)."
         self.fields[
             "anchors"
         ].help_text = "One per line. Shown first, so that people see the whole range before it counts."
@@ -154,6 +157,7 @@ class ParametersForm(forms.Form):
             self.fields[parameter.name] = _field_for(parameter.default)
             self.fields[parameter.name].label = parameter.name.replace("_", " ").capitalize()
             self.fields[parameter.name].help_text = parameter.meaning
+            self.fields[parameter.name].remark = ""
 
     def clean(self) -> dict[str, Any]:
         """Let the task check what it is given."""

@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
@@ -21,6 +21,8 @@ def move(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     study = get_study(request.user, slug, editing=True)
     if step not in STEPS:
         raise Http404
+    if step == "close" and "sure" not in request.POST:
+        return render(request, "experiments/close.html", {"study": study, "page": "overview"})
     try:
         STEPS[step](study, request.user)
     except NotReady as missing:

@@ -50,3 +50,15 @@ def test_buttons_are_for_editors_and_need_a_post(client):
     client.force_login(cast.ada())
     assert client.get("/studies/agreement/move/open/").status_code == 405
     assert client.post("/studies/agreement/move/explode/").status_code == 404
+
+
+def test_closing_asks_first_and_is_for_good(client):
+    study = cast.study("agreement")
+    client.force_login(cast.ada())
+    assert "Close it for good" in press(client, "close")
+    study.refresh_from_db()
+    assert study.status == "open"
+    client.post("/studies/agreement/move/close/", {"sure": "yes"})
+    study.refresh_from_db()
+    assert study.status == "closed"
+    assert "A closed study stays closed" in press(client, "open")
