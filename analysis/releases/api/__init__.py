@@ -1,0 +1,1 @@
+"""The concluding side over REST."""

@@ -1,3 +1,23 @@
-"""Addresses."""
+"""Addresses of the concluding side's resources."""
 
-urlpatterns = []
+from django.urls import path
+
+from analysis.releases.api import views
+
+S = "studies/<slug:slug>/"
+
+urlpatterns = [
+    path(f"{S}agreement/", views.AgreementView.as_view(), name="api-agreement"),
+    path(f"{S}ratings/", views.RatingsView.as_view(), name="api-ratings"),
+    path(f"{S}exclusion-plans/", views.PlanViews.as_view(), name="api-plans"),
+    path(f"{S}releases/", views.ReleaseViews.as_view(), name="api-releases"),
+    path(f"{S}releases/<int:number>/", views.ReleaseView.as_view(), name="api-release"),
+    path(f"{S}releases/<int:number>/download/", views.ReleaseZipView.as_view(), name="api-release-zip"),
+    path(
+        f"{S}releases/<int:number>/files/<str:name>", views.ReleaseFileView.as_view(), name="api-release-file"
+    ),
+    path(f"{S}scoring-runs/", views.RunViews.as_view(), name="api-runs"),
+    path(f"{S}scoring-runs/<int:pk>/", views.RunView.as_view(), name="api-run"),
+    path(f"{S}comparisons/", views.ComparisonViews.as_view(), name="api-comparisons"),
+    path(f"{S}comparisons/<int:pk>/", views.ComparisonView.as_view(), name="api-comparison"),
+]

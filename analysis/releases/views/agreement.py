@@ -73,15 +73,16 @@ def figures(study: Experiment, report: dict[str, Any], *, query: str) -> list[Fi
     """Bars by paradigm and the most contested items."""
     judged = [row for row in report["paradigms"] if row["individual_agreement"] is not None]
     lowest = min(judged, key=lambda row: row["individual_agreement"], default=None)
-    said = f"{len(judged)} paradigms"
+    said = ""
     if lowest is not None:
-        said += f"; the lowest is {lowest['paradigm']} with {100 * lowest['individual_agreement']:.0f} %"
+        share = f"{100 * lowest['individual_agreement']:.0f} %"
+        said = f"; the lowest of {len(judged)} is {lowest['paradigm'] or 'unnamed'} with {share}"
     overall = report["overall"]
     return [
         study_figure(
             study,
             "agreement",
-            alt_text=f"Individual agreement by paradigm: {said}.",
+            alt_text=f"Individual agreement by paradigm{said}.",
             caption="Individual agreement by paradigm. The table below has the numbers.",
             query=query,
         ),

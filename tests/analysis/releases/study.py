@@ -1,7 +1,13 @@
 """Studies with answers, for the tests of the concluding side."""
 
+from django.core.files.base import ContentFile
 from django.utils import timezone
 
+from analysis.releases.build import Options
+from analysis.releases.freezing import request_release
+from analysis.releases.models import Release, ScoringRun
+from analysis.releases.scoring import request_scoring
+from experiments import job_runner
 from experiments.models import Experiment, TrialKind
 from judgments.models import Judgment, Session, Trial
 from tests import cast
@@ -72,3 +78,30 @@ def _trials(experiment: Experiment, pair) -> list[dict]:
     if experiment.task == "forced_choice":
         return [{"pair": pair, "expected_first": True}]
     return [{"sentence": pair.good}, {"sentence": pair.bad}]
+
+
+def scores_file(study, *, missing: int = 0) -> ContentFile:
+    """Two models: one that prefers the good member, one that does not."""
+    rows = ["sentence_id,bright,dull"]
+    for number, sentence in enumerate(study.materials.sentences.all()[missing:]):
+        good = sentence.expected == "acceptable"
+        rows.append(
+            f"{sentence.key},{-5.5 - number * 0.01 if good else -9.0 - number * 0.02},{-7.0 + number * 0.3}"
+        )
+    return ContentFile("\n".join(rows).encode(), name="scores.csv")
+
+
+def ready_release(study, **options) -> Release:
+    """A frozen release."""
+    release = request_release(study, Options(**options), user=cast.ada())
+    job_runner.run(release.job_id)
+    release.refresh_from_db()
+    return release
+
+
+def scored(study, column: str, **fields) -> ScoringRun:
+    """A finished run."""
+    run = request_scoring(study, scores_file(study, **fields), column=column, user=cast.ada())
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    return run

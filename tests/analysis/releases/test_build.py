@@ -69,9 +69,9 @@ def test_pairs_open_in_pandas_under_blimps_names():
     study = judged_study(people=6)
     pair = study.materials.pairs.first()
     pair.fields = {
-        "sentence_good": pair.good.text, "sentence_bad": pair.bad.text, "field": "syntax", "UID": "subject_verb",
-        "linguistics_term": "agreement", "pairID": "0", "simple_LM_method": True, "one_prefix_method": False,
-        "two_prefix_method": False, "lexically_identical": False, "extra": "é",
+        "sentence_good": pair.good.text, "sentence_bad": pair.bad.text, "field": "syntax",
+        "UID": "subject_verb", "linguistics_term": "agreement", "pairID": "0", "simple_LM_method": True,
+        "one_prefix_method": False, "two_prefix_method": False, "lexically_identical": False, "extra": "é",
     }  # fmt: skip
     pair.save()
     content = build_release(study, Options()).files["pairs.jsonl"]
