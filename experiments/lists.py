@@ -146,6 +146,8 @@ def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
     kept = {name: entry[name] for name in ("feedback", "language") if entry.get(name)}
     if "options" in entry:
         good, bad = sorted(entry["options"], key=lambda one: not one["expected"])
+        if entry.get("correct") is None:
+            kept["open"] = True  # either answer is as good
         return {**kept, "good": good["text"], "bad": bad["text"]}
     if (correct := entry.get("correct")) is not None:
         kept["correct"] = correct if isinstance(correct, list) else [correct, correct]

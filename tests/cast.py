@@ -149,8 +149,8 @@ def study(
 ) -> Experiment:
     """An open study with lists; ``extras`` are catch and practice trials as ``{"kind": …, "payload": …}``.
 
-    A payload is an entry of the study's own: ``{"good": …, "bad": …}`` where the task shows pairs, else
-    ``{"sentence": …, "expected": "acceptable"}``, with an optional ``"feedback"``.
+    A payload is what lists keep of a study's own entry: ``{"good": …, "bad": …}`` where the task shows
+    pairs, else ``{"sentence": …, "correct": [low, high]}``, with an optional ``"feedback"``.
     """
     experiment = draft(slug, **fields)
     freeze(experiment)

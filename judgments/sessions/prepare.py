@@ -7,7 +7,7 @@ from django.db import transaction
 from experiments.models import PlannedTrial, Sentence
 from judgments.models import Session, Trial
 from judgments.models.trial import new_public_id
-from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.protocol import protocol_of
 
 
 @transaction.atomic
@@ -43,7 +43,7 @@ def _trial(session: Session, planned: PlannedTrial, *, language: str, arranged: 
     else:
         trial.shown = {**_sentence(planned, language), **arranged}
     if planned.kind in {"catch", "practice"}:
-        trial.correct = _correct(trial, planned.payload, protocol=protocol_of(session.version))
+        trial.correct = _correct(trial, planned.payload)
     return trial
 
 
@@ -73,12 +73,14 @@ def _entry(payload: dict[str, Any], name: str, *, language: str) -> dict[str, st
     return {"sentence_id": "", "text": payload[name], "language": payload.get("language") or language}
 
 
-def _correct(trial: Trial, payload: dict[str, Any], *, protocol: Protocol) -> dict[str, Any]:
+def _correct(trial: Trial, payload: dict[str, Any]) -> dict[str, Any]:
     """The intended answer of a catch or practice trial, in terms of what is shown."""
     correct: dict[str, Any] = {"feedback": payload["feedback"]} if payload.get("feedback") else {}
     if "options" in trial.shown:
+        if payload.get("open"):  # practice without a right answer
+            return correct
         return {**correct, "option": trial.shown["options"][0 if trial.expected_first else 1]["id"]}
-    low, high = payload.get("correct") or protocol.task.intended(
-        payload.get("expected", ""), protocol.settings
-    )
-    return {**correct, "low": low, "high": high} if low is not None and high is not None else correct
+    if payload.get("correct") is None:
+        return correct
+    low, high = payload["correct"]
+    return {**correct, "low": low, "high": high}

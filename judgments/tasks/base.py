@@ -76,18 +76,6 @@ class Task:
         """Lowest and highest value an answer can take; None where unbounded."""
         raise NotImplementedError
 
-    def intended(self, expected: str, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
-        """Range of right values for a catch sentence expected to be acceptable, or unacceptable.
-
-        The half of the scale on its side, the midpoint included; two Nones where the scale has no
-        end or nothing is expected.
-        """
-        low, high = self.scale(settings)
-        if low is None or high is None or expected not in {"acceptable", "unacceptable"}:
-            return None, None
-        middle = (low + high) / 2
-        return (middle, high) if expected == "acceptable" else (low, middle)
-
     def arrange(self, settings: Mapping[str, Any], *, turn: int) -> dict[str, Any]:
         """What one participant's screens have beside sentences, kept with every trial.
 

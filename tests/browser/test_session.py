@@ -15,7 +15,7 @@ QUESTIONS = [
 ]
 PRACTICE = {
     "forced_choice": {"good": "He goes home.", "bad": "He go home.", "feedback": "He needs goes."},
-    "likert": {"sentence": "He goes home.", "expected": "acceptable"},
+    "likert": {"sentence": "He goes home.", "correct": [0, 500], "feedback": "It is fine."},
 }
 
 
@@ -81,8 +81,7 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     session = Session.objects.get()
     expect(page.locator(".code output")).to_have_text(session.completion_code)
     assert Judgment.objects.count() == 5
-    # consent, questions, instructions, practice, feedback where an answer is right, ready, 4 trials, 1 break
-    assert seen == 10 + (task != "magnitude_estimation")
+    assert seen == 11  # consent, questions, instructions, practice, feedback, ready, 4 trials, 1 break
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -38,7 +38,7 @@ def test_a_whole_session_of_each_task(client, task):
     payload = (
         {"good": "He goes.", "bad": "He go."}
         if task == "forced_choice"
-        else {"sentence": "He goes.", "expected": "acceptable", "feedback": "It is fine."}
+        else {"sentence": "He goes.", "correct": [1, 7], "feedback": "It is fine."}
     )
     study(task=task, n_blocks=2, questionnaire=QUESTIONS, extras=({"kind": "practice", "payload": payload},))
     session = consent(client, "/take/agreement/")

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.models import Experiment
+from experiments.lifecycle import open_study
+from experiments.models import Design, Experiment
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions.arrive import refuse
 from judgments.sessions.places import StudyClosed
-from tests.cast import arrival, begin, material_set, sit, study
+from tests.cast import ada, arrival, begin, draft, material_set, sit, study
 
 pytestmark = pytest.mark.django_db
 
@@ -62,14 +63,28 @@ def test_practice_and_catch_keep_their_intended_answer_on_the_server():
     assert catch.shown["options"][1]["id"] == catch.correct["option"]
 
 
-def test_a_sentence_task_marks_the_half_of_the_scale_a_catch_sentence_belongs_to():
+def test_a_sentence_task_keeps_the_range_of_right_answers():
     extras = (
-        {"kind": "catch", "payload": {"sentence": "Cat the sat.", "expected": "unacceptable"}},
+        {"kind": "practice", "payload": {"sentence": "He sat.", "feedback": "Quite so."}},
         {"kind": "catch", "payload": {"sentence": "He sat.", "correct": [6, 7]}},
     )
     session = begin(study(task="likert", n_lists=1, extras=extras))
-    halves = [(one.correct["low"], one.correct["high"]) for one in session.trials.filter(kind="catch")]
-    assert halves == [(1.0, 4.0), (6, 7)]
+    intended = [one.correct for one in session.trials.exclude(kind="target")]
+    assert intended == [{"feedback": "Quite so."}, {"low": 6, "high": 7}]
+
+
+def test_a_study_opened_by_its_researcher_gives_what_it_wrote():
+    experiment = draft(
+        practice=[{"options": [{"text": "Either."}, {"text": "Or."}]}],
+        catch_trials=[{"options": [{"text": "Is is it."}, {"text": "It is."}], "correct": 1}],
+    )
+    Design.objects.create(experiment=experiment, n_lists=2)
+    open_study(experiment, ada())
+    session = begin(experiment)
+    practice, catch = session.trials.get(kind="practice"), session.trials.get(kind="catch")
+    wanted = next(one for one in catch.shown["options"] if one["id"] == catch.correct["option"])
+    assert (practice.correct, wanted["text"]) == ({}, "It is.")
+    assert session.trials.count() == session.list.n_trials == 6
 
 
 def test_sides_of_yes_and_no_alternate_between_participants_of_a_list():

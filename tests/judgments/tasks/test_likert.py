@@ -51,11 +51,9 @@ def test_impossible_scales_are_refused(impossible):
         TASK.settings(impossible)
 
 
-def test_a_catch_sentence_is_right_on_its_half_of_the_scale():
-    settings = TASK.settings({})
-    assert TASK.intended("acceptable", settings) == (4.0, 7.0)
-    low, high = TASK.intended("unacceptable", settings)
-    assert is_correct(TASK.parse("5", settings, options=()), {"low": low, "high": high}) is False
+def test_a_catch_sentence_is_right_within_its_range_ends_included():
+    answers = [TASK.parse(str(n), TASK.settings({}), options=()) for n in range(1, 8)]
+    assert [is_correct(one, {"low": 6, "high": 7}) for one in answers] == [False] * 5 + [True] * 2
 
 
 @pytest.mark.parametrize("profile", ["honest", "careless", "left-biased", "random"])
