@@ -3,14 +3,16 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.db.models import QuerySet
 
 from analysis.errors import BadInput, UnknownName
 from experiments.models import Experiment, MaterialSet
 
 
-def find_experiment(name: str) -> Experiment:
-    """The study of that slug or title."""
-    return _find(Experiment.objects.all(), name, what="experiment", long="title")
+def find_experiment(name: str, *, among: QuerySet[Experiment] | None = None) -> Experiment:
+    """The study of that slug or title, among all or among some."""
+    rows = Experiment.objects.all() if among is None else among
+    return _find(rows, name, what="experiment", long="title")
 
 
 def find_materials(name: str) -> MaterialSet:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput, UnknownName
@@ -83,10 +84,18 @@ def file_sha256(path: Path) -> str:
 
 
 def prepare(
-    read: JudgmentFile, *, sha256: str, experiment: str | Experiment, materials: MaterialSet | None = None
+    read: JudgmentFile,
+    *,
+    sha256: str,
+    experiment: str | Experiment,
+    materials: MaterialSet | None = None,
+    among: QuerySet[Experiment] | None = None,
 ) -> Prepared:
-    """Join a file to its materials and to what is already stored; nothing is written."""
-    title, study = _study(experiment)
+    """Join a file to its materials and to what is already stored; nothing is written.
+
+    The study is looked for ``among`` some (all studies by default); one that is not there would be made.
+    """
+    title, study = _study(experiment, among)
     if study is not None:
         _refuse_unfit(study, read, materials)
         materials = materials or study.materials
@@ -104,13 +113,13 @@ def prepare(
     return Prepared(read, sha256, title, study, materials, own, already)
 
 
-def _study(experiment: str | Experiment) -> tuple[str, Experiment | None]:
+def _study(experiment: str | Experiment, among: QuerySet[Experiment] | None) -> tuple[str, Experiment | None]:
     if isinstance(experiment, Experiment):
         return experiment.title, experiment
     if not experiment.strip():
         raise BadInput("the study needs a name.", remedy="Give --experiment NAME.")
     try:
-        study = find_experiment(experiment)
+        study = find_experiment(experiment, among=among)
     except UnknownName:
         return experiment.strip(), None
     return study.title, study

@@ -199,7 +199,7 @@ class Stored:
             self.low,
             self.high,
             row["is_correct"],
-            round(row["rt_ms"]) if _is_number(row["rt_ms"]) and row["rt_ms"] >= 0 else None,
+            round(row["rt_ms"]) if _is_number(row["rt_ms"]) and 0 <= row["rt_ms"] < 2**31 else None,
             Judgment.InputType.IMPORTED.value,
             {},
         )

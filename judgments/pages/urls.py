@@ -2,9 +2,19 @@
 
 from django.urls import path
 
-from judgments.pages import judgments_views, overview_views
+from judgments.pages import import_views, judgments_views, overview_views, participants_views
 
 urlpatterns = [
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
+    path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
+    path(
+        "studies/<slug:slug>/participants/<int:participant_id>/flag/",
+        participants_views.flag,
+        name="participant-flag",
+    ),
+    path("studies/<slug:slug>/flags/<int:flag_id>/lift/", participants_views.lift, name="flag-lift"),
+    path("judgments/import/", import_views.upload, name="judgment-upload"),
+    path("judgments/import/<uuid:batch>/", import_views.preview, name="judgment-preview"),
+    path("judgments/import/<uuid:batch>/discard/", import_views.discard, name="judgment-discard"),
 ]

@@ -22,6 +22,7 @@ from experiments.materials.encoding import Decoded, read_text, table_from
 from experiments.materials.schema import simple_name
 from judgments.sources.base import JudgmentFile, SourceOptions, refuse_empty
 from judgments.sources.table import NEVER_KEPT, Rows, judgments_from_rows
+from judgments.sources.values import whole_number
 
 _PARTICIPANT = (
     "participant",
@@ -149,7 +150,7 @@ def _name_participants(trials: list[Trial], stem: str) -> tuple[str, tuple[str, 
         return who, ()
     run, last = 0, -1
     for trial in trials:
-        index = int(trial.get("trial_index") or 0)
+        index = whole_number(str(trial.get("trial_index") or 0)) or 0
         run += index <= last or last < 0
         last = index
         trial["participant"] = f"{stem}-{run}"
@@ -169,9 +170,10 @@ def _is_judgment(frame: pd.DataFrame) -> "pd.Series[bool]":
         frame["trial_type"].astype(str) if "trial_type" in frame.columns else pd.Series("", index=frame.index)
     )
     own = [name for name in _OWN if name in frame.columns]
-    named = (
-        frame[own].notna().any(axis=1) & (frame[own] != "").any(axis=1) if own else frame["stimulus"].notna()
-    )
+    if not own and "stimulus" not in frame.columns:
+        return pd.Series(False, index=frame.index)
+    asked = frame[own or ["stimulus"]]
+    named = (asked.notna() & (asked != "")).any(axis=1)
     return named & answered & ~kinds.str.removeprefix("jsPsych-").isin(_QUESTIONS)
 
 

@@ -43,7 +43,11 @@ def materials_of(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
     """
     shown = read.judgments["kind"].isin(OF_MATERIALS)
     trials = read.judgments[shown]
-    named = _named_pairs(trials, read.file) if read.task == "forced_choice" else _named_sentences(trials)
+    named = (
+        _named_pairs(trials, read.file)
+        if read.task == "forced_choice"
+        else _named_sentences(trials, read.file)
+    )
     judgments = read.judgments.copy()
     for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
         judgments[column] = judgments[column].astype(object)
@@ -153,9 +157,17 @@ def _of_pairs(named: pd.DataFrame, read: JudgmentFile) -> Materials:
     )
 
 
-def _named_sentences(trials: pd.DataFrame) -> pd.DataFrame:
+def _named_sentences(trials: pd.DataFrame, file: str) -> pd.DataFrame:
     item = trials["item"].where(trials["item"] != "", trials["sentence_id"])
     nameless = item == ""
+    unclear = trials[nameless & (trials["text"] == "")]
+    if len(unclear):
+        raise BadInput(
+            "the row does not say which sentence was judged.",
+            file=file,
+            row=int(unclear["row"].iloc[0]),
+            remedy="Fill item, sentence_id or sentence in every row.",
+        )
     if nameless.any():
         texts = trials.loc[nameless, "text"]
         numbers = {text: f"s{number}" for number, text in enumerate(texts.unique(), start=1)}

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.columns import require_columns
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.encoding import Table, read_table
 from judgments.sources.base import (
@@ -99,7 +98,9 @@ def read_mturk_batch(path: Path, options: SourceOptions) -> JudgmentFile:
     """
     table = read_table(path, encoding=options.encoding)
     rows, file = table.frame, table.source.file
-    require_columns(rows, "AssignmentId", "AssignmentStatus")
+    absent = [name for name in ("AssignmentId", "AssignmentStatus") if name not in rows.columns]
+    if absent:
+        raise MissingColumns(absent, found=list(rows.columns), file=file)
     worker = next((name for name in ("anonCode", "WorkerId") if name in rows.columns), "")
     if not worker:
         raise MissingColumns(["WorkerId"], found=list(rows.columns), file=file)

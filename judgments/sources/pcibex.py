@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors import BadInput
+from analysis.errors import BadInput, MissingColumns
 from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.schema import simple_name
@@ -89,6 +89,7 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
     refuse_empty(
         lines, file=decoded.file, remedy="Give the raw results as PCIbex shows them, with its comments."
     )
+    _require(lines, decoded.file)
     lines["session"] = _sessions_of(lines)
     answers = _last_answers(lines)
     judged = _is_judged(answers)
@@ -117,6 +118,15 @@ def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
             *_texts_note(trials),
         ),
     )
+
+
+def _require(lines: pd.DataFrame, file: str) -> None:
+    needed = ("received", "order", "label", "type", "name", "parameter", "value", "time")
+    absent = [name for name in needed if name not in lines.columns]
+    if absent:
+        theirs = {ours: name for name, ours in _NAMES.items()}
+        known = [theirs.get(str(name), str(name)) for name in lines.columns]
+        raise MissingColumns([theirs[name] for name in absent], found=known, file=file)
 
 
 def _lines(decoded: Decoded) -> Iterator[Line]:

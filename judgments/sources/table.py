@@ -81,7 +81,10 @@ def table_rows(path: Path, *, encoding: str = "") -> Rows:
     """
     name = path.name.removesuffix(".gz")
     if name.endswith(".parquet"):
-        frame = pd.read_parquet(path)
+        try:
+            frame = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"is no Parquet file ({error}).", file=path.name) from None
         texts = frame.astype(object).where(frame.notna(), "").map(str)
         return Rows(texts.set_axis(range(1, len(texts) + 1)), path.name, "Parquet")
     if name.endswith((".jsonl", ".ndjson")):
@@ -123,6 +126,8 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
     scale, scale_note = scale_of(task, values, low=options.scale_low, high=options.scale_high)
     trials, notes = _trials(frame, columns, values, rows.file)
     check_within_scale(trials, scale, column=answer, file=rows.file)
+    if task in ("forced_choice", "yes_no"):
+        _refuse_between(trials, column=answer, file=rows.file)
     background = {
         ours.removeprefix("background."): theirs for ours, theirs in options.mapping.items() if "." in ours
     }
@@ -144,6 +149,20 @@ def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> J
         notes=(*rows.notes, task_note, scale_note, *notes),
         warnings=warnings,
     )
+
+
+def _refuse_between(trials: pd.DataFrame, *, column: str, file: str) -> None:
+    """Refuse values other than 0 and 1."""
+    between = trials[~trials["value"].isin((0.0, 1.0)) & trials["value"].notna()]
+    if len(between):
+        first = between.iloc[0]
+        raise BadInput(
+            f"{first['value']:g} is neither 0 nor 1.",
+            file=file,
+            row=int(first["row"]),
+            column=column,
+            remedy="A choice is 1 (the expected member, yes) or 0; --task takes another task.",
+        )
 
 
 def _joined(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
@@ -232,7 +251,7 @@ def _positions(
         return in_order, ["no column with positions; trials are numbered in the order of the rows"]
     stated = numbers_of(frame[columns["position"]], column=columns["position"], file=file)
     both = pd.DataFrame({"session": by_session.array, "position": stated.array})
-    sound = (both["position"] >= 1) & (both["position"] % 1 == 0)
+    sound = (both["position"] >= 1) & (both["position"] % 1 == 0) & (both["position"] < 2**31)
     if sound.all() and not both.duplicated().any():
         return both["position"].to_numpy(dtype=np.int64), []
     ordered = both.sort_values("position", kind="stable", na_position="last")

@@ -10,6 +10,7 @@ from judgments.sources.base import participant_frame, session_frame
 from judgments.sources.values import agreed, cleaned, flag_of, is_empty
 
 Columns = Mapping[str, str]
+LONGEST_NAME = 100
 _STATES = frozenset({"complete", "refused", "screened_out", "abandoned", "withdrawn"})
 
 
@@ -79,6 +80,15 @@ def _refuse_unclear(names: pd.Series, people: pd.Series, *, column: str, file: s
             row=int(unnamed[0]),
             column=column,
             remedy="Name the participant in every row.",
+        )
+    long = people.index[people.str.len() > LONGEST_NAME]
+    if len(long):
+        raise BadInput(
+            f"the participant has more than {LONGEST_NAME} characters.",
+            file=file,
+            row=int(long[0]),
+            column=column,
+            remedy="Give a shorter name.",
         )
     both = pd.DataFrame({"session": names.array, "person": people.array}, index=names.index).drop_duplicates()
     shared = both[both["session"].duplicated()]

@@ -151,3 +151,19 @@ def test_mega_acceptability_is_keyed_by_verb_and_frame(shared_data):
     assert (len(found.participants), len(found.sessions)) == (729, 5000)
     native = [attributes["native"] for attributes in found.sessions["attributes"]]
     assert 50 * native.count(False) == 600
+
+
+def test_a_forced_choice_is_one_or_nothing(table):
+    head = "participant,pair_id,value"
+    with pytest.raises(BadInput, match=r"row 3, column 'value': 0\.5 is neither 0 nor 1"):
+        read(table(head, "p,1,1", "p,2,0.5"), task="forced_choice")
+
+
+def test_a_row_without_a_participant_is_refused(table):
+    with pytest.raises(BadInput, match=r"ratings\.csv, row 3, column 'participant'"):
+        read(table(HEAD, "p,i1,a,1,2", ",i2,a,2,3"))
+
+
+def test_broken_parquet_is_refused(table):
+    with pytest.raises(BadInput, match="no Parquet file"):
+        read(table("not parquet", name="a.parquet"))

@@ -1,0 +1,96 @@
+"""The pages that import judgments: send, look, map, confirm."""
+
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from experiments import job_runner
+from experiments.models import Experiment, Job, Membership, Upload
+from judgments.models import Judgment
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+RATINGS = "wer,item,Urteil\np1,i1,2\np1,i2,7\np2,i1,3\n"
+
+
+@pytest.fixture(autouse=True)
+def media(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def ada(client):
+    client.force_login(cast.ada())
+    return client
+
+
+def send(client, text=RATINGS, name="ratings.csv", **chosen):
+    chosen = {"experiment": "Ratings", "format": "table", **chosen}
+    return client.post("/judgments/import/", {"file": SimpleUploadedFile(name, text.encode()), **chosen})
+
+
+def test_upload_leads_to_a_preview_that_names_what_is_missing_and_offers_the_columns(ada):
+    page = ada.get(send(ada).url)
+    assert page.status_code == 200
+    assert "missing columns participant, value" in page.content.decode()
+    assert "wer" in dict(page.context["mapping"].fields["participant"].choices)
+    assert not Experiment.objects.exists()
+
+
+def test_a_mapping_makes_the_file_fit_and_the_job_stores_it_once(ada):
+    address = send(ada).url
+    chosen = {"experiment": "Ratings", "format": "table", "map-participant": "wer", "map-value": "Urteil"}
+    page = ada.post(address, {**chosen, "map-item": "item", "action": "again"}, follow=True)
+    assert page.context["told"]["sessions_new"] == 2
+    for _ in range(2):
+        answer = ada.post(address, {**chosen, "map-item": "item", "action": "import"})
+    job = Job.objects.get()
+    assert answer.url == f"/jobs/{job.pk}/"
+    job_runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.result["judgments_added"]) == ("done", 3)
+    study = Experiment.objects.get()
+    assert (job.experiment, study.owner) == (study, cast.ada())
+    assert Membership.objects.get().role == "owner"
+    assert not Upload.objects.exists()
+    assert ada.get(f"/jobs/{job.pk}/").status_code == 200
+
+
+def test_a_file_that_does_not_fit_leaves_a_failed_job_and_nothing_else(ada):
+    address = send(ada, "participant,item,value\np,i,x\n").url
+    ada.post(address, {"experiment": "Ratings", "format": "table", "action": "import"})
+    job = Job.objects.get()
+    job_runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "row 2, column 'value'" in job.error
+    assert not Judgment.objects.exists()
+
+
+def test_a_stranger_sees_no_upload_of_others_and_cannot_import_into_their_study(client):
+    cast.draft("agreement")
+    client.force_login(cast.ada())
+    address = send(client).url
+    client.force_login(cast.cleo())
+    assert client.get(address).status_code == 404
+    own = send(client, "participant,item,value\np,i,2\np,j,7\n", experiment="agreement").url
+    told = client.get(own).context["told"]
+    assert told["creates_experiment"] is True
+
+
+def test_a_discarded_file_is_gone(ada):
+    address = send(ada).url
+    ada.post(f"{address}discard/")
+    assert not Upload.objects.exists()
+    assert ada.get(address).status_code == 404
+
+
+def test_pages_ask_for_a_login(client):
+    assert client.get("/judgments/import/").status_code == 302
+    assert client.get(f"/judgments/import/{uuid.uuid4()}/").status_code == 302
+
+
+def test_bytes_that_are_no_text_are_told_on_the_page(ada):
+    page = ada.get(send(ada, "a\0b,c\n1,2\n").url)
+    assert 'role="alert"' in page.content.decode()

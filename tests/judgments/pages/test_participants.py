@@ -1,0 +1,71 @@
+"""The people of a study: progress, catch trials, flags by hand."""
+
+import pytest
+
+from experiments.models import AuditEntry
+from judgments.frames import judgment_frame
+from judgments.models import Flag
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/studies/agreement/participants/"
+
+
+@pytest.fixture
+def session():
+    return cast.sit(cast.study("agreement"), n=2)
+
+
+def test_each_person_stands_with_state_progress_and_list(client, session):
+    client.force_login(cast.ben())
+    page = client.get(ADDRESS)
+    (one,) = page.context["people"]
+    (sitting,) = one["sittings"]
+    assert one["person"] == session.participant
+    assert sitting.n_answered == 2
+    assert sitting.n_planned == session.list.n_trials or sitting.n_planned == session.trials.count()
+
+
+def test_an_editor_flags_with_a_reason_and_lifts_again_and_both_are_on_the_trail(client, session):
+    client.force_login(cast.ada())
+    person = session.participant
+    for _ in range(2):
+        client.post(f"{ADDRESS}{person.pk}/flag/", {"reason": "sat beside a friend"})
+    flag = Flag.objects.get()
+    assert judgment_frame(person.experiment)["flagged"].all()
+    assert "sat beside a friend" in client.get(ADDRESS).content.decode()
+    for _ in range(2):
+        client.post(f"/studies/agreement/flags/{flag.pk}/lift/")
+    assert not judgment_frame(person.experiment)["flagged"].any()
+    assert list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))[-2:] == [
+        "participant flagged",
+        "flag lifted",
+    ]
+
+
+def test_a_flag_without_a_reason_is_refused(client, session):
+    client.force_login(cast.ada())
+    page = client.post(f"{ADDRESS}{session.participant.pk}/flag/", {"reason": " "}, follow=True)
+    assert "a flag needs a reason" in page.content.decode()
+    assert not Flag.objects.exists()
+
+
+def test_viewers_look_and_do_not_flag_and_strangers_find_nothing(client, session):
+    client.force_login(cast.ben())
+    assert client.post(f"{ADDRESS}{session.participant.pk}/flag/", {"reason": "x"}).status_code == 403
+    client.force_login(cast.cleo())
+    assert client.get(ADDRESS).status_code == 404
+
+
+def test_people_are_narrowed_by_state_and_flag(client, session):
+    client.force_login(cast.ada())
+    assert not client.get(f"{ADDRESS}?status=complete").context["people"]
+    assert not client.get(f"{ADDRESS}?flagged=on").context["people"]
+    Flag.objects.create(participant=session.participant, reason="x")
+    assert len(client.get(f"{ADDRESS}?flagged=on").context["people"]) == 1
+
+
+@pytest.mark.parametrize("query", ["?status=dream", "?page=999"])
+def test_senseless_queries_still_give_a_page(client, session, query):
+    client.force_login(cast.ada())
+    assert client.get(f"{ADDRESS}{query}").status_code == 200
