@@ -232,9 +232,10 @@ def _plan_words(plan: Plan) -> str:
     if not plan.steps:
         return ""
     steps = ", ".join(step.name for step in plan.steps)
-    stored = f"plan {plan.name}, version {plan.version} (" if plan.author or plan.created_at else "("
+    if not plan.created_at:  # built-in steps, not a stored plan
+        return f"the built-in steps {steps}"
     when = ", fixed before the first response" if plan.locked_before_first_response else ""
-    return f"{stored}steps: {steps}{when})"
+    return f"plan {plan.name}, version {plan.version} (steps: {steps}{when})"
 
 
 def _texts(facts: Facts, files: dict[str, bytes], *, people_columns: tuple[str, ...]) -> dict[str, bytes]:

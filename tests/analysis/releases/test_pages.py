@@ -194,7 +194,7 @@ def test_every_figure_on_a_page_has_words_for_those_who_do_not_see_it(ada):
     page = ada.get(reverse("study-agreement", args=[judged_study().slug])).content.decode()
     assert page.count("<img") == 2
     assert (
-        'alt="Individual agreement by paradigm: 1 paradigms; the lowest is subject_verb with 83 %."' in page
+        'alt="Individual agreement by paradigm; the lowest of 1 is subject_verb with 83 %."' in page
     )
 
 
