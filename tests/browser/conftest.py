@@ -50,7 +50,7 @@ def open_page(chromium: Browser, live_server) -> Iterator[Callable[..., Page]]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.on(
             "request", lambda one: foreign.append(one.url) if _is_foreign(one.url, live_server.url) else None
         )
