@@ -31,6 +31,6 @@ class Schema(AutoSchema):
         failures = ["401", "404", "406"]
         if self.method in UNSAFE:
             failures += ["400", "403", "415", "422"]
-        elif self._is_list_view() or getattr(self.view, "filterset_class", None):
-            failures += ["400"]
+        elif any(one["in"] == "query" for one in self._get_parameters()):
+            failures += ["400", "422"]
         return failures

@@ -1,11 +1,15 @@
 """Pages for what cannot be shown, kind and to the point."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+API = "/api/"
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Nothing at this address, or not for this user: both look the same."""
+    if request.path.startswith(API):
+        return JsonResponse({"code": "not_found", "message": "There is nothing at this address."}, status=404)
     return render(request, "404.html", status=404)
 
 
@@ -16,4 +20,6 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def broken(request: HttpRequest) -> HttpResponse:
     """Our fault."""
+    if request.path.startswith(API):
+        return JsonResponse({"code": "error", "message": "Something broke on our side."}, status=500)
     return render(request, "500.html", status=500)

@@ -158,3 +158,8 @@ def test_documentation_page_names_every_address_without_script(client):
     page = client.get("/api/v1/docs/").content.decode()
     assert "/api/v1/studies/{slug}/judgments.csv" in page
     assert "<script" not in page
+
+
+def test_address_that_leads_nowhere_answers_in_json(api):
+    answer = api.get("/api/v1/nowhere/")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
