@@ -14,7 +14,7 @@ from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.forms import language_field
 from experiments.questions import lines_from_questions, questions_from_lines
 from judgments.tasks.base import Task
-from judgments.tasks.registry import get_task
+from judgments.tasks.registry import shown_task
 
 FROZEN_WITH_OPENING = ("materials",)
 NEEDED_TO_OPEN = ("materials", "consent", "instructions")
@@ -88,7 +88,7 @@ class SettingsForm(forms.ModelForm):
 
     def __init__(self, *args: Any, user, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.task = get_task(self.instance.task)
+        self.task = shown_task(self.instance.task)
         visible = MaterialSet.objects.visible_to(user).values("pk")
         self.fields["materials"].queryset = MaterialSet.objects.filter(
             Q(pk__in=visible) | Q(pk=self.instance.materials_id)

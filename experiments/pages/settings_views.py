@@ -12,7 +12,7 @@ from experiments.models import Experiment
 from experiments.pages.access import audit, get_study, may_edit
 from experiments.pages.forms import task_choices
 from experiments.pages.settings_forms import ParametersForm, SettingsForm
-from judgments.tasks.registry import get_task, task_names
+from judgments.tasks.registry import get_task, shown_task, task_names
 
 
 @login_required
@@ -20,7 +20,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the settings; store them when all of them can be used."""
     study = get_study(request.user, slug, editing=request.method == "POST")
     form = SettingsForm(request.POST or None, instance=study, user=request.user)
-    parameters = ParametersForm(get_task(study.task), study.parameters, request.POST or None)
+    parameters = ParametersForm(shown_task(study.task), study.parameters, request.POST or None)
     if request.method == "POST" and all([form.is_valid(), parameters.is_valid()]):
         store(request.user, form, parameters)
         messages.success(request, "Saved.")
@@ -38,7 +38,7 @@ def settings_context(request, study: Experiment, form: SettingsForm, parameters:
         "page": "settings",
         "form": form,
         "parameters": parameters,
-        "task": get_task(study.task),
+        "task": shown_task(study.task),
         "tasks": task_choices(),
         "is_draft": study.status in Experiment.Status.editable(),
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,

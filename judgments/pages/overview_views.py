@@ -9,7 +9,7 @@ from experiments.pages.access import get_study, may_edit
 from experiments.pages.state_views import buttons
 from experiments.readiness import steps
 from judgments.monitor import facts, list_rows
-from judgments.tasks.registry import get_task
+from judgments.tasks.registry import shown_task
 
 SHOWN_ENTRIES = 8
 
@@ -22,7 +22,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "page": "overview",
-        "task": get_task(study.task),
+        "task": shown_task(study.task),
         "version": study.current_version(),
         "facts": facts(study),
         "lists": list_rows(study) if collected else [],

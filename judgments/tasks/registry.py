@@ -31,3 +31,22 @@ def get_task(name: str) -> Task:
         return tasks()[name]
     except KeyError:
         raise UnknownName("task", name, task_names()) from None
+
+
+def shown_task(name: str) -> Task:
+    """The task of that name; for one that is only imported, a nameplate without parameters.
+
+    Parameters
+    ----------
+    name : str
+        For example ``slider``, whose ratings can be imported but not yet be collected here.
+
+    Returns
+    -------
+    Task
+    """
+    if name in tasks():
+        return tasks()[name]
+    label = f"{name.replace('_', ' ').capitalize()} (imported)"
+    nameplate: type[Task] = type("ImportedTask", (Task,), {"label": label})
+    return nameplate()

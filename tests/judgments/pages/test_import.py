@@ -94,3 +94,12 @@ def test_pages_ask_for_a_login(client):
 def test_bytes_that_are_no_text_are_told_on_the_page(ada):
     page = ada.get(send(ada, "a\0b,c\n1,2\n").url)
     assert 'role="alert"' in page.content.decode()
+
+
+def test_a_task_that_can_only_be_imported_has_its_pages(ada):
+    address = send(ada, "participant,item,value\np,i,0.25\np,j,0.75\n").url
+    ada.post(address, {"experiment": "Sliders", "format": "table", "action": "import"})
+    job_runner.run(Job.objects.get().pk)
+    assert Experiment.objects.get().task == "slider"
+    for page in ("", "settings/", "participants/", "judgments/", "ratings/"):
+        assert ada.get(f"/studies/sliders/{page}").status_code == 200
