@@ -60,7 +60,7 @@ format: $(VENV)/.dev ## Format code and templates
 	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2
 
 docs: $(VENV)/.docs ## Build the documentation into site/
-	@$(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
 
 bench: $(VENV)/.dev ## Measure; prints ratios of one run on this machine
 	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
