@@ -114,7 +114,7 @@ class PlanSerializer(serializers.ModelSerializer):
     """A version of an exclusion plan."""
 
     name = serializers.SlugField(max_length=60)
-    steps = StepSerializer(many=True)
+    steps = StepSerializer(many=True, allow_empty=False)
     author = serializers.CharField(source="author.username", read_only=True, default=None, allow_null=True)
 
     class Meta:

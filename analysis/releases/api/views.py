@@ -37,9 +37,15 @@ from analysis.releases.plans import write_plan
 from analysis.releases.scoring import request_scoring
 from analysis.releases.views.models import runs_of
 from analysis.releases.views.releases import file_answer, find, zip_answer
+from config.api_schema import ErrorSerializer
 from experiments.models import Experiment
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
+
+
+def refusing(kind: type[Serializer]) -> dict[int, type[Serializer]]:
+    """Responses of a report whose choices may be refused."""
+    return {200: kind, 400: ErrorSerializer, 422: ErrorSerializer}
 
 
 def chosen(kind: type[Serializer], request: Request) -> dict[str, Any]:
@@ -52,7 +58,7 @@ def chosen(kind: type[Serializer], request: Request) -> dict[str, Any]:
 class AgreementView(APIView):
     """How far people agree with the expected labels."""
 
-    @extend_schema(summary="Agreement", parameters=[AgreementChoices], responses=AgreementReport)
+    @extend_schema(summary="Agreement", parameters=[AgreementChoices], responses=refusing(AgreementReport))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
@@ -62,7 +68,9 @@ class AgreementView(APIView):
 class RatingsView(APIView):
     """Item means of ratings."""
 
-    @extend_schema(summary="Item means of ratings", parameters=[RatingsChoices], responses=RatingsReport)
+    @extend_schema(
+        summary="Item means", parameters=[RatingsChoices], responses=refusing(RatingsReport)
+    )
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)

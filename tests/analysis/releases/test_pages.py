@@ -70,7 +70,7 @@ def test_agreement_page_shows_ties_rule_and_numbers(ada):
         judgment.judgment.save()
     answer = ada.get(reverse("study-agreement", args=[study.slug]), {"rule": "3/4", "ties": "half"})
     page = answer.content.decode()
-    assert "1 item tied" in page and "3 of 4" in page and "included" in page
+    assert "1 item tied, rejected" in page and "3 of 4" in page and "included" in page
     report = ada.get(
         reverse("study-agreement-json", args=[study.slug]), {"rule": "3/4", "ties": "half"}
     ).json()
@@ -193,9 +193,7 @@ def test_figures_come_in_every_form(ada):
 def test_every_figure_on_a_page_has_words_for_those_who_do_not_see_it(ada):
     page = ada.get(reverse("study-agreement", args=[judged_study().slug])).content.decode()
     assert page.count("<img") == 2
-    assert (
-        'alt="Individual agreement by paradigm; the lowest of 1 is subject_verb with 83 %."' in page
-    )
+    assert 'alt="Individual agreement by paradigm; the lowest of 1 is subject_verb with 83 %."' in page
 
 
 def test_page_and_command_give_the_same_numbers(ada, capsys):
