@@ -9,7 +9,7 @@ from rest_framework import serializers
 from experiments.extras import checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
 from experiments.questions import checked_questions
-from judgments.tasks.registry import get_task, task_names
+from judgments.tasks.registry import shown_task, task_names
 
 EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
 
@@ -48,7 +48,7 @@ def storable(value: Any) -> Any:
 class StudySerializer(serializers.ModelSerializer):
     """A study as it is planned now."""
 
-    task = serializers.ChoiceField(choices=[(name, name) for name in task_names()])
+    task = serializers.CharField(max_length=40, help_text="Name of a task, such as forced_choice.")
     materials = serializers.SlugRelatedField(
         slug_field="slug", queryset=MaterialSet.objects.all(), allow_null=True, required=False
     )
@@ -97,6 +97,14 @@ class StudySerializer(serializers.ModelSerializer):
         version = study.current_version()
         return version.number if version else None
 
+    def validate_task(self, name: str) -> str:
+        """Only installed tasks can be collected; imported studies may have others."""
+        if name not in task_names() and not (self.instance and self.instance.task == name):
+            raise serializers.ValidationError(
+                f"There is no task {name!r}; there are {', '.join(task_names())}."
+            )
+        return name
+
     def validate_materials(self, materials: MaterialSet | None) -> MaterialSet | None:
         """Materials of strangers look as if they did not exist."""
         user = self.context["request"].user
@@ -106,7 +114,7 @@ class StudySerializer(serializers.ModelSerializer):
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         """Parameters have to fit the task; rows have to fit their form."""
-        task = get_task(given.get("task") or self.instance.task)
+        task = shown_task(given.get("task") or self.instance.task)
         if given.get("parameters"):
             task.settings(given["parameters"])
         if "questionnaire" in given:

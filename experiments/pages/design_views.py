@@ -15,7 +15,7 @@ from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.pages.access import audit, get_study, may_edit
 from experiments.pages.settings_forms import DesignForm
 from experiments.pages.settings_views import next_version
-from judgments.tasks.registry import get_task
+from judgments.tasks.registry import shown_task
 
 SHOWN_TRIALS = 300
 
@@ -59,7 +59,7 @@ def preview(study: Experiment, chosen: str) -> dict[str, Any]:
             (place, one, [one.conditions.get(name, 0) for name in conditions])
             for place, one in enumerate(counted, start=1)
         ],
-        "has_sides": get_task(study.task).shows == "pair",
+        "has_sides": shown_task(study.task).shows == "pair",
         "chosen": number,
         "trials": trials,
         "n_hidden": max(0, len(lists[number - 1]) - SHOWN_TRIALS),
@@ -84,7 +84,7 @@ def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str
 def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[str]]:
     """Sentences of planned targets and fillers by the row's id; of a pair, the expected one first."""
     keys = [int(trial.key) for trial in trials if trial.kind in {"target", "filler"}]
-    if get_task(study.task).shows == "pair":
+    if shown_task(study.task).shows == "pair":
         pairs = MinimalPair.objects.filter(pk__in=keys).select_related("good", "bad")
         return {pair.pk: [pair.good.text, pair.bad.text] for pair in pairs}
     return {one.pk: [one.text] for one in Sentence.objects.filter(pk__in=keys)}

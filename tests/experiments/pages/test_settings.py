@@ -117,3 +117,10 @@ def test_materials_stay_once_the_study_was_opened(client):
     client.post("/studies/agreement/settings/", filled(study, materials=other.pk, debrief="Thanks!"))
     study.refresh_from_db()
     assert (study.materials.name, study.debrief) == ("agreement", "Thanks!")
+
+
+@pytest.mark.parametrize("page", ["", "settings/", "design/", "judgments/"])
+def test_study_of_a_task_that_is_only_imported_still_opens(client, page):
+    cast.draft("mega", task="slider", origin=Experiment.Origin.IMPORTED)
+    client.force_login(cast.ada())
+    assert client.get(f"/studies/mega/{page}").status_code == 200
