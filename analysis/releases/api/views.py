@@ -68,9 +68,7 @@ class AgreementView(APIView):
 class RatingsView(APIView):
     """Item means of ratings."""
 
-    @extend_schema(
-        summary="Item means", parameters=[RatingsChoices], responses=refusing(RatingsReport)
-    )
+    @extend_schema(summary="Item means", parameters=[RatingsChoices], responses=refusing(RatingsReport))
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
