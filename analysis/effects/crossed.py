@@ -1,0 +1,209 @@
+"""Cross-products of a linear mixed model with crossed random effects, and its solution at any θ.
+
+The numerical core of :mod:`analysis.effects.mixed`. The grouping factor with the most columns is
+eliminated block by block, so that only the columns of the others meet in one dense matrix.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from analysis.rows import Codes, Floats
+
+_DENSE_SHARE = 0.05
+_DENSE_CELLS = 20_000_000
+_CLASS_CELLS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Term:
+    """One random term: an effect of a covariate that varies between groups (1: an intercept)."""
+
+    codes: Codes
+    n_groups: int
+    covariate: Floats
+
+
+@dataclass(frozen=True)
+class State:
+    """What one choice of θ gives."""
+
+    log_det: float
+    log_det_fixed: float
+    rss: float
+    beta: Floats
+    inverse: Floats
+    """S⁻¹; σ² times it is the covariance of β."""
+
+
+class Crossed:
+    """The cross-products of a mixed model, from which its likelihood at any θ follows."""
+
+    def __init__(self, outcome: Floats, fixed: Floats, *, terms: Sequence[Term]) -> None:
+        self.n, self.p = fixed.shape
+        self.columns = np.column_stack([fixed, outcome])
+        self.products = self.columns.T @ self.columns
+        width: dict[int, int] = {}
+        for term in terms:
+            width[id(term.codes)] = width.get(id(term.codes), 0) + term.n_groups
+        widest = max(width, key=lambda key: width[key]) if width else 0
+        inner = [number for number, term in enumerate(terms) if id(term.codes) == widest]
+        self.order = inner + [number for number in range(len(terms)) if number not in inner]
+        self.inner = [terms[number] for number in inner]
+        self.outer = [terms[number] for number in self.order[len(inner) :]]
+        self._sum_inner()
+        self._sum_outer()
+
+    def _sum_inner(self) -> None:
+        """Blocks of the eliminated factor: groups × terms × terms, and against X and y."""
+        groups = self.inner[0].n_groups if self.inner else 0
+        m = len(self.inner)
+        self.blocks = np.zeros((groups, m, m))
+        self.inner_columns = np.zeros((groups, m, self.p + 1))
+        for a, first in enumerate(self.inner):
+            for b, second in enumerate(self.inner):
+                weights = first.covariate * second.covariate
+                self.blocks[:, a, b] = np.bincount(first.codes, weights=weights, minlength=groups)
+            self.inner_columns[:, a, :] = _group_sums(first, self.columns)
+
+    def _sum_outer(self) -> None:
+        """The other factors against each other, against X and y, and against the eliminated one."""
+        sizes = [term.n_groups for term in self.outer]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        q, groups, m = int(self.starts[-1]), self.blocks.shape[0], len(self.inner)
+        places = [term.codes + self.starts[number] for number, term in enumerate(self.outer)]
+        self.outer_square = np.zeros((q, q))
+        for one, place in zip(self.outer, places, strict=True):
+            for other, there in zip(self.outer, places, strict=True):
+                sums = sparse.coo_array((one.covariate * other.covariate, (place, there)), shape=(q, q))
+                self.outer_square += sums.toarray()
+        sums_of = [_group_sums(term, self.columns) for term in self.outer]
+        self.outer_columns = np.concatenate(sums_of) if sums_of else np.zeros((0, self.p + 1))
+        rows, cols, data = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        for a, term in enumerate(self.inner):
+            for other, there in zip(self.outer, places, strict=True):
+                rows.append(term.codes * m + a)
+                cols.append(there)
+                data.append(term.covariate * other.covariate)
+        where = (np.concatenate(rows), np.concatenate(cols))
+        crossing = sparse.csr_array(
+            sparse.coo_array((np.concatenate(data), where), shape=(groups * m, q)).tocsr()
+        )
+        self._sum_classes(crossing, groups=groups, m=m, q=q)
+        cells = groups * m * q
+        dense = cells <= _DENSE_CELLS and crossing.nnz > _DENSE_SHARE * cells
+        self.crossing: Any = crossing.toarray() if dense else crossing
+
+    def _sum_classes(self, crossing: Any, *, groups: int, m: int, q: int) -> None:
+        """Sum the squared crossing over groups with equal blocks: few, where all sat as many trials."""
+        kinds, self.class_of = np.unique(self.blocks.reshape(groups, m * m), axis=0, return_inverse=True)
+        self.classes: list[Floats] = []
+        if not m or not q or len(kinds) * (m * q) ** 2 > _CLASS_CELLS:
+            return
+        rows = np.repeat(self.class_of, m)
+        place = np.tile(np.arange(m), groups)
+        for kind in range(len(kinds)):
+            parts = [crossing[(rows == kind) & (place == a)] for a in range(m)]
+            self.classes.append(np.array([[_dense(one.T @ other) for other in parts] for one in parts]))
+
+    def _squared(self, inverse_root: Floats, crossing: Any, scale: Floats) -> Floats:
+        """Give R'R, where R = L⁻¹ Λ Z'Z Λ crosses the eliminated factor with the others."""
+        if not self.classes:
+            return _dense(crossing.T @ crossing)
+        weights = inverse_root.transpose(0, 2, 1) @ inverse_root
+        first_of = np.unique(self.class_of, return_index=True)[1]
+        total = np.zeros((len(scale), len(scale)))
+        for kind, sums in zip(first_of, self.classes, strict=True):
+            total += np.einsum("ab,abij->ij", weights[kind], sums, optimize=True)
+        return total * scale[:, None] * scale
+
+    def at(self, theta: Floats) -> State:
+        """Solve the penalized least squares problem at θ.
+
+        Parameters
+        ----------
+        theta : array of float, one per term
+            Standard deviations of the terms relative to the residual; signs do not matter.
+
+        Returns
+        -------
+        State
+
+        Notes
+        -----
+        L L' = Λ Z'Z Λ + I; S = X'X - R'R with R = L⁻¹ Λ Z'X; β = S⁻¹ (X'y - R'c), c = L⁻¹ Λ Z'y;
+        r² = y'y - c'c - β'(X'y - R'c).
+        """
+        ordered = theta[self.order]
+        near, far = ordered[: len(self.inner)], ordered[len(self.inner) :]
+        groups, m = self.blocks.shape[:2]
+        scale = np.repeat(far, np.diff(self.starts))
+        log_det, left = 0.0, self.products
+        outer_columns = self.outer_columns * scale[:, None]
+        square = self.outer_square * scale[:, None] * scale
+        square[np.diag_indices_from(square)] += 1.0
+        if m:
+            block = self.blocks * near[:, None] * near + np.eye(m)
+            root = np.linalg.cholesky(block)
+            log_det += 2 * float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
+            inverse_root = np.linalg.inv(root) * near  # L⁻¹ Λ
+            inner = (inverse_root @ self.inner_columns).reshape(groups * m, -1)
+            left = left - inner.T @ inner
+            if len(scale):
+                crossing = _scaled(inverse_root, self.crossing) * scale
+                outer_columns = outer_columns - crossing.T @ inner
+                square = square - self._squared(inverse_root, crossing, scale)
+        if len(scale):
+            root = linalg.cholesky(square, lower=True, check_finite=False)
+            log_det += 2 * float(np.log(np.diag(root)).sum())
+            solved = linalg.solve_triangular(root, outer_columns, lower=True, check_finite=False)
+            left = left - solved.T @ solved
+        return self._fixed(left, log_det)
+
+    def _fixed(self, left: Floats, log_det: float) -> State:
+        p = self.p
+        if p == 0:
+            return State(log_det, 0.0, float(left[0, 0]), np.zeros(0), np.zeros((0, 0)))
+        square, against = left[:p, :p], left[:p, p]
+        root = linalg.cho_factor(square, lower=True)
+        beta = linalg.cho_solve(root, against)
+        rss = float(left[p, p] - beta @ against)
+        log_det_fixed = 2 * float(np.log(np.diag(root[0])).sum())
+        return State(log_det, log_det_fixed, rss, beta, linalg.cho_solve(root, np.eye(p)))
+
+    def criterion(self, theta: Floats, *, reml: bool = True) -> float:
+        """Give minus twice the profiled log-likelihood, restricted (REML) or not (ML)."""
+        state = self.at(theta)
+        freedom = self.n - self.p if reml else self.n
+        penalty = state.log_det + (state.log_det_fixed if reml else 0.0)
+        if not state.rss > 0:
+            return float("inf")
+        return float(penalty + freedom * (1 + np.log(2 * np.pi * state.rss / freedom)))
+
+
+def _group_sums(term: Term, columns: Floats) -> Floats:
+    sums = [
+        np.bincount(term.codes, weights=term.covariate * column, minlength=term.n_groups)
+        for column in columns.T
+    ]
+    return np.column_stack(sums)
+
+
+def _scaled(inverse_root: Floats, crossing: Any) -> Any:
+    """Multiply each group's rows by its own small matrix."""
+    groups, m = inverse_root.shape[:2]
+    if isinstance(crossing, np.ndarray):
+        if m == 1:
+            return crossing * inverse_root[:, 0]
+        return (inverse_root @ crossing.reshape(groups, m, -1)).reshape(groups * m, -1)
+    places = np.arange(groups)
+    blocks = sparse.bsr_array((inverse_root, places, np.arange(groups + 1)), shape=(groups * m, groups * m))
+    return sparse.csr_array(blocks.tocsr() @ crossing)
+
+
+def _dense(matrix: Any) -> Floats:
+    full: Floats = matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    return full
