@@ -11,11 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.agreement.distances import (
+    interval_disagreements,
+    ordinal_disagreements,
+    ratio_disagreements,
+)
 from analysis.columns import require_columns
 from analysis.errors import BadInput, UnknownName
 from analysis.rows import Codes, Floats, group_codes, joint_codes
 
-LEVELS = ("nominal", "interval")
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+_DISAGREEMENTS = {
+    "ordinal": ordinal_disagreements,
+    "interval": interval_disagreements,
+    "ratio": ratio_disagreements,
+}
 
 
 @dataclass(frozen=True)
@@ -178,9 +188,9 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     Parameters
     ----------
     answers : DataFrame, one row per answer, or CategoryCounts
-        A frame needs ``unit`` and ``value``; the interval level needs a frame of numbers. Units
+        A frame needs ``unit`` and ``value``; levels other than nominal need a frame of numbers. Units
         with one answer drop out.
-    level : {"nominal", "interval"}
+    level : {"nominal", "ordinal", "interval", "ratio"}
 
     Returns
     -------
@@ -191,11 +201,15 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     ------
     UnknownName
         If the level is another word.
+    BadInput
+        If the ratio level meets a negative number, or a level with distances meets counts.
 
     Notes
     -----
     Nominal: D_o = Σ_i (n_i² - Σ_v n_iv²) / (n_i - 1) / N, D_e = (N² - Σ n_v²) / (N (N - 1)).
-    Interval: D_o = 2 Σ_i (n_i Q_i - S_i²) / (n_i - 1) / N, D_e = 2 (N Q - S²) / (N (N - 1)).
+    Interval: D_o = 2 Σ_i (n_i Q_i - S_i²) / (n_i - 1) / N, D_e = 2 (N Q - S²) / (N (N - 1)). Ordinal: the
+    interval level of mid-ranks. Ratio: d² = ((v - w) / (v + w))²; its cost grows with the square of the
+    number of different values.
 
     References
     ----------
@@ -208,11 +222,11 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     """
     if level not in LEVELS:
         raise UnknownName("level of measurement", level, LEVELS)
-    if level == "interval":
+    if level != "nominal":
         if isinstance(answers, CategoryCounts):
             raise BadInput("counts have no distances.", remedy="Give the answers themselves.")
         require_columns(answers, "unit", "value")
-        return _interval_alpha(answers)
+        return _distance_alpha(answers, level=level)
     counts = _counted(answers)
     paired = counts.n >= 2
     total = counts.n[paired].sum()
@@ -228,26 +242,19 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     return Coefficient(float(1 - observed / expected))
 
 
-def _interval_alpha(answers: pd.DataFrame) -> Coefficient:
+def _distance_alpha(answers: pd.DataFrame, *, level: str) -> Coefficient:
     known = answers[answers["value"].notna()]
     unit, units = group_codes(known["unit"])
-    n_all = np.bincount(unit, minlength=len(units))
-    paired = (n_all >= 2)[unit] if len(units) else np.zeros(0, dtype=bool)
+    paired = (np.bincount(unit, minlength=len(units)) >= 2)[unit] if len(units) else np.zeros(0, dtype=bool)
     if not paired.any():
         return Coefficient(None, "no_data")
     unit, value = unit[paired], known["value"].to_numpy(dtype=np.float64)[paired]
+    if level == "ratio" and value.min() < 0:
+        raise BadInput("the ratio level has no negative numbers.", column="value", remedy="Use interval.")
     if value.min() == value.max():
         return Coefficient(None, "no_variation")
-    value = value - value.mean()
-    n = n_all.astype(np.float64)
-    sums = np.bincount(unit, weights=value, minlength=len(n))
-    mean = np.divide(sums, n, out=np.zeros(len(n)), where=n > 0)
-    within = np.bincount(unit, weights=(value - mean[unit]) ** 2, minlength=len(n))
-    total = len(value)
-    several = n >= 2
-    observed = 2 * (n[several] * within[several] / (n[several] - 1)).sum() / total
-    expected = 2 * ((value - value.mean()) ** 2).sum() / (total - 1)
-    return Coefficient(float(1 - observed / expected))
+    observed, expected = _DISAGREEMENTS[level](unit, value)
+    return Coefficient(1 - observed / expected)
 
 
 def label_blind(k: Codes, n: Codes, *, names: Sequence[str]) -> Codes:

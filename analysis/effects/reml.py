@@ -13,6 +13,8 @@ from analysis.rows import Flags, Floats
 ZERO = 1e-3
 """Below this ratio of standard deviations a random term is tried at exactly 0."""
 MAX_STEPS = 60
+SHRINK = 0.1
+STARTS = (0.1, 0.3, 1.0, 3.0)
 _SAME_FIT = 1e-6
 _ONE_THREAD = 2_000
 """Up to this many columns in the dense matrix, threads cost more than they bring."""
@@ -39,7 +41,8 @@ def minimize(model: Crossed, n_terms: int, *, reml: bool = True) -> tuple[Floats
     below :data:`ZERO` are set to 0 where that fits as well, and the others are fitted again.
     """
     free = np.ones(n_terms, dtype=bool)
-    theta, converged = np.ones(n_terms), True
+    converged = True
+    theta = min((np.full(n_terms, size) for size in STARTS), key=lambda at: model.criterion(at, reml=reml))
     while free.any():
         found, converged = _minimize_free(model, theta, free, reml=reml)
         theta = np.where(free, np.abs(found), 0.0)
@@ -65,7 +68,7 @@ def _threads() -> ThreadpoolController:
 
 
 def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) -> tuple[Floats, bool]:
-    """Take Newton steps, each no longer than 1 and halved until the criterion falls."""
+    """Take Newton steps, each no longer than 1, halved until the criterion falls, never onto 0."""
 
     def deviance(part: Floats) -> Floats:
         whole = np.zeros(len(theta))
@@ -82,7 +85,9 @@ def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) ->
         step = _downhill(first[:, 0], second[:, :, 0])
         promised = float(-first[:, 0] @ step)
         for halving in range(20):
-            trial = here + step * 0.5**halving
+            trial = np.maximum(
+                here + step * 0.5**halving, SHRINK * here
+            )  # a step onto 0 would be stuck there
             found = deviance(trial)[0]
             if found <= value:
                 break

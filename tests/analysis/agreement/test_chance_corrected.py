@@ -15,7 +15,7 @@ from analysis.agreement.chance_corrected import (
     label_blind,
     percent_agreement,
 )
-from analysis.errors import UnknownName
+from analysis.errors import BadInput, UnknownName
 
 
 def answers_from_matrix(coders):
@@ -75,7 +75,7 @@ def test_closed_forms_equal_the_published_package(coders):
     data = np.array(
         [[np.nan if value is None else value for value in coder] for coder in coders], dtype=float
     )
-    for level in ("nominal", "interval"):
+    for level in ("nominal", "ordinal", "interval", "ratio"):
         found = krippendorff_alpha(answers, level=level)
         if found.value is not None:
             wanted = krippendorff.alpha(reliability_data=data, level_of_measurement=level)
@@ -95,6 +95,25 @@ def test_alpha_is_invariant_under_relabelling_and_linear_maps(coders, a, b, shuf
     assert krippendorff_alpha(relabelled).value == pytest.approx(nominal)
     assert krippendorff_alpha(permuted).value == pytest.approx(nominal)
     assert krippendorff_alpha(linear, level="interval").value == pytest.approx(interval, abs=1e-6)
+    cubed, scaled = answers.assign(value=answers["value"] ** 3), answers.assign(value=b * answers["value"])
+    ordinal, ratio = krippendorff_alpha(answers, level="ordinal"), krippendorff_alpha(answers, level="ratio")
+    assert krippendorff_alpha(cubed, level="ordinal").value == pytest.approx(ordinal.value)
+    assert krippendorff_alpha(scaled, level="ratio").value == pytest.approx(ratio.value, abs=1e-9)
+
+
+def test_the_ratio_level_refuses_negative_numbers_and_takes_zeros():
+    with pytest.raises(BadInput, match="negative"):
+        krippendorff_alpha(answers_from_matrix([[-1, 2], [1, 2]]), level="ratio")
+    found = krippendorff_alpha(answers_from_matrix([[0, 2], [0, 2]]), level="ratio")
+    assert found.value == 1
+
+
+def test_many_different_values_are_paired_in_blocks(monkeypatch):
+    rng = np.random.default_rng(0)
+    coders = rng.integers(1, 40, size=(5, 30)).astype(float)
+    whole = krippendorff_alpha(answers_from_matrix(coders), level="ratio").value
+    monkeypatch.setattr("analysis.agreement.distances._BLOCK", 50)
+    assert krippendorff_alpha(answers_from_matrix(coders), level="ratio").value == pytest.approx(whole)
 
 
 def test_label_blind_coding_turns_whole_pairs_and_keeps_percent_agreement():
@@ -118,7 +137,7 @@ def test_counts_and_answers_give_the_same_coefficients():
 def test_vector_krippendorff(shared_vectors):
     vector = shared_vectors["krippendorff"]
     answers = answers_from_matrix(vector["input"])
-    for level in ("nominal", "interval"):
+    for level in ("nominal", "ordinal", "interval", "ratio"):
         found = krippendorff_alpha(answers, level=level).value
         assert found == pytest.approx(vector["expected"][level], abs=vector["tolerance"])
 

@@ -1,0 +1,186 @@
+"""Intraclass correlation: how much of the variance of ratings belongs to the sentences rated."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pingouin
+from scipy import stats
+
+from analysis.columns import require_columns
+from analysis.effects.mixed import MixedFit, Random, mixed_model
+from analysis.rows import Floats, group_codes, is_kind, numbers
+
+FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
+_RATED = Random("unit")
+
+
+@dataclass(frozen=True)
+class IntraclassCorrelation:
+    """Intraclass correlations of one set of ratings; ``status`` says whether there are any."""
+
+    status: str
+    method: str = ""
+    """``anova`` for complete tables, ``reml`` for tables with gaps or repeats."""
+    n_units: int = 0
+    n_raters: int = 0
+    ratings_per_unit: float | None = None
+    """The k of the k-rater forms: harmonic mean of the number of ratings of a unit."""
+    table: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["form", "value"]))
+    variances: Mapping[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, form: str) -> float | None:
+        """Give the value of one form, for example ``ICC(A,1)``."""
+        found = self.table.loc[self.table["form"] == form, "value"]
+        return float(found.iloc[0]) if len(found) else None
+
+
+def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id") -> IntraclassCorrelation:
+    """Give the six intraclass correlations of McGraw and Wong, for complete and for sparse designs.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant``, ``value`` (for example z-scored ratings) and the unit's column; targets with a
+        value are used.
+    unit : str
+        Column of what is rated: the sentence, the item, the pair.
+
+    Returns
+    -------
+    IntraclassCorrelation
+        ``table`` has ``form``, ``value`` and, where everybody rated everything once, ``ci_low``,
+        ``ci_high``, ``statistic`` (F), ``df1``, ``df2`` and ``p``. ``status``: ``ok``, ``no_data``,
+        ``too_few`` (one unit, one rater or no unit with two ratings), ``no_variation``, or ``singular`` where
+        a variance is 0.
+
+    Raises
+    ------
+    MissingColumns
+        If a column is absent.
+
+    Notes
+    -----
+    (1,·) takes raters as nested in units, (A,·) is absolute agreement and (C,·) consistency of crossed
+    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: mean squares, through
+    pingouin. Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
+    ICC(C,1) the same without σ²_rater, ICC(1,1) from the model without raters; k is the harmonic mean of
+    the ratings of a unit. Mean squares would drop every unit that lacks a rater, which in a list design is
+    all of them.
+
+    References
+    ----------
+    McGraw & Wong (1996), Psychological Methods 1; Shrout & Fleiss (1979), Psychological Bulletin 86.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({
+    ...     "participant": list("abc") * 3, "sentence_id": [1] * 3 + [2] * 3 + [3] * 3,
+    ...     "value": [1, 2, 3, 4, 5, 7, 8, 8, 9]})
+    >>> round(intraclass_correlation(rows)["ICC(C,1)"], 3)
+    0.957
+    """
+    require_columns(judgments, "participant", "value", unit)
+    value = numbers(judgments)
+    used = is_kind(judgments, ("target",)) & ~np.isnan(value)
+    units, unit_names = group_codes(judgments.loc[used, unit])
+    raters, rater_names = group_codes(judgments.loc[used, "participant"])
+    rows = pd.DataFrame({"unit": units, "rater": raters, "score": value[used]})
+    n, k = len(unit_names), len(rater_names)
+    if len(rows) == 0:
+        return IntraclassCorrelation("no_data")
+    counts = np.bincount(units)
+    if n < 2 or k < 2 or counts.max() < 2:
+        return IntraclassCorrelation("too_few", n_units=n, n_raters=k)
+    if rows["score"].nunique() < 2:
+        return IntraclassCorrelation("no_variation", n_units=n, n_raters=k)
+    if len(rows) == n * k and not rows.duplicated(["unit", "rater"]).any():
+        return _complete(rows, n=n, k=k)
+    return _incomplete(rows, n=n, k=k, per_unit=float(len(counts) / (1 / counts).sum()))
+
+
+def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
+    """Ask pingouin for values, and compute the intervals that it rounds."""
+    scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
+        ends = _ends(scores)
+    table = pd.DataFrame(
+        {
+            "form": found["Type"],
+            "value": found["ICC"],
+            "ci_low": [ends[form][0] for form in found["Type"]],
+            "ci_high": [ends[form][1] for form in found["Type"]],
+            "statistic": found["F"],
+            "df1": found["df1"],
+            "df2": found["df2"],
+            "p": found["pval"],
+        }
+    )
+    status = "ok" if np.isfinite(table["value"]).all() else "no_variation"
+    kept = table if status == "ok" else table.iloc[:0]
+    return IntraclassCorrelation(status, "anova", n, k, float(k), kept.reset_index(drop=True))
+
+
+def _mean_squares(scores: Floats) -> tuple[float, float, float, float]:
+    """Mean squares between units, between raters, of the residual and within units."""
+    n, k = scores.shape
+    grand, of_unit, of_rater = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
+    left = scores - of_unit[:, None] - of_rater + grand
+    return (
+        float(k * ((of_unit - grand) ** 2).sum() / (n - 1)),
+        float(n * ((of_rater - grand) ** 2).sum() / (k - 1)),
+        float((left**2).sum() / ((n - 1) * (k - 1))),
+        float(((scores - of_unit[:, None]) ** 2).sum() / (n * (k - 1))),
+    )
+
+
+def _ends(scores: Floats, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
+    """Give the intervals of the six forms (McGraw & Wong 1996, table 7)."""
+    n, k = scores.shape
+    between, raters, residual, within = _mean_squares(scores)
+    level = 0.5 + confidence / 2
+
+    def quantile(one: float, other: float) -> float:
+        return float(stats.f.ppf(level, one, other))
+
+    ends: dict[str, tuple[float, float]] = {}
+    for kind, noise, df in (("1", within, n * (k - 1)), ("C", residual, (n - 1) * (k - 1))):
+        ratio = np.divide(between, noise)
+        low, high = ratio / quantile(n - 1, df), ratio * quantile(df, n - 1)
+        ends[f"ICC({kind},1)"] = ((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
+        ends[f"ICC({kind},k)"] = (1 - 1 / low, 1 - 1 / high)
+    rho = (between - residual) / (between + (k - 1) * residual + k * (raters - residual) / n)
+    fj, other = np.divide(raters, residual), n * (1 + (k - 1) * rho) - k * rho
+    top = (k - 1) * (n - 1) * (k * rho * fj + other) ** 2
+    v = top / ((n - 1) * k**2 * rho**2 * fj**2 + other**2)
+    upper, lower = quantile(n - 1, v), quantile(v, n - 1)
+    rest = k * raters + (k * n - k - n) * residual
+    low = n * (between - upper * residual) / (upper * rest + n * between)
+    high = n * (lower * between - residual) / (rest + n * lower * between)
+    ends["ICC(A,1)"] = (low, high)
+    ends["ICC(A,k)"] = (low * k / (1 + low * (k - 1)), high * k / (1 + high * (k - 1)))
+    return {form: (float(one), float(two)) for form, (one, two) in ends.items()}
+
+
+def _incomplete(rows: pd.DataFrame, *, n: int, k: int, per_unit: float) -> IntraclassCorrelation:
+    crossed = mixed_model(rows, outcome="score", fixed=(), random=(_RATED, Random("rater")))
+    nested = mixed_model(rows, outcome="score", fixed=(), random=(_RATED,))
+    if not (crossed.usable and nested.usable):
+        status = crossed.status if not crossed.usable else nested.status
+        return IntraclassCorrelation(status, "reml", n, k, per_unit)
+    values = _components_to_forms(crossed, nested, per_unit=per_unit)
+    table = pd.DataFrame({"form": list(values), "value": list(values.values())})
+    return IntraclassCorrelation(crossed.status, "reml", n, k, per_unit, table, dict(crossed.variances))
+
+
+def _components_to_forms(crossed: MixedFit, nested: MixedFit, *, per_unit: float) -> dict[str, float]:
+    unit, rater, residual = (crossed.variances[name] for name in ("unit", "rater", "residual"))
+    alone, within = nested.variances["unit"], nested.variances["residual"]
+    shares = {"1": (alone, within), "A": (unit, rater + residual), "C": (unit, residual)}
+    return {
+        f"ICC({kind},{size})": signal / (signal + noise / (per_unit if size == "k" else 1))
+        for size in ("1", "k")
+        for kind, (signal, noise) in shares.items()
+    }
