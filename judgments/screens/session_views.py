@@ -21,7 +21,7 @@ from judgments.screens.trial_screen import feedback_context, progress, trial_con
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
 from judgments.sessions.finish import finish
-from judgments.sessions.lease import SessionOver
+from judgments.sessions.lease import SessionOver, is_too_late
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.prepare import prepare_trials
 from judgments.sessions.protocol import protocol_of
@@ -61,6 +61,8 @@ def current(request: HttpRequest, session: Session) -> HttpResponse:
     """Show what comes next for this participant."""
     if request.method == "POST":
         return redirect("session", token=session.token)
+    if is_too_late(session):
+        raise StudyClosed("expired")
     step = next_step(session)
     if step.screen == "finish" and not session.trials.exists():
         prepare_trials(session)  # the arrival was cut off before it wrote them
@@ -97,7 +99,7 @@ def answer(request: HttpRequest, session: Session, public_id: str) -> HttpRespon
         return redirect("session", token=session.token)
     response = request.POST.get("response", "")[:1000]
     try:
-        record(session, public_id, Delivery(response))
+        record(session, public_id, Delivery(response, timing={"no_rt": True}))
     except UnknownTrial:
         return not_found(request)
     except BadResponse as problem:

@@ -19,15 +19,16 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: s
         "task_template": f"judgments/tasks/{protocol.task.name}.html",
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
-        "options": [_sentence(one) for one in trial.shown.get("options", ())],
-        "sentence": _sentence(trial.shown) if "text" in trial.shown else None,
+        "options": [sentence_context(one) for one in trial.shown.get("options", ())],
+        "sentence": sentence_context(trial.shown) if "text" in trial.shown else None,
         "parts": protocol.task.screen(protocol.settings, shown=trial.shown),
         "problem": problem,
         "given": given,
     }
 
 
-def _sentence(shown: dict[str, Any]) -> dict[str, str]:
+def sentence_context(shown: dict[str, Any]) -> dict[str, str]:
+    """A sentence under its opaque id, with its language and direction."""
     return {
         "id": shown.get("id", ""),
         "text": shown["text"],
@@ -39,7 +40,9 @@ def _sentence(shown: dict[str, Any]) -> dict[str, str]:
 def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     """What was answered in a practice trial, and what is said about it."""
     trial = step.trial
-    shown = [_sentence(one) for one in trial.shown.get("options", ())] or [_sentence(trial.shown)]
+    shown = [sentence_context(one) for one in trial.shown.get("options", ())] or [
+        sentence_context(trial.shown)
+    ]
     is_correct = trial.judgment.is_correct
     answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response]
     return {

@@ -15,6 +15,7 @@ Screen = Literal[
 ]
 
 
+AMONG_TRIALS = ("practice", "feedback-", "block-")
 BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
 
@@ -90,7 +91,7 @@ def next_step(session: Session) -> Step:
             session.screen,
             is_complete=session.status == Session.Status.COMPLETE,
             is_left=session.is_final,
-            is_lapsed=session.status == Session.Status.ABANDONED or lease_ran_out,
+            is_lapsed=session.status == Session.Status.ABANDONED or lease_ran_out or _was_away(session),
             has_questions=bool(protocol.questionnaire),
             has_instructions=bool(protocol.instructions.strip()),
             next_kind=trial.kind if trial else None,
@@ -102,6 +103,13 @@ def next_step(session: Session) -> Step:
         trial = session.trials.select_related("judgment").get(position=position)
     blocks = session.trials.aggregate(n=Max("block", filter=~Q(kind="practice")))
     return Step(screen, trial=trial, n_blocks=blocks["n"] or 1)
+
+
+def _was_away(session: Session) -> bool:
+    """Whether someone in the middle of the trials did nothing for longer than the study's gap."""
+    if session.last_seen_at is None or not session.screen.startswith(AMONG_TRIALS):
+        return False
+    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_gap
 
 
 def move_on(session: Session, mark: str) -> None:

@@ -5,10 +5,18 @@ from django.utils import timezone
 
 from judgments.models import Session, SessionEvent
 from judgments.sessions.places import check_open, lease_end, locked_lists
+from judgments.sessions.protocol import protocol_of
 
 
 class SessionOver(Exception):
     """The session is complete, refused or withdrawn: nothing more is recorded."""
+
+
+def is_too_late(session: Session) -> bool:
+    """Whether an unfinished session was left alone for longer than its study lets people come back."""
+    if session.is_final or session.last_seen_at is None:
+        return False
+    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_limit
 
 
 def renew(session: Session, *, screen: str = "") -> None:

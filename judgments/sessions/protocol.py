@@ -1,12 +1,16 @@
 """What a session follows: texts and task of the version it began with, whatever changes later."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
 from experiments.models import ExperimentVersion
 from judgments.tasks.base import Task
 from judgments.tasks.registry import get_task
+
+RESUME_GAP_MINUTES = 10  # who is away longer reads the instructions again
+RESUME_LIMIT_DAYS = 7  # who is away longer cannot come back
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Protocol:
     questionnaire: tuple[dict[str, Any], ...]
     debrief: str
     completion_code: str
+    resume_gap: timedelta
+    resume_limit: timedelta
 
 
 def protocol_of(version: ExperimentVersion) -> Protocol:
@@ -47,4 +53,13 @@ def _read(version_id: int, sha256: str) -> Protocol:
         questionnaire=tuple(text("questionnaire") or ()),
         debrief=text("debrief"),
         completion_code=text("completion_code"),
+        resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),
+        resume_limit=timedelta(days=_number(version, "resume_limit_days", RESUME_LIMIT_DAYS)),
     )
+
+
+def _number(version: ExperimentVersion, name: str, usual: int) -> float:
+    """A positive number of the frozen study, or the usual one."""
+    given = version.snapshot.get(name)
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    return float(given) if is_number and 0 < given < 10_000 else float(usual)

@@ -52,8 +52,10 @@ def record(session: Session, public_id: str, delivery: Delivery) -> Recorded:
         return _already(trial, trial.judgment, delivery)
     try:
         with transaction.atomic():
-            renew(session, screen=_screen_after(trial))
-            return Recorded(_insert(trial, answer, delivery, protocol=protocol), is_new=True)
+            renew(session, screen=screen_after(trial))
+            made = judgment_of(trial, answer, delivery, protocol=protocol)
+            made.save(force_insert=True)
+            return Recorded(made, is_new=True)
     except IntegrityError:  # another request stored one between our look and our insert
         first = Judgment.objects.filter(trial=trial).first()
         if first is None:
@@ -69,20 +71,21 @@ def options_of(trial: Trial) -> list[Option]:
     ]
 
 
-def _screen_after(trial: Trial) -> str:
+def screen_after(trial: Trial) -> str:
     """After practice comes feedback, where there is something to say."""
     if trial.kind != "practice":
         return f"block-{trial.block}"
     return f"feedback-{trial.position}" if trial.correct else "practice"
 
 
-def _insert(trial: Trial, answer: Answer, delivery: Delivery, *, protocol: Protocol) -> Judgment:
+def judgment_of(trial: Trial, answer: Answer, delivery: Delivery, *, protocol: Protocol) -> Judgment:
+    """The row of a parsed answer, not yet stored."""
     low, high = protocol.task.scale(protocol.settings)
     now = timezone.now()
     timing = dict(delivery.timing)
     if trial.shown_at is not None:
         timing["server_ms"] = round((now - trial.shown_at).total_seconds() * 1000)
-    return Judgment.objects.create(
+    return Judgment(
         trial=trial,
         response=answer.response,
         value=answer.value,

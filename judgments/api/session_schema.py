@@ -1,0 +1,150 @@
+"""What the addresses of a session take and give, for the OpenAPI document.
+
+The views themselves are plain Django (see :mod:`judgments.api.session_views`): storing an answer is
+the busiest thing the platform does.
+"""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.views import APIView
+
+from config.api_schema import ErrorSerializer
+from judgments.models import Judgment
+
+INPUT_TYPES = [one for one in Judgment.InputType.values if one not in {"imported", ""}]
+TOKEN = OpenApiParameter(
+    "token", str, OpenApiParameter.PATH, description="The token of the session's address."
+)
+
+
+class SentenceSerializer(serializers.Serializer):
+    """A sentence as it is to be shown."""
+
+    id = serializers.CharField(help_text="Opaque; the answer to a forced choice.", allow_blank=True)
+    text = serializers.CharField()
+    language = serializers.CharField(help_text="BCP 47.")
+    direction = serializers.ChoiceField(["ltr", "rtl"])
+
+
+class PlannedTrialSerializer(serializers.Serializer):
+    """One trial of the plan."""
+
+    id = serializers.CharField(help_text="Opaque; names the trial in an answer.")
+    position = serializers.IntegerField()
+    block = serializers.IntegerField()
+    is_practice = serializers.BooleanField()
+    is_answered = serializers.BooleanField()
+    options = SentenceSerializer(many=True)
+    sentence = SentenceSerializer(allow_null=True)
+    parts = serializers.DictField(required=False, help_text="Where they differ from the task's.")
+
+
+class PlannedTaskSerializer(serializers.Serializer):
+    """The task and what its screens have beside sentences."""
+
+    name = serializers.CharField()
+    question = serializers.CharField()
+    parts = serializers.DictField()
+
+
+class PlanSerializer(serializers.Serializer):
+    """The plan of a session."""
+
+    format = serializers.IntegerField()
+    engine = serializers.CharField()
+    study_version = serializers.CharField()
+    language = serializers.CharField()
+    direction = serializers.ChoiceField(["ltr", "rtl"])
+    task = PlannedTaskSerializer()
+    instructions = serializers.CharField(allow_blank=True)
+    resume_gap_s = serializers.IntegerField(help_text="Who was away longer reads the instructions first.")
+    n_blocks = serializers.IntegerField()
+    trials = PlannedTrialSerializer(many=True)
+    words = serializers.DictField(child=serializers.CharField())
+    next = serializers.CharField(help_text="Address of the session's page.")
+
+
+class AnswerSerializer(serializers.Serializer):
+    """One answer."""
+
+    trial = serializers.CharField(help_text="Id of the plan.")
+    response = serializers.CharField(help_text="An option's id, a scale point, yes or no, or a typed number.")
+    rt_ms = serializers.FloatField(required=False, allow_null=True, help_text="Onset to answer, in ms.")
+    input_type = serializers.ChoiceField(INPUT_TYPES, required=False)
+    answered_at = serializers.DateTimeField(required=False, help_text="The browser's clock.")
+    timing = serializers.DictField(
+        required=False, help_text="Further measurements: flags, numbers, short texts."
+    )
+    events = serializers.ListField(
+        child=serializers.DictField(), required=False, help_text="What happened in the trial: kind, details."
+    )
+
+
+class DeliverySerializer(serializers.Serializer):
+    """One to two hundred answers."""
+
+    judgments = AnswerSerializer(many=True)
+    sent_at = serializers.DateTimeField(required=False, help_text="The browser's clock when it was sent.")
+
+
+class RefusalSerializer(serializers.Serializer):
+    """A row that was not stored; the others were."""
+
+    trial = serializers.CharField(allow_blank=True)
+    code = serializers.ChoiceField(["bad_row", "unknown_trial", "bad_response"])
+    message = serializers.CharField()
+
+
+class ReceiptSerializer(serializers.Serializer):
+    """What is stored for good."""
+
+    acknowledged = serializers.ListField(
+        child=serializers.CharField(), help_text="Trials whose answer is stored."
+    )
+    kept_first = serializers.ListField(
+        child=serializers.CharField(), help_text="Of these, trials that had another answer, which stands."
+    )
+    refused = RefusalSerializer(many=True)
+    feedback = serializers.DictField(help_text="Practice trials only: is_correct and text, by trial.")
+    position = serializers.IntegerField(help_text="Every trial up to this position has its answer.")
+    complete = serializers.BooleanField()
+    next = serializers.CharField(help_text="Address of the session's page.")
+
+
+FAILURES = dict.fromkeys((404, 405, 409, 503), ErrorSerializer)
+
+
+class SessionPlan(APIView):
+    """The plan of a session: every trial that is shown, once.
+
+    Whoever has the token is the participant. The plan names no condition and no expected answer.
+    """
+
+    @extend_schema(
+        summary="The plan of a session",
+        operation_id="session_plan",
+        parameters=[TOKEN],
+        responses={200: PlanSerializer, **FAILURES},
+        auth=[],
+    )
+    def get(self, request: object, token: str) -> None:
+        """Documented here, answered by a plain view."""
+
+
+class SessionJudgments(APIView):
+    """Store answers: one or many, in any order, any number of times.
+
+    Each is stored once and acknowledged after commit; the first answer to a trial stands. A row that cannot
+    be stored is refused with a code while the others are kept.
+    """
+
+    @extend_schema(
+        summary="Store answers of a session",
+        operation_id="session_judgments",
+        parameters=[TOKEN],
+        request=DeliverySerializer,
+        responses={200: ReceiptSerializer, **FAILURES, 400: ErrorSerializer, 413: ErrorSerializer},
+        auth=[],
+    )
+    def post(self, request: object, token: str) -> None:
+        """Documented here, answered by a plain view."""

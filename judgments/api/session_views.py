@@ -1,0 +1,184 @@
+"""A session's plan and answers, for the trial engine: plain Django views, documented by session_schema.
+
+The token in the address is the participant, so there is no cookie and no CSRF key: a session works in
+in-app browsers and frames that drop both.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.request import RawPostDataException
+from django.urls import reverse
+from django.utils import timezone, translation
+from django.views.decorators.csrf import csrf_exempt
+from rest_framework.views import APIView
+
+from judgments.api.session_schema import SessionJudgments, SessionPlan
+from judgments.models import Session
+from judgments.screens.page import direction
+from judgments.screens.trial_screen import sentence_context
+from judgments.screens.words import engine_words
+from judgments.sessions.deliver import Refusal, deliver, session_of
+from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
+from judgments.sessions.lease import SessionOver, is_too_late
+from judgments.sessions.places import StudyClosed
+from judgments.sessions.plan import plan_of
+from judgments.sessions.protocol import protocol_of
+
+MOST_BYTES = 1_000_000
+READ_AWAY = 16_000_000  # a longer body is read to this point, so that its sender hears the answer
+TOKEN = re.compile(r"[-\w]{1,64}", re.ASCII)
+
+View = Callable[..., HttpResponse]
+
+
+class Refused(Exception):
+    """A request that cannot be served, with a stable code."""
+
+    def __init__(self, status: int, code: str, message: str, **more: str) -> None:
+        self.status, self.body = status, {"code": code, "message": message, **more}
+        super().__init__(message)
+
+
+def session_address(documented: type[APIView], *, method: str) -> Callable[[View], View]:
+    """A plain view whose failures are all JSON; the OpenAPI document reads ``documented``."""
+
+    def decorate(view: View) -> View:
+        @csrf_exempt
+        @wraps(view)
+        def guarded(request: HttpRequest, token: str) -> HttpResponse:
+            try:
+                if request.method not in {method, "HEAD" if method == "GET" else method}:
+                    raise Refused(405, "method_not_allowed", f"This address takes {method} only.")
+                if not TOKEN.fullmatch(token):
+                    raise _unknown()
+                answer = view(request, token)
+            except Refused as refused:
+                answer = JsonResponse(refused.body, status=refused.status)
+            except (OperationalError, InterfaceError):
+                answer = JsonResponse(
+                    {"code": "try_again", "message": "The database does not answer; send it again."},
+                    status=503,
+                )
+            if answer.status_code == 405:
+                answer["Allow"] = method
+            answer["Cache-Control"] = "no-store"
+            return answer
+
+        guarded.cls, guarded.initkwargs = documented, {}  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+@session_address(SessionPlan, method="GET")
+def plan(request: HttpRequest, token: str) -> HttpResponse:
+    """The trials of a session with the engine's words."""
+    session = _found(token)
+    if session.is_final:
+        raise _over(session)
+    language = protocol_of(session.version).language
+    with translation.override(language):
+        return JsonResponse(
+            {
+                **plan_of(session, sentence_of=sentence_context),
+                "direction": direction(language),
+                "words": engine_words(),
+                "next": _page(session),
+            }
+        )
+
+
+@session_address(SessionJudgments, method="POST")
+def store(request: HttpRequest, token: str) -> HttpResponse:
+    """Answers come in; what is acknowledged is committed."""
+    rows, refused = _rows(_body(request))
+    session = _found(token, sent=[row.trial for row in rows])
+    try:
+        receipt = deliver(session, rows)
+    except SessionOver:
+        raise _over(session) from None
+    except StudyClosed as door:
+        raise Refused(
+            409,
+            "no_place",
+            f"The place of this session is gone: the study is {door.reason}.",
+            next=_page(session),
+        ) from None
+    return JsonResponse(
+        {
+            "acknowledged": receipt.acknowledged,
+            "kept_first": receipt.kept_first,
+            "refused": [asdict(one) for one in (*refused, *receipt.refused)],
+            "feedback": receipt.feedback,
+            "position": receipt.position,
+            "complete": receipt.is_complete,
+            "next": _page(session),
+        }
+    )
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    """The request's JSON object."""
+    length = request.META.get("CONTENT_LENGTH") or "0"
+    if length.isdigit() and int(length) > MOST_BYTES:
+        _read_away(request)
+        raise Refused(413, "too_large", f"Send at most {MOST_BYTES:,} bytes at once.")
+    try:
+        body = json.loads(request.body)
+    except (ValueError, RecursionError, RawPostDataException):
+        raise Refused(400, "invalid_json", "The body has to be JSON in UTF-8.") from None
+    if not isinstance(body, dict) or not isinstance(body.get("judgments"), list):
+        raise Refused(400, "invalid", "The body has to be an object with a list of judgments.")
+    if not 1 <= len(body["judgments"]) <= MOST_ROWS:
+        raise Refused(400, "wrong_number", f"Send 1 to {MOST_ROWS} judgments at once.")
+    return body
+
+
+def _read_away(request: HttpRequest) -> None:
+    left = READ_AWAY
+    while left > 0 and (block := request.read(min(left, 1 << 16))):
+        left -= len(block)
+
+
+def _rows(body: dict[str, Any]) -> tuple[list[Incoming], list[Refusal]]:
+    """The rows that may be answers, and those that cannot be."""
+    now, sent_at = timezone.now(), moment(body.get("sent_at"))
+    rows, refused = [], []
+    for raw in body["judgments"]:
+        try:
+            rows.append(read_row(raw, received_at=now, sent_at=sent_at))
+        except BadRow as problem:
+            named = raw.get("trial") if isinstance(raw, dict) else ""
+            trial = named if isinstance(named, str) and PUBLIC_ID.fullmatch(named) else ""
+            refused.append(Refusal(trial, "bad_row", str(problem)))
+    return rows, refused
+
+
+def _found(token: str, *, sent: list[str] | None = None) -> Session:
+    session = session_of(token, sent=sent or [])
+    if session is None:
+        raise _unknown()
+    if is_too_late(session):
+        raise Refused(404, "session_expired", "This session has expired.", next=_page(session))
+    return session
+
+
+def _unknown() -> Refused:
+    return Refused(404, "session_unknown", "There is no session with this token.")
+
+
+def _over(session: Session) -> Refused:
+    return Refused(
+        409, "session_over", "This session has ended: nothing more is stored.", next=_page(session)
+    )
+
+
+def _page(session: Session) -> str:
+    return reverse("session", kwargs={"token": session.token})

@@ -1,0 +1,61 @@
+"""The plan of a session, sent to the browser once: sentences and opaque ids, no condition and no key."""
+
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from judgments.models import Judgment, Session, Trial
+from judgments.sessions.protocol import Protocol, protocol_of
+
+FORMAT = 1
+ENGINE = "1.0.0"
+
+
+def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
+    """Everything a browser needs to go through the trials without asking again.
+
+    ``sentence_of`` turns what was shown into text, language and direction. Kinds other than practice
+    are not told apart, and no trial says which answer is expected.
+    """
+    protocol = protocol_of(session.version)
+    answered = Judgment.objects.filter(trial=OuterRef("pk"))
+    trials = list(
+        session.trials.annotate(is_answered=Exists(answered))
+        .order_by("position")
+        .only("public_id", "position", "block", "kind", "shown", "session_id")
+    )
+    parts = [protocol.task.screen(protocol.settings, shown=trial.shown) for trial in trials]
+    common = parts[0] if parts else {}
+    return {
+        "format": FORMAT,
+        "engine": ENGINE,
+        "study_version": session.version.sha256[:12],
+        "language": protocol.language,
+        "task": {
+            "name": protocol.task.name,
+            "question": protocol.settings["question"],
+            "parts": common,
+        },
+        "instructions": protocol.instructions.strip(),
+        "resume_gap_s": round(protocol.resume_gap.total_seconds()),
+        "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
+        "trials": [
+            _trial(trial, protocol, common=common, parts=own, sentence_of=sentence_of)
+            for trial, own in zip(trials, parts, strict=True)
+        ],
+    }
+
+
+def _trial(
+    trial: Trial, protocol: Protocol, *, common: dict[str, Any], parts: dict[str, Any], sentence_of: Any
+) -> dict[str, Any]:
+    planned: dict[str, Any] = {
+        "id": trial.public_id,
+        "position": trial.position,
+        "block": trial.block,
+        "is_practice": trial.kind == "practice",
+        "is_answered": trial.is_answered,
+        "options": [sentence_of(one) for one in trial.shown.get("options", ())],
+        "sentence": sentence_of(trial.shown) if "text" in trial.shown else None,
+    }
+    return planned if parts == common else {**planned, "parts": parts}
