@@ -39,7 +39,9 @@ def start_worker(tmp_path):
         "DATABASE_POOL": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    command = "-A config -b BROKER worker -I tests.experiments.slow_job --pool solo --loglevel warning -Q QUEUE"
+    command = (
+        "-A config -b BROKER worker -I tests.experiments.slow_job --pool solo --loglevel warning -Q QUEUE"
+    )
     words = [{"BROKER": broker, "QUEUE": queue}.get(word, word) for word in command.split()]
     started: list[subprocess.Popen] = []
 
@@ -75,7 +77,9 @@ def wait_until(condition, seconds: float = 40) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_job_of_a_killed_worker_finishes_once(start_worker, monkeypatch, settings):
     material_set = MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)  # this test carries the ids itself
+    monkeypatch.setattr(
+        "experiments.job_runner.send", lambda job_id: None
+    )  # this test carries the ids itself
     job = enqueue("tests.slow", {"steps": 40, "set": material_set.pk})
     first = start_worker()
     send_from_outside(job, start_worker)
