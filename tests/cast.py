@@ -46,7 +46,7 @@ FROZEN_FIELDS = (
     "completion_code",
 )
 PARAMETERS = {"magnitude_estimation": {"reference": "The key to the doors are here.", "modulus": 100}}
-ANSWERS = {"likert": "6", "yes_no": "yes", "magnitude_estimation": "62,5"}
+ANSWERS = {"likert": "6", "yes_no": "yes", "magnitude_estimation": "62,5", "slider": "62"}
 
 
 def user(name: str, **fields: Any):

@@ -23,11 +23,7 @@ QUESTION_HELP = (
     "One per line: Question? | text, number, yes-no, choice: a; b; c or several: a; b; c | required, native"
 )
 PAIR_HELP = "One per line: right sentence | other sentence"
-SENTENCE_HELP = {
-    "likert": "One per line: sentence | right answer, such as 6-7",
-    "yes_no": "One per line: sentence | yes or no",
-    "magnitude_estimation": "One per line: sentence | right range, such as 100-1000",
-}
+SENTENCE_HELP = "One per line: sentence | {right_answer}"
 
 
 def lines_field(label: str, rows: int = 5) -> forms.CharField:
@@ -107,7 +103,7 @@ class SettingsForm(forms.ModelForm):
         line = (
             PAIR_HELP
             if self.task.shows == "pair"
-            else SENTENCE_HELP.get(self.task.name, SENTENCE_HELP["likert"])
+            else SENTENCE_HELP.format(right_answer=self.task.right_answer)
         )
         self.fields["catch_trials"].help_text = f"{line}. They show who reads; they are never analysed."
         self.fields["practice"].help_text = f"{line} | what to say afterwards (may be left out)."

@@ -106,7 +106,7 @@ def answer(request: HttpRequest, session: Session, public_id: str) -> HttpRespon
         trial = session.trials.get(public_id=public_id)
         n_blocks = next_step(session).n_blocks
         step = Step("trial", trial=trial, n_blocks=n_blocks)
-        return screen(request, session, step, problem=gettext(problem.message), given=response, status=422)
+        return screen(request, session, step, problem=problem.said_in(gettext), given=response, status=422)
     if next_step(session).screen == "finish":
         finish(session)
     return redirect("session", token=session.token)

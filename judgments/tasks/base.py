@@ -1,6 +1,6 @@
 """What every task offers: its parameters, the data it records, parsing and simulation of an answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -13,7 +13,26 @@ PROFILES = ("honest", "careless", "left-biased", "random")
 
 
 class BadResponse(BadInput):
-    """An answer that the task cannot accept; the message is shown to the participant."""
+    """An answer that the task cannot accept; the message is shown to the participant.
+
+    ``words`` may hold ``%(name)s`` for each of ``values``; they are catalogued for translation by
+    ``make messages``, and translated at the door by :meth:`said_in`.
+    """
+
+    def __init__(self, words: str, **values: object) -> None:
+        self.words, self.values = words, values
+        super().__init__(words % values if values else words)
+
+    def said_in(self, translate: Callable[[str], str]) -> str:
+        """The message in another language.
+
+        Examples
+        --------
+        >>> BadResponse("From %(low)s on.", low=1).said_in({"From %(low)s on.": "Ab %(low)s."}.__getitem__)
+        'Ab 1.'
+        """
+        words = translate(self.words)
+        return words % self.values if self.values else words
 
 
 @dataclass(frozen=True)
@@ -58,6 +77,7 @@ class Task:
     name: ClassVar[str] = ""
     label: ClassVar[str] = ""
     shows: ClassVar[Shows] = "sentence"
+    right_answer: ClassVar[str] = "a number"  # how a researcher writes the right answer of a catch trial
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     data: ClassVar[tuple[Datum, ...]] = ()
 

@@ -16,6 +16,7 @@ class Likert(Task):
 
     name = "likert"
     label = "Likert scale"
+    right_answer = "right answer, such as 6-7"
     parameters = (
         Parameter(
             "question", "How natural does this sentence sound to you?", "The question above the sentence."
@@ -124,7 +125,7 @@ class Likert(Task):
         if not response:
             raise BadResponse("Please choose a point on the scale.")
         if response not in {str(point) for point in range(low, high + 1)}:
-            raise BadResponse(f"Please choose a point from {low} to {high}.")
+            raise BadResponse("Please choose a point from %(low)s to %(high)s.", low=low, high=high)
         return Answer(response, float(response))
 
     def simulate(

@@ -1,7 +1,6 @@
 """Magnitude estimation: how acceptable, as a number against a reference sentence."""
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,10 +8,9 @@ import numpy as np
 
 from analysis.errors import BadInput
 from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from judgments.tasks.numerals import decimal_of
 
-DECIMAL = re.compile(r"[+]?(\d+([.,]\d*)?|[.,]\d+)", re.ASCII)
 LARGEST = 1e12
-TOO_LONG = 40
 
 
 class MagnitudeEstimation(Task):
@@ -20,6 +18,7 @@ class MagnitudeEstimation(Task):
 
     name = "magnitude_estimation"
     label = "Magnitude estimation"
+    right_answer = "right range, such as 100-1000"
     parameters = (
         Parameter(
             "question",
@@ -110,7 +109,7 @@ class MagnitudeEstimation(Task):
         Parameters
         ----------
         response : str
-            Digits with at most one decimal point or comma; spaces around are allowed.
+            Digits of any script with at most one decimal point or comma; spaces around are allowed.
         settings : mapping
         options : sequence of Option
             Not needed.
@@ -122,24 +121,19 @@ class MagnitudeEstimation(Task):
         Raises
         ------
         BadResponse
-            If it is empty, no plain number, zero, or beyond 10¹².
-
-        Notes
-        -----
-        Exponents, ``nan`` and ``inf`` are refused, and so are two separators: ``1,000.5`` could be
-        read in two ways, and guessing would change the measurement.
+            If it is empty, no plain number (see :func:`~judgments.tasks.numerals.decimal_of`), zero, or
+            beyond 10¹².
 
         Examples
         --------
         >>> MagnitudeEstimation().parse("62,5", {}, options=()).value
         62.5
         """
-        typed = response.strip()
-        if not typed:
+        if not response.strip():
             raise BadResponse("Please type a number.")
-        if len(typed) > TOO_LONG or not DECIMAL.fullmatch(typed):
+        value = decimal_of(response)
+        if value is None:
             raise BadResponse("Please type one number in digits, such as 80 or 62.5, without signs or words.")
-        value = float(typed.replace(",", "."))
         if value <= 0:
             raise BadResponse(
                 "Please type a number above 0. However bad a sentence is, there is a small number for it."

@@ -34,12 +34,12 @@ def get_task(name: str) -> Task:
 
 
 def shown_task(name: str) -> Task:
-    """The task of that name; for one that is only imported, a nameplate without parameters.
+    """The task of that name; for one that is not installed here, a nameplate without parameters.
 
     Parameters
     ----------
     name : str
-        For example ``slider``, whose ratings can be imported but not yet be collected here.
+        Of a study whose judgments came in under a task that this house does not have.
 
     Returns
     -------

@@ -13,6 +13,7 @@ class YesNo(Task):
 
     name = "yes_no"
     label = "Yes or no"
+    right_answer = "yes or no"
     parameters = (
         Parameter("question", "Is this an acceptable sentence?", "The question above the sentence."),
         Parameter("yes_label", "Yes", "Words on the button for yes."),

@@ -121,6 +121,6 @@ def test_materials_stay_once_the_study_was_opened(client):
 
 @pytest.mark.parametrize("page", ["", "settings/", "design/", "judgments/"])
 def test_study_of_a_task_that_is_only_imported_still_opens(client, page):
-    cast.draft("mega", task="slider", origin=Experiment.Origin.IMPORTED)
+    cast.draft("mega", task="ranking", origin=Experiment.Origin.IMPORTED)
     client.force_login(cast.ada())
     assert client.get(f"/studies/mega/{page}").status_code == 200

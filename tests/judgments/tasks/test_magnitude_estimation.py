@@ -25,6 +25,11 @@ SETTINGS = TASK.settings({"reference": "Who said my brother was kept tabs on by 
         (" 12 ", 12),
         ("0.001", 0.001),
         ("5.", 5),
+        ("٦٢٫٥", 62.5),
+        ("۶۲٫۵", 62.5),
+        ("６２．５", 62.5),
+        ("６２，５", 62.5),
+        ("\u200f٣", 3),
     ],
 )
 def test_any_positive_decimal_with_point_or_comma_is_a_number_and_is_kept_as_typed(typed, value):
@@ -50,7 +55,7 @@ def test_any_positive_decimal_with_point_or_comma_is_a_number_and_is_kept_as_typ
         "1,000.5",
         "1 000",
         "5%",
-        "٣",
+        "٣٫٣٫٣",
         "1_0",
         "9" * 41,
         "9" * 20,
