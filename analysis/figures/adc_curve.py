@@ -11,7 +11,7 @@ from analysis.comparison.baselines import adc_shares, constant_baseline
 from analysis.comparison.criteria import Signs
 from analysis.comparison.deltas import PairTable
 from analysis.errors import NotEnoughData
-from analysis.figures.theme import CONSTANT, PEOPLE, caption, judge_colour, judge_order, layered
+from analysis.figures.theme import CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
 
 DELTA_MAX = 3.0
 STEPS = 120
@@ -94,8 +94,6 @@ def adc_curve_figure(
     require_columns(curves, "judge", "delta", "adc")
     if not len(curves):
         raise NotEnoughData("no pair has human scores of both members.")
-    judges = judge_order(curves["judge"])
-    dashes = [[6, 4] if name == PEOPLE else [2, 3] if name == CONSTANT else [1, 0] for name in judges]
     lines = (
         alt.Chart(curves)
         .mark_line(strokeWidth=2.5)
@@ -103,7 +101,7 @@ def adc_curve_figure(
             x=alt.X("delta:Q", title="δ"),
             y=alt.Y("adc:Q", title="share of pairs within δ", scale=alt.Scale(domain=[0, 1])),
             color=judge_colour(curves["judge"]),
-            strokeDash=alt.StrokeDash("judge:N", title=None, scale=alt.Scale(domain=judges, range=dashes)),
+            strokeDash=judge_dash(curves["judge"]),
             tooltip=[
                 alt.Tooltip("judge:N"),
                 alt.Tooltip("delta:Q", title="δ", format=".2f"),

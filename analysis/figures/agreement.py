@@ -9,7 +9,7 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.theme import FAILED, PASSED, caption, layered
 
-STEP = 18
+STEP = 24
 STATUSES = ("included", "ok", "rejected", "insufficient_items")
 COLOURS = (PASSED, PASSED, FAILED, "#8a8f98")
 
@@ -62,13 +62,15 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         raise NotEnoughData("there is no paradigm to draw.")
     shown = paradigms.sort_values(["share", "paradigm"], ascending=[False, True], kind="stable")
     y = alt.Y("paradigm:N", sort=list(shown["paradigm"]), title=None)
+    looks = [look for look in zip(STATUSES, COLOURS, strict=True) if look[0] in set(shown["status"])]
+    statuses, colours = (list(column) for column in zip(*looks, strict=True))
     base = alt.Chart(shown)
     bars = base.mark_bar(opacity=0.75).encode(
         x=alt.X(
             "share:Q", title="individual agreement", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
         ),
         y=y,
-        color=alt.Color("status:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(COLOURS))),
+        color=alt.Color("status:N", title=None, scale=alt.Scale(domain=statuses, range=colours)),
     )
     lines = base.mark_rule(strokeWidth=1.5).encode(x="ci_low:Q", x2="ci_high:Q", y=y)
     half = alt.Chart(pd.DataFrame({"half": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="half:Q")

@@ -13,6 +13,7 @@ from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layer
 HEIGHT = 380
 MAX_POINTS = 4_000
 OUTCOMES = ("within δ", "too far", "other sign")
+LOOKS = tuple(zip(OUTCOMES, (PASSED, TOO_FAR, FAILED), ("circle", "square", "triangle-up"), strict=True))
 
 
 def delta_frame(table: PairTable, model: str, *, delta: float = 1.0, signs: Signs = "strict") -> pd.DataFrame:
@@ -85,6 +86,8 @@ def delta_figure(
         scale=alt.Scale(domain=[-reach, reach], nice=False),
     )
     y = alt.Y("human_delta:Q", title="Δ people (z)", scale=alt.Scale(domain=[-reach, reach], nice=False))
+    looks = [look for look in LOOKS if look[0] in set(deltas["outcome"])]
+    outcomes, colours, shapes = (list(column) for column in zip(*looks, strict=True))
     passed = int((deltas["outcome"] == OUTCOMES[0]).sum())
     title = caption(
         "Differences of people and model",
@@ -103,12 +106,12 @@ def delta_figure(
             color=alt.Color(
                 "outcome:N",
                 title=None,
-                scale=alt.Scale(domain=list(OUTCOMES), range=[PASSED, TOO_FAR, FAILED]),
+                scale=alt.Scale(domain=outcomes, range=colours),
             ),
             shape=alt.Shape(
                 "outcome:N",
                 title=None,
-                scale=alt.Scale(domain=list(OUTCOMES), range=["circle", "square", "triangle-up"]),
+                scale=alt.Scale(domain=outcomes, range=shapes),
             ),
         )
     )

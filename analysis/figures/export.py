@@ -9,6 +9,7 @@ import pandas as pd
 import vl_convert as vlc
 
 from analysis.errors import BadInput, UnknownName
+from analysis.figures.fitting import fitted
 from analysis.figures.theme import VEGA_LITE, Mode, specification
 
 Format = Literal["svg", "png", "pdf", "csv", "json"]
@@ -49,7 +50,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
     mode : {"light", "dark"}
         Paper; PNG and PDF have no transparent ground in print, so light is white.
     width : int
-        Of the drawing in points.
+        Of the whole figure in points, labels included.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
         raise UnknownName("form of figure", form, FORMATS)
     if form == "csv":
         return figure_data(chart).to_csv(index=False, lineterminator="\n").encode()
-    found = specification(chart.properties(width=width), mode)
+    found = fitted(specification(chart, mode), width=width)
     if form == "json":
         return json.dumps(found, ensure_ascii=False).encode()
     if form == "svg":

@@ -10,7 +10,7 @@ from analysis.figures.theme import caption, layered
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")
 SHAPES = ("circle", "diamond", "triangle-down", "cross", "cross")
-STEP = 16
+STEP = 20
 
 
 def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> alt.LayerChart:
@@ -40,8 +40,12 @@ def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> a
     if not len(shown):
         raise NotEnoughData("no item has a judgment.")
     order = list(dict.fromkeys(shown[label].astype(str)))
-    y = alt.Y(f"{label}:N", sort=order, title=None, axis=alt.Axis(labelFontSize=11))
-    colour = alt.Color("majority:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(COLOURS)))
+    y = alt.Y(f"{label}:N", sort=order, title=None)
+    looks = [
+        look for look in zip(STATUSES, COLOURS, SHAPES, strict=True) if look[0] in set(shown["majority"])
+    ]
+    statuses, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    colour = alt.Color("majority:N", title=None, scale=alt.Scale(domain=statuses, range=colours))
     base = alt.Chart(shown)
     lines = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
         x="ci_low:Q", x2="ci_high:Q", y=y, color=colour
@@ -55,7 +59,7 @@ def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> a
         ),
         y=y,
         color=colour,
-        shape=alt.Shape("majority:N", title=None, scale=alt.Scale(domain=list(STATUSES), range=list(SHAPES))),
+        shape=alt.Shape("majority:N", title=None, scale=alt.Scale(domain=statuses, range=shapes)),
         tooltip=[
             alt.Tooltip(f"{label}:N"),
             alt.Tooltip("share:Q", format=".1%"),

@@ -7,7 +7,7 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.theme import PASSED, caption, layered
 
-STEP = 22
+STEP = 26
 CONDITIONS = 40
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 Mode = Literal["light", "dark"]
 
 PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
+DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3]}
 SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 CAPTION_WIDTH = 54
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -55,7 +56,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "titleFontWeight": "normal",
-            "labelLimit": 150,
+            "labelLimit": 0,
         },
         "legend": {
             "labelColor": ink,
@@ -63,8 +64,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 12,
             "orient": "bottom",
-            "columns": 2,
-            "labelLimit": 160,
+            "labelLimit": 0,
             "symbolSize": 90,
         },
         "title": {
@@ -138,7 +138,10 @@ def judge_colour(judges: Iterable[str], *, title: str | None = None) -> alt.Colo
     altair.Color
         Encoding of the field ``judge``.
     """
-    return alt.Color("judge:N", title=title, scale=alt.Scale(domain=judge_order(judges)))
+    names = list(judges)
+    return alt.Color(
+        "judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names)
+    )
 
 
 def judge_shape(judges: Iterable[str]) -> alt.Shape:
@@ -154,7 +157,33 @@ def judge_shape(judges: Iterable[str]) -> alt.Shape:
     altair.Shape
         Encoding of the field ``judge``.
     """
-    return alt.Shape("judge:N", title=None, scale=alt.Scale(domain=judge_order(judges)))
+    names = list(judges)
+    return alt.Shape("judge:N", title=None, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names))
+
+
+def judge_dash(judges: Iterable[str]) -> alt.StrokeDash:
+    """Dash people's line and dot the constant's; the legend is shared with the colour.
+
+    Parameters
+    ----------
+    judges : iterable of str
+        Names.
+
+    Returns
+    -------
+    altair.StrokeDash
+        Encoding of the field ``judge``.
+    """
+    names = list(judges)
+    order = judge_order(names)
+    dashes = [DASHES.get(name, [1, 0]) for name in order]
+    scale = alt.Scale(domain=order, range=dashes)
+    return alt.StrokeDash("judge:N", title=None, scale=scale, legend=_legend(names))
+
+
+def _legend(judges: Sequence[str]) -> alt.Legend:
+    """Only the judges that occur; the first colour stays people's."""
+    return alt.Legend(values=[name for name in judge_order(judges) if name in set(judges)])
 
 
 def judge_order(judges: Iterable[str]) -> list[str]:

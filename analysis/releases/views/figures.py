@@ -34,8 +34,8 @@ from analysis.releases.views.pages import study_page, valid_or_default
 from experiments.models import Experiment
 
 Chart = alt.LayerChart
-STRIP = 60
-WIDTHS = {"": 640, "narrow": 330}
+STRIP = 40
+WIDTHS = {"": 640, "wide": 880, "half": 408, "narrow": 310}  # as the pages show them
 MODELS_DRAWN = 4
 SECONDS = 600
 
@@ -48,6 +48,7 @@ class Figure:
     alt: str
     caption: str
     query: str = ""
+    is_half: bool = False
 
 
 @study_page
@@ -183,7 +184,7 @@ def comparison_figures(study: Experiment, found: Comparison) -> list[Figure]:
     )
     labelled = bool(found.report["labeled_pairs"])
     return [
-        Figure(address.replace("NAME", name), text, caption)
+        Figure(address.replace("NAME", name), text, caption, is_half=name.startswith("deltas-"))
         for name, text, caption in named
         if labelled or name == "paradigms"
     ]
