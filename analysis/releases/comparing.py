@@ -137,11 +137,12 @@ def model_names(runs: Sequence[ScoringRun]) -> list[str]:
     """A name for each run; runs of one name are told apart by method, then by number."""
     names = [run.name for run in runs]
     full = [
-        name if names.count(name) == 1 else f"{name} {run.method}"
+        name if names.count(name) == 1 else f"{name} ({run.method})"
         for name, run in zip(names, runs, strict=True)
     ]
     return [
-        name if full.count(name) == 1 else f"{name} ({run.pk})" for name, run in zip(full, runs, strict=True)
+        name if full.count(name) == 1 else f"{name}, run {run.pk}"
+        for name, run in zip(full, runs, strict=True)
     ]
 
 
