@@ -50,7 +50,7 @@ test: $(VENV)/.dev ## Run all tests (browser tests where a Chromium is found)
 
 lint: $(VENV)/.dev ## Format, types, templates, migrations, API document
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/mypy analysis experiments judgments config
+	@$(BIN)/mypy
 	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2 --check
 	@$(BIN)/python manage.py makemigrations --check --dry-run
 	@$(BIN)/python manage.py spectacular --validate --fail-on-warn --file /dev/null
