@@ -79,7 +79,7 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
     ...     "participant": list("abc") * 3, "sentence_id": [1] * 3 + [2] * 3 + [3] * 3,
     ...     "value": [1, 2, 3, 4, 5, 7, 8, 8, 9]})
     >>> round(intraclass_correlation(rows)["ICC(C,1)"], 3)
-    0.957
+    0.973
     """
     require_columns(judgments, "participant", "value", unit)
     value = numbers(judgments)

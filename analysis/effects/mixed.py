@@ -125,7 +125,7 @@ def mixed_model(
 
     See Also
     --------
-    likelihood_ratio : Test of predictors by the plain likelihood.
+    analysis.effects.likelihood_ratio : Test of predictors by the plain likelihood.
 
     Notes
     -----
@@ -173,48 +173,6 @@ def mixed_model(
     return _fit(
         y, design, terms, random, empty, names=["intercept", *fixed], reml=reml, confidence=confidence
     )
-
-
-def likelihood_ratio(
-    rows: pd.DataFrame,
-    *,
-    outcome: str = "value",
-    fixed: Sequence[str] = ("condition",),
-    dropped: Sequence[str] = ("condition",),
-    random: Sequence[Random] = CROSSED,
-) -> dict[str, float | str | None]:
-    """Test predictors by the likelihood ratio of two models fitted by maximum likelihood.
-
-    Parameters
-    ----------
-    rows, outcome, fixed, random
-        As in :func:`mixed_model`.
-    dropped : sequence of str
-        Predictors missing from the smaller model.
-
-    Returns
-    -------
-    dict
-        ``statistic`` (χ²), ``df``, ``p`` and ``status``.
-
-    Notes
-    -----
-    χ² = difference of -2 log-likelihoods, never of REML criteria, which are not comparable between
-    models with different predictors.
-    """
-    kept = rows.loc[rows[[outcome, *fixed]].notna().all(axis=1)]
-    smaller = [name for name in fixed if name not in dropped]
-    fits = [
-        mixed_model(kept, outcome=outcome, fixed=names, random=random, reml=False)
-        for names in (smaller, fixed)
-    ]
-    small, large = (fit.criterion for fit in fits)
-    if small is None or large is None:
-        bad = next(fit.status for fit in fits if fit.criterion is None)
-        return {"statistic": None, "df": len(dropped), "p": None, "status": bad}
-    statistic = max(small - large, 0.0)
-    p = float(stats.chi2.sf(statistic, len(fixed) - len(smaller)))
-    return {"statistic": statistic, "df": len(fixed) - len(smaller), "p": p, "status": fits[1].status}
 
 
 def _method(reml: bool) -> str:

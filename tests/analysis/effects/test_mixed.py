@@ -7,7 +7,8 @@ import statsmodels.formula.api as smf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.effects.mixed import CROSSED, Random, likelihood_ratio, mixed_model
+from analysis.effects.likelihood_ratio import likelihood_ratio
+from analysis.effects.mixed import CROSSED, Random, mixed_model
 from analysis.errors import BadInput, MissingColumns
 
 SLOPES = (*CROSSED, Random("participant", "condition"))

@@ -1,0 +1,263 @@
+"""The five analyses of Sprouse, Schütze & Almeida (2013), for each phenomenon.
+
+Descriptive direction, two-tailed and one-tailed tests, Bayes factor and mixed model; what each
+says of the author's contrast, and how many contrasts hold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.aggregation.ratings import transformed
+from analysis.agreement.decisions import forced_choice_decisions
+from analysis.columns import require_columns
+from analysis.comparison.differences import holm
+from analysis.effects.bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
+from analysis.effects.contrasts import (
+    Contrast,
+    common_language,
+    contrast,
+    paired_contrast,
+    paired_means,
+    welch_contrast,
+)
+from analysis.effects.convergence import ALPHA, ANALYSES, BAYES_CUT, convergence_rates, outcome
+from analysis.effects.mixed import CROSSED, Random, mixed_model
+from analysis.effects.sign_tests import sign_test
+from analysis.rows import column_or_blank, group_codes, is_kind, tasks
+
+_GAP: dict[str, Any] = {"estimate": None, "statistic": None, "df": None, "p": None}
+
+
+@dataclass(frozen=True)
+class FiveAnalyses:
+    """Results by phenomenon and analysis, effect sizes by phenomenon, convergence by analysis."""
+
+    table: pd.DataFrame
+    """``phenomenon``, ``task``, ``analysis``, ``estimate``, ``statistic``, ``df``, ``p``, ``p_holm``,
+    ``outcome``, ``method`` and ``status``."""
+    effects: pd.DataFrame
+    rates: pd.DataFrame
+
+
+def five_analyses(
+    judgments: pd.DataFrame,
+    *,
+    by: str = "phenomenon",
+    transform: str = "z",
+    alpha: float = ALPHA,
+    bayes_cut: float = BAYES_CUT,
+    random: tuple[Random, ...] = CROSSED,
+    population: int | None = None,
+) -> FiveAnalyses:
+    """Test every phenomenon's contrast in five ways.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant``, ``item`` and ``value``, and ``expected`` for rating tasks and yes-no. Ratings
+        of all target and filler trials set the scale; targets with an expected status are tested.
+    by : str
+        Column of the contrasts: ``phenomenon`` or ``paradigm``.
+    transform : str
+        Of ratings, as in :func:`analysis.aggregation.ratings.transformed`.
+    alpha : float
+    bayes_cut : float
+        A Bayes factor above it is a detection.
+    random : tuple of Random
+        Random terms of the mixed model.
+    population : int, optional
+        Number of published contrasts of which these are a sample: narrows the interval of the rates.
+
+    Returns
+    -------
+    FiveAnalyses
+        ``outcome`` in ``table`` is ``converges`` (the criterion is met in the predicted direction),
+        ``reversed`` (met in the other), ``null``, or ``not_estimable`` with the reason in ``status``.
+
+    Raises
+    ------
+    MissingColumns
+        If a column is absent.
+
+    Notes
+    -----
+    Ratings: paired t on participant means (Welch where nobody judged both sides), JZS Bayes factor with
+    r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Forced choice: one choice per
+    participant gives the exact sign test and the Bayes factor of a share; several give t tests of the
+    participants' shares against ½. The logistic mixed model of choices has no exact implementation here, so
+    that analysis is ``not_estimable`` with status ``needs_logistic``. Holm's correction is over the contrasts
+    of one analysis; the original study did not correct.
+
+    References
+    ----------
+    Sprouse, Schütze & Almeida (2013), Lingua 134.
+    """
+    require_columns(judgments, "participant", "value")
+    rows, effects = [], []
+    for name, task, part in _contrasts(judgments, by=by, transform=transform):
+        analyse = _choices if task == "forced_choice" else _ratings
+        found, effect = analyse(part, task=task, random=random)
+        effects.append({by: name, "task": task, **effect})
+        for analysis, result in zip(ANALYSES, found, strict=True):
+            verdict = outcome(analysis, result, alpha=alpha, bayes_cut=bayes_cut)
+            rows.append({by: name, "task": task, "analysis": analysis, **result, "outcome": verdict})
+    columns = [by, "task", "analysis", *_GAP, "outcome", "method", "status"]
+    table = pd.DataFrame(rows, columns=columns)
+    table.insert(7, "p_holm", _holm(table))
+    return FiveAnalyses(table, pd.DataFrame(effects), convergence_rates(table, population=population))
+
+
+def _contrasts(
+    judgments: pd.DataFrame, *, by: str, transform: str
+) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Give each contrast's rows, scored, task by task."""
+    codes, names = group_codes(tasks(judgments))
+    for number, task in enumerate(names):
+        rows = judgments[codes == number]
+        how = "raw" if task == "yes_no" else transform
+        score = transformed(rows, transform=how) if task != "forced_choice" else rows["value"]
+        scored = rows.assign(score=score)
+        targets = scored[is_kind(scored, ("target",))]
+        if task == "forced_choice":
+            kept = forced_choice_decisions(targets).rename(columns={"agrees": "score"})
+            kept[by] = column_or_blank(targets, by).array
+        else:
+            require_columns(targets, "item", "expected")
+            kept = targets[targets["expected"].isin(["acceptable", "unacceptable"])]
+        kept = kept[kept["score"].notna()]
+        for name, part in kept.groupby(column_or_blank(kept, by).astype(str), sort=True, observed=True):
+            yield str(name), task, part
+
+
+def _ratings(
+    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    good = (rows["expected"] == "acceptable").to_numpy()
+    scores = rows["score"].to_numpy(dtype=float)
+    people = paired_means(rows, value="score")
+    paired = len(people) >= 2
+    tested = contrast(rows, value="score") if paired else _between(rows, good)
+    difference = tested.mean_difference
+    if difference is None and good.any() and not good.all():
+        difference = float(scores[good].mean() - scores[~good].mean())
+    bayes = jzs_bayes_factor(tested.statistic, *_sizes(rows, good, tested, paired=paired))
+    found = [
+        _direction(difference),
+        *_tails(tested, method="paired t, participants" if paired else "Welch t, participants"),
+        _bayes(tested, bayes),
+        _mixed(rows, good, task=task, random=random),
+    ]
+    items = contrast(rows, unit="item", value="score")
+    return found, {
+        **_sizes_and_effects(rows, tested),
+        "cles": common_language(scores[good], scores[~good]),
+        "t_items": items.statistic,
+        "df_items": items.df,
+        "p_items": items.p,
+    }
+
+
+def _between(rows: pd.DataFrame, good: np.ndarray) -> Contrast:
+    """Compare the means of people who judged one side each."""
+    means = [rows[side].groupby("participant")["score"].mean().to_numpy() for side in (good, ~good)]
+    return welch_contrast(means[0], means[1])
+
+
+def _sizes(rows: pd.DataFrame, good: np.ndarray, tested: Contrast, *, paired: bool) -> tuple[int]:
+    if paired:
+        return (tested.n,)
+    sizes = [rows.loc[side, "participant"].nunique() for side in (good, ~good)]
+    return (round(sizes[0] * sizes[1] / max(sum(sizes), 1)),)
+
+
+def _choices(
+    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Test choices: one per participant by the sign test, several by the participants' shares."""
+    k, n = int(rows["score"].sum()), len(rows)
+    shares = rows.groupby("participant")["score"].mean().to_numpy()
+    tested = paired_contrast(shares, np.full(len(shares), 0.5))
+    estimate = k / n - 0.5 if n else None
+    if len(shares) == n or tested.status == "no_variation":
+        above, decided = int((shares > 0.5).sum()), int((shares != 0.5).sum())
+        tails = _sign_tails(above, decided, estimate)
+        bayes = {**_GAP, "estimate": estimate, "method": "binomial, uniform prior", "status": "ok"}
+        bayes["statistic"] = share_bayes_factor(above, decided).value
+    else:
+        tails = _tails(tested, method="t of participants' shares against 1/2")
+        bayes = _bayes(tested, jzs_bayes_factor(tested.statistic, tested.n))
+    mixed = {**_GAP, "method": "logistic mixed model", "status": "needs_logistic"}
+    found = [_direction(estimate), *tails, bayes, mixed]
+    return found, {**_sizes_and_effects(rows, tested), "cles": k / n if n else None}
+
+
+def _direction(estimate: float | None) -> dict[str, Any]:
+    status = "ok" if estimate is not None else "no_data"
+    return {**_GAP, "estimate": estimate, "method": "sign of the difference", "status": status}
+
+
+def _tails(tested: Contrast, *, method: str) -> list[dict[str, Any]]:
+    shared = {
+        "estimate": tested.mean_difference,
+        "statistic": tested.statistic,
+        "df": tested.df,
+        "method": method,
+        "status": tested.status,
+    }
+    less = None if tested.p_greater is None else 1 - tested.p_greater
+    return [{**shared, "p": tested.p}, {**shared, "p": tested.p_greater, "p_less": less}]
+
+
+def _sign_tails(k: int, n: int, estimate: float | None) -> list[dict[str, Any]]:
+    shared = {**_GAP, "estimate": estimate, "statistic": k, "method": "exact sign test, participants"}
+    status = {"status": "ok" if n else "no_data"}
+    greater, less = sign_test(k, n, alternative="greater"), sign_test(k, n, alternative="less")
+    return [
+        {**shared, "p": sign_test(k, n), **status},
+        {**shared, "p": greater, "p_less": less, **status},
+    ]
+
+
+def _bayes(tested: Contrast, bayes: BayesFactor) -> dict[str, Any]:
+    return {
+        **_GAP,
+        "estimate": tested.mean_difference,
+        "statistic": bayes.value,
+        "method": "JZS, r = sqrt(2)/2",
+        "status": bayes.status if tested.status == "ok" else tested.status,
+    }
+
+
+def _mixed(rows: pd.DataFrame, good: np.ndarray, *, task: str, random: tuple[Random, ...]) -> dict[str, Any]:
+    if task == "yes_no":
+        return {**_GAP, "method": "logistic mixed model", "status": "needs_logistic"}
+    fit = mixed_model(rows.assign(condition=good.astype(float)), outcome="score", random=random)
+    effect = fit["condition"]
+    numbers = {"estimate": effect.estimate, "statistic": effect.statistic, "df": effect.df, "p": effect.p}
+    return {**numbers, "method": f"{fit.formula}; {fit.method}", "status": fit.status}
+
+
+def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
+    return {
+        "n_participants": rows["participant"].nunique(),
+        "n_items": rows["item"].nunique(),
+        "n": len(rows),
+        "mean_difference": tested.mean_difference,
+        "ci_low": tested.ci_low,
+        "ci_high": tested.ci_high,
+        "d_z": tested.d_z,
+        "d_av": tested.d_av,
+        "d_pooled": tested.d_pooled,
+    }
+
+
+def _holm(table: pd.DataFrame) -> list[float | None]:
+    corrected: dict[Any, float | None] = {}
+    for _, part in table.groupby(["task", "analysis"], sort=False):
+        raw = [None if pd.isna(p) else float(p) for p in part["p"]]
+        corrected |= dict(zip(part.index, holm(raw), strict=True))
+    return [corrected[place] for place in table.index]

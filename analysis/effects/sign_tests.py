@@ -1,0 +1,136 @@
+"""Tests of shares: exact sign test, exact McNemar, sign flips of whole participants."""
+
+from itertools import product
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.errors import BadInput
+from analysis.rows import Floats, group_codes
+
+FLIPS = 10_000
+Alternative = Literal["two-sided", "greater", "less"]
+_EXACT = 14
+_BLOCK = 4_000_000
+
+
+def sign_test(k: int, n: int, *, alternative: Alternative = "two-sided") -> float | None:
+    """Give the exact p of k choices among n, against one half.
+
+    Parameters
+    ----------
+    k, n : int
+        Expected choices and all choices, one per participant.
+    alternative : {"two-sided", "greater", "less"}
+
+    Returns
+    -------
+    float or None
+        None where n is 0.
+
+    Notes
+    -----
+    Exact only where each participant chose once. With several choices of one participant the test is
+    too liberal: test the participants' shares (:func:`sign_flip_test`). Two-tailed, five choices can never
+    be significant: 5 of 5 has p = .0625.
+
+    Examples
+    --------
+    >>> round(sign_test(12, 15), 6)
+    0.035156
+    """
+    if n == 0:
+        return None
+    if not 0 <= k <= n:
+        raise BadInput(f"{k} of {n} is no count.", remedy="k lies between 0 and n.")
+    return float(stats.binomtest(int(k), int(n), alternative=alternative).pvalue)
+
+
+def mcnemar_test(only_first: int, only_second: int) -> float | None:
+    """Give the exact McNemar p of two sets of yes or no on the same cases.
+
+    Parameters
+    ----------
+    only_first, only_second : int
+        Cases where only the first, and where only the second is right.
+
+    Returns
+    -------
+    float or None
+        Two-tailed; None where no case tells them apart.
+
+    Examples
+    --------
+    >>> round(mcnemar_test(12, 4), 6)
+    0.076813
+    """
+    return sign_test(only_first, only_first + only_second)
+
+
+def sign_flip_test(
+    values: Floats, clusters: pd.Series | None = None, *, seed: int = 0, flips: int = FLIPS
+) -> dict[str, float | int | str | None]:
+    """Test a mean of 0 by flipping the signs of whole clusters.
+
+    Parameters
+    ----------
+    values : array of float
+        For example share of expected choices minus .5, or differences of means. NaN is left out.
+    clusters : Series, optional
+        Participant of each value: values of one are summed and flipped together.
+    seed, flips : int
+        Of the random flips; up to 14 clusters all flips are gone through.
+
+    Returns
+    -------
+    dict
+        ``mean``, ``p`` (two-tailed), ``p_greater``, ``n_clusters``, ``flips``, ``method`` (``exact`` or
+        ``random``) and ``status`` (``ok``, ``no_data``, ``no_variation`` where all is 0).
+
+    Notes
+    -----
+    T = Σ over clusters of their sums; p = share of flips with |T*| ≥ |T|, or (1 + #) / (1 + R) for R
+    random flips. Valid where the distribution of a cluster is symmetric about 0 under the null.
+
+    References
+    ----------
+    Winkler et al. (2014), NeuroImage 92.
+    """
+    known = ~np.isnan(values)
+    scores = np.asarray(values, dtype=np.float64)[known]
+    codes = np.arange(len(scores)) if clusters is None else group_codes(clusters[known])[0]
+    sums = np.bincount(codes, weights=scores).astype(np.float64)
+    found: dict[str, float | int | str | None] = {
+        "mean": float(scores.mean()) if len(scores) else None, "p": None, "p_greater": None,
+        "n_clusters": len(sums), "flips": 0, "method": "none", "status": "no_data",
+    }  # fmt: skip
+    if len(sums) == 0:
+        return found
+    if not sums.any():
+        return found | {"status": "no_variation"}
+    exact = len(sums) <= _EXACT
+    totals = _every_flip(sums) if exact else _random_flips(sums, seed=seed, flips=flips)
+    slack, here, added = 1e-9 * float(np.abs(sums).sum()), float(sums.sum()), 0 if exact else 1
+    as_far = (np.sum(np.abs(totals) >= abs(here) - slack) + added) / (len(totals) + added)
+    as_high = (np.sum(totals >= here - slack) + added) / (len(totals) + added)
+    method = "exact" if exact else "random"
+    numbers = {"p": float(as_far), "p_greater": float(as_high), "flips": len(totals)}
+    return found | numbers | {"method": method, "status": "ok"}
+
+
+def _every_flip(sums: Floats) -> Floats:
+    signs = np.array(list(product((1.0, -1.0), repeat=len(sums))))
+    totals: Floats = signs @ sums
+    return totals
+
+
+def _random_flips(sums: Floats, *, seed: int, flips: int) -> Floats:
+    rng = np.random.default_rng(seed)
+    block = max(1, _BLOCK // len(sums))
+    parts = [
+        (rng.integers(0, 2, size=(min(block, flips - start), len(sums))) * 2.0 - 1.0) @ sums
+        for start in range(0, flips, block)
+    ]
+    return np.concatenate(parts)

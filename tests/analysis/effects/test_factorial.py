@@ -1,0 +1,75 @@
+"""Differences of differences in 2×2 designs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.effects.factorial import Factor, difference_of_differences
+from analysis.errors import BadInput
+
+STRUCTURE, DISTANCE = Factor("structure", "non", "island"), Factor("distance", "matrix", "embedded")
+
+
+def study(effect=0.8, *, people=40, items=8, seed=1):
+    """Everybody judges every item in one cell of a Latin square."""
+    rng = np.random.default_rng(seed)
+    cells = [(s, d) for s in ("non", "island") for d in ("matrix", "embedded")]
+    rows = pd.DataFrame(
+        [(p, i, *cells[(p + i) % 4]) for p in range(people) for i in range(items)],
+        columns=["participant", "item", "structure", "distance"],
+    )
+    island, embedded = rows["structure"] == "island", rows["distance"] == "embedded"
+    people_level, item_level = rng.normal(0, 0.5, people), rng.normal(0, 0.3, items)
+    rows["value"] = (
+        people_level[rows["participant"]] + item_level[rows["item"]] - 0.3 * island - 0.4 * embedded
+        - effect * (island & embedded) + rng.normal(0, 0.6, len(rows))
+    )  # fmt: skip
+    return rows
+
+
+def test_a_superadditive_effect_is_recovered_three_ways():
+    found = difference_of_differences(study(people=200), first=STRUCTURE, second=DISTANCE)
+    assert found.estimate.ci_low < 0.8 < found.estimate.ci_high
+    assert found.by_participants.mean_difference == pytest.approx(0.8, abs=0.15)
+    assert found.by_items.mean_difference == pytest.approx(0.8, abs=0.15)
+    assert found.by_items.n == 8 and found.by_participants.n == 200
+    assert found.main_effects["first"].estimate == pytest.approx(0.3 + 0.4, abs=0.15)
+
+
+def test_the_mixed_estimate_is_the_difference_of_cell_means_when_balanced():
+    found = difference_of_differences(study(), first=STRUCTURE, second=DISTANCE)
+    mean = found.cells.set_index(["first", "second"])["mean"]
+    by_hand = (mean["non", "embedded"] - mean["island", "embedded"]) - (
+        mean["non", "matrix"] - mean["island", "matrix"]
+    )
+    assert found.by_participants.mean_difference == pytest.approx(by_hand)
+    assert found.cells["n"].tolist() == [80] * 4
+
+
+def test_swapping_the_levels_of_one_factor_changes_the_sign_only():
+    rows = study()
+    one = difference_of_differences(rows, first=STRUCTURE, second=DISTANCE).estimate
+    turned = Factor("structure", "island", "non")
+    other = difference_of_differences(rows, first=turned, second=DISTANCE).estimate
+    both = difference_of_differences(rows, first=DISTANCE, second=STRUCTURE).estimate
+    assert other.estimate == pytest.approx(-one.estimate)
+    assert other.p == pytest.approx(one.p) and both.estimate == pytest.approx(one.estimate)
+
+
+def test_an_empty_cell_is_refused_with_the_cells_found():
+    rows = study().query("not (structure == 'island' and distance == 'embedded')")
+    with pytest.raises(BadInput, match="island matrix"):
+        difference_of_differences(rows, first=STRUCTURE, second=DISTANCE)
+
+
+def test_swp_2012_islands_have_the_computed_scores(shared_data):
+    raw = pd.read_csv(shared_data("swp2012-exp1/SWP.EXP1.results.csv"))
+    rows = raw.rename(columns={"subject": "participant", "zscores": "value"})
+    wanted = {"adj": 1.046, "np": 0.982, "sub": 0.797, "wh": 0.735}
+    for island, score in wanted.items():
+        part = rows[rows["subdesign"] == island]
+        found = difference_of_differences(part, first=STRUCTURE, second=DISTANCE)
+        assert found.by_participants.n == 142
+        assert found.by_participants.mean_difference == pytest.approx(score, abs=5e-4)
+        assert found.estimate.estimate == pytest.approx(score, abs=0.05)
+        assert found.estimate.p < 0.01 and found.by_participants.p < 1e-9

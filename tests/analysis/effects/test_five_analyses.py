@@ -1,0 +1,158 @@
+"""The five analyses by phenomenon."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.aggregation.ratings import transformed
+from analysis.effects.contrasts import welch_contrast
+from analysis.effects.convergence import ANALYSES, convergence_rates, outcome
+from analysis.effects.five_analyses import five_analyses
+
+SIDES = {"good": "acceptable", "bad": "unacceptable"}
+
+
+def vector_rows(vector):
+    rows = pd.DataFrame(vector["input"], columns=["participant", "item", "cell", "value"])
+    return rows.assign(expected=rows["cell"].map(SIDES), phenomenon="agreement", task="likert")
+
+
+def choices(shares, *, per=1, phenomenon="islands"):
+    """One row per choice: ``shares`` lists how many of ``per`` each participant got right."""
+    rows = [(f"P{p}", f"i{i}", float(i < right)) for p, right in enumerate(shares) for i in range(per)]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "value"])
+    return frame.assign(phenomenon=phenomenon, task="forced_choice")
+
+
+def by_analysis(found):
+    return found.table.set_index("analysis")
+
+
+def test_vector_five_analyses(shared_vectors):
+    vector = shared_vectors["five_analyses"]
+    wanted, found = vector["expected"], five_analyses(vector_rows(vector), transform="raw")
+    rows, effect = by_analysis(found), found.effects.iloc[0]
+    assert list(rows.index) == list(ANALYSES) and set(rows["outcome"]) == {"converges"}
+    assert rows.loc["direction", "estimate"] == pytest.approx(wanted["mean_difference"])
+    assert rows.loc["two_tailed", "statistic"] == pytest.approx(wanted["t_participants"], abs=2e-5)
+    assert rows.loc["two_tailed", "df"] == wanted["df"]
+    assert rows.loc["two_tailed", "p"] == pytest.approx(wanted["p_two"], rel=1e-5)
+    assert rows.loc["one_tailed", "p"] == pytest.approx(wanted["p_one"], rel=1e-5)
+    assert rows.loc["mixed_model", "statistic"] == pytest.approx(wanted["lmm_t"], rel=1e-6)
+    assert rows.loc["mixed_model", "df"] == pytest.approx(wanted["lmm_df_satterthwaite"], rel=1e-6)
+    assert (effect["ci_low"], effect["ci_high"]) == pytest.approx(tuple(wanted["ci95"]), abs=1e-8)
+    assert effect["d_z"] == pytest.approx(wanted["cohen_dz"], abs=1e-8)
+    assert effect["d_pooled"] == pytest.approx(wanted["cohen_d_pooled"], abs=1e-8)
+    assert effect["t_items"] == pytest.approx(wanted["t_items"], abs=2e-5)
+    assert effect["df_items"] == wanted["df_items"]
+    assert (effect["n_participants"], effect["n_items"], effect["n"]) == (12, 8, 96)
+
+
+def test_the_other_direction_is_reversed_in_every_analysis(shared_vectors):
+    rows = vector_rows(shared_vectors["five_analyses"]).assign(value=lambda frame: -frame["value"])
+    found = five_analyses(rows, transform="raw")
+    assert set(found.table["outcome"]) == {"reversed"}
+    assert (found.rates["rate"] == 0).all()
+
+
+def test_noise_is_null_and_a_missing_side_is_not_estimable():
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(
+        [(p, i, "acceptable" if (p + i) % 2 else "unacceptable") for p in range(12) for i in range(8)],
+        columns=["participant", "item", "expected"],
+    ).assign(value=rng.normal(size=96), phenomenon="a", task="likert")
+    one_sided = rows[rows["expected"] == "acceptable"].assign(phenomenon="b")
+    found = five_analyses(pd.concat([rows, one_sided]), transform="raw").table
+    null = found[found["phenomenon"] == "a"].set_index("analysis")["outcome"]
+    assert (null.drop("direction") == "null").all()
+    assert set(found.loc[found["phenomenon"] == "b", "outcome"]) == {"not_estimable"}
+
+
+def test_people_who_judged_one_side_each_are_compared_by_welch():
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"participant": np.repeat(np.arange(40), 4), "item": np.tile(np.arange(4), 40)})
+    good = rows["participant"] % 2 == 0
+    rows["expected"] = np.where(good, "acceptable", "unacceptable")
+    rows["value"] = good + rng.normal(0, 0.5, len(rows))
+    found = by_analysis(five_analyses(rows.assign(phenomenon="a", task="likert"), transform="raw"))
+    assert found.loc["two_tailed", "method"].startswith("Welch")
+    assert found.loc["bayes_factor", "outcome"] == "converges"
+
+
+def test_one_choice_per_participant_is_tested_exactly():
+    found = by_analysis(five_analyses(choices([1] * 12 + [0] * 3)))
+    assert found.loc["two_tailed", "p"] == pytest.approx(0.03515625)
+    assert found.loc["one_tailed", "p"] == pytest.approx(0.03515625 / 2)
+    assert found.loc["bayes_factor", "statistic"] == pytest.approx(4.5011, abs=1e-3)
+    assert found.loc["mixed_model", ["outcome", "status"]].tolist() == ["not_estimable", "needs_logistic"]
+
+
+def test_several_choices_are_tested_by_participants(shared_vectors):
+    vector = shared_vectors["fc_glmm"]
+    rows = pd.DataFrame(vector["input"], columns=["participant", "item", "value"])
+    found = by_analysis(five_analyses(rows.assign(phenomenon="a", task="forced_choice")))
+    wanted = vector["expected"]
+    assert found.loc["two_tailed", "statistic"] == pytest.approx(wanted["participant_share_t"], abs=1e-4)
+    assert found.loc["two_tailed", "p"] == pytest.approx(wanted["participant_share_p"], abs=1e-6)
+    assert found.loc["direction", "estimate"] == pytest.approx(wanted["k"] / wanted["n"] - 0.5)
+
+
+def test_everybody_right_every_time_is_no_gap_in_the_table():
+    found = by_analysis(five_analyses(choices([3] * 10, per=3)))
+    assert found.loc["two_tailed", "p"] == pytest.approx(2 / 1024)
+    assert found.loc["bayes_factor", "outcome"] == "converges"
+
+
+def test_holm_stands_beside_raw_p_within_one_analysis():
+    rows = pd.concat([choices([1] * 12 + [0] * 3, phenomenon="a"), choices([1] * 14 + [0], phenomenon="b")])
+    found = five_analyses(rows).table.query("analysis == 'two_tailed'").set_index("phenomenon")
+    assert found.loc["b", "p_holm"] == pytest.approx(2 * found.loc["b", "p"])
+    assert found.loc["a", "p_holm"] == found.loc["a", "p"]
+
+
+def test_rates_have_wilson_intervals_that_a_finite_population_narrows():
+    rows = pd.DataFrame({"outcome": ["converges"] * 141 + ["null"] * 7 + ["not_estimable"] * 2})
+    rows = rows.assign(task="likert", analysis="two_tailed")
+    plain, finite = convergence_rates(rows).iloc[0], convergence_rates(rows, population=1743).iloc[0]
+    assert (plain["estimable"], plain["rate"]) == (148, pytest.approx(141 / 148))
+    assert plain["ci_low"] < finite["ci_low"] < plain["rate"] < finite["ci_high"] < plain["ci_high"]
+
+
+def test_a_bayes_factor_without_value_is_not_estimable():
+    result = {"estimate": 0.1, "statistic": None, "p": None}
+    assert outcome("bayes_factor", result) == "not_estimable"
+    assert outcome("direction", {"estimate": 0.0, "statistic": None, "p": None}) == "null"
+
+
+def ssa_rows(shared_data):
+    """Give the published Likert data with z-scores, one row per judgment and pair."""
+    raw = pd.read_csv(shared_data("ssa2013-likert/LI.ls.results.csv"), encoding="mac_roman", skiprows=5)
+    raw = raw.rename(columns={"judgment": "value", "item": "sentence_id"})
+    raw["z"] = transformed(raw, transform="z")
+    assert (raw["z"] - raw["zscores"]).abs().max() < 1e-8
+    pairs = pd.read_csv(shared_data("ssa2013-likert/LI.conditions.csv"))
+    sides = [
+        pairs[name].map(lambda text: re.sub(r"\.\d+$", "", text)).to_frame("condition").assign(
+            expected=word, phenomenon=[f"pair {n:03}" for n in range(len(pairs))]
+        )
+        for name, word in (("good", "acceptable"), ("bad", "unacceptable"))
+    ]  # fmt: skip
+    rows = raw.drop(columns="value").merge(pd.concat(sides), on="condition")
+    return rows.assign(value=rows["z"], item=rows["sentence_id"].str[-2:], task="likert")
+
+
+def test_ssa_2013_likert_pairs_hold_as_published(shared_data):
+    rows = ssa_rows(shared_data)
+    found = five_analyses(rows, transform="raw")
+    rates = found.rates.set_index("analysis")
+    assert rates.loc["direction", ["converges", "estimable"]].tolist() == [145, 150]
+    welch = [
+        welch_contrast(*(part.loc[part["expected"] == word, "value"] for word in SIDES.values()))
+        for _, part in rows.groupby("phenomenon")
+    ]
+    assert sum(one.p < 0.05 and one.mean_difference > 0 for one in welch) == 135
+    assert sum(one.p < 0.05 and one.mean_difference < 0 for one in welch) == 2
+    assert (rates["rate"].drop("direction") > 0.88).all() and (rates["not_estimable"] == 0).all()
+    assert (rates["reversed"].drop("direction") <= 4).all()

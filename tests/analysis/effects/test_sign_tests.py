@@ -1,0 +1,71 @@
+"""Sign test, McNemar and sign flips."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.effects.contrasts import paired_contrast
+from analysis.effects.sign_tests import mcnemar_test, sign_flip_test, sign_test
+from analysis.errors import BadInput
+
+
+def test_vector_sign_mcnemar(shared_vectors):
+    vector = shared_vectors["sign_mcnemar"]
+    wanted = vector["expected"]
+    for (k, n), p in zip(vector["input"]["sign"], wanted["sign_p_two"], strict=True):
+        assert sign_test(k, n) == pytest.approx(p, abs=1e-12)
+    assert mcnemar_test(*vector["input"]["mcnemar_b_c"]) == pytest.approx(wanted["mcnemar_exact_p"], abs=1e-9)
+
+
+def test_vector_fc_glmm_as_far_as_it_goes_without_a_logistic_model(shared_vectors):
+    vector = shared_vectors["fc_glmm"]
+    rows = pd.DataFrame(vector["input"], columns=["participant", "item", "ok"])
+    wanted = vector["expected"]
+    assert sign_test(int(rows["ok"].sum()), len(rows)) == pytest.approx(wanted["binomial_p"], rel=1e-6)
+    for unit, name in (("participant", "participant_share"), ("item", "item_share")):
+        shares = rows.groupby(unit)["ok"].mean().to_numpy()
+        found = paired_contrast(shares, np.full(len(shares), 0.5))
+        assert found.statistic == pytest.approx(wanted[f"{name}_t"], abs=1e-4)
+        assert found.p == pytest.approx(wanted[f"{name}_p"], abs=1e-5)
+    flipped = sign_flip_test(rows["ok"].to_numpy() - 0.5, rows["participant"])
+    assert flipped["p"] == pytest.approx(wanted["participant_share_p"], abs=0.004)
+    assert flipped["p"] > 10 * wanted["binomial_p"]
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
+def test_exact_flips_equal_the_enumeration_by_hand(values):
+    found = sign_flip_test(np.array(values, dtype=float))
+    if not any(values):
+        assert found["status"] == "no_variation"
+        return
+    totals = [
+        sum(s * v for s, v in zip(signs, values, strict=True))
+        for signs in product((1, -1), repeat=len(values))
+    ]
+    assert found["p"] == pytest.approx(np.mean([abs(t) >= abs(sum(values)) for t in totals]))
+    assert found["p_greater"] == pytest.approx(np.mean([t >= sum(values) for t in totals]))
+
+
+def test_values_of_one_participant_flip_together():
+    values, people = np.ones(40), pd.Series(np.repeat(list("abcd"), 10))
+    assert sign_flip_test(values, people)["p"] == 2 / 16
+    alone = sign_flip_test(values)
+    assert alone["method"] == "random" and alone["p"] == pytest.approx(1 / 10_001)
+
+
+def test_random_flips_repeat_with_their_seed():
+    values = np.random.default_rng(0).normal(0.3, 1, size=60)
+    assert sign_flip_test(values, seed=3) == sign_flip_test(values, seed=3)
+    assert sign_flip_test(values, seed=3)["p"] == pytest.approx(sign_flip_test(values, seed=4)["p"], abs=0.02)
+
+
+def test_gaps_are_left_out_and_nothing_is_no_data():
+    assert sign_flip_test(np.array([1.0, np.nan, 2.0]))["n_clusters"] == 2
+    assert sign_flip_test(np.array([np.nan]))["status"] == "no_data"
+    assert sign_test(0, 0) is None and mcnemar_test(0, 0) is None
+    with pytest.raises(BadInput, match="11 of 10"):
+        sign_test(11, 10)
