@@ -33,6 +33,15 @@ FROZEN_FIELDS = (
     "completion_code",
     "seed",
 )
+LATER_FIELDS = (  # stored where they differ from their default, so that older versions keep their checksum
+    "completion",
+    "completion_url",
+    "screen_out_code",
+    "quiz",
+    "quiz_failure",
+    "resume_gap_minutes",
+    "resume_limit_days",
+)
 DESIGN_FIELDS = (
     "kind",
     "n_lists",
@@ -68,6 +77,8 @@ def problems(experiment: Experiment) -> list[str]:
         found.append("It has no consent text.")
     if not experiment.instructions.strip():
         found.append("It has no instructions.")
+    if experiment.completion == Experiment.Completion.REDIRECT and not experiment.completion_url:
+        found.append("It leads people back to another site, but has no address for it.")
     try:
         get_task(experiment.task).settings(experiment.parameters)
         planned(experiment)
@@ -81,6 +92,7 @@ def snapshot(experiment: Experiment) -> dict[str, Any]:
     design, materials = design_of(experiment), experiment.materials
     return {
         **{name: getattr(experiment, name) for name in FROZEN_FIELDS},
+        **_changed_from_default(experiment),
         "design": {name: getattr(design, name) for name in DESIGN_FIELDS},
         "materials": {
             "name": materials.name,
@@ -89,6 +101,13 @@ def snapshot(experiment: Experiment) -> dict[str, Any]:
         }
         if materials
         else None,
+    }
+
+
+def _changed_from_default(experiment: Experiment) -> dict[str, Any]:
+    defaults = {name: Experiment._meta.get_field(name).get_default() for name in LATER_FIELDS}
+    return {
+        name: value for name, default in defaults.items() if (value := getattr(experiment, name)) != default
     }
 
 

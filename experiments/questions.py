@@ -3,6 +3,8 @@
 One question per line: ``Question? | kind | remarks``. Kinds are text, number, yes-no, ``choice: a; b; c``
 and ``several: a; b; c``. Remarks are ``required``, ``publish`` and ``native``, or ``native: a; b`` with
 the answers that count as speaking the study's language natively; ``publish`` lets a release hold the answers.
+``screen_out: a; b`` names answers that end the session kindly; without it answers exclude nobody until a
+plan says so.
 """
 
 import re
@@ -22,7 +24,20 @@ KINDS = {
 }
 WORDS = {kind: word for word, kind in KINDS.items()}
 LISTED = {"choice", "multi_choice"}
-KEYS = {"name", "label", "type", "choices", "required", "help", "min", "max", "role", "native", "publish"}
+KEYS = {
+    "name",
+    "label",
+    "type",
+    "choices",
+    "required",
+    "help",
+    "min",
+    "max",
+    "role",
+    "native",
+    "publish",
+    "screen_out",
+}
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
@@ -60,6 +75,7 @@ def _checked(row: Any, place: str) -> dict[str, Any]:
         if not isinstance(row.get(name, 0), int):
             raise BadInput(f"{place} has a {name} that is no whole number.", remedy="Write digits.")
     _checked_role(row, place, kind=kind)
+    _checked_screening(row, place, kind=kind)
     return {**row, "label": label.strip(), "type": kind}
 
 
@@ -70,6 +86,14 @@ def _checked_role(row: dict[str, Any], place: str, *, kind: str) -> None:
     known = {str(one) for one in row.get("choices", [])} if kind in LISTED else set(wanted)
     if missing := sorted(set(wanted) - known):
         raise BadInput(f"{place} counts {missing[0]!r} as native, which cannot be chosen.", remedy="Add it.")
+
+
+def _checked_screening(row: dict[str, Any], place: str, *, kind: str) -> None:
+    """Only answers that can be chosen screen anybody out: nobody is sent away over a typing error."""
+    wanted = _texts(row.get("screen_out", []), place, "screen_out")
+    known = {"yes", "no"} if kind == "yes_no" else {str(one) for one in row.get("choices", [])}
+    if missing := sorted(set(wanted) - known):
+        raise BadInput(f"{place} screens out by {missing[0]!r}, which cannot be chosen.", remedy="Add it.")
 
 
 def _texts(value: Any, place: str, name: str) -> list[str]:
@@ -139,10 +163,12 @@ def _remarks(text: str, number: int) -> dict[str, Any]:
             found["role"] = "native_language"
             if answers := [one.strip() for one in listed.split(";") if one.strip()]:
                 found["native"] = answers
+        elif word.strip().lower() in {"screen_out", "screen-out"}:
+            found["screen_out"] = [one.strip() for one in listed.split(";") if one.strip()]
         else:
             raise BadInput(
                 f"line {number} has an unknown remark {remark!r}.",
-                remedy="There are: required, publish, native.",
+                remedy="There are: required, publish, native, screen_out.",
             )
     return found
 
@@ -160,5 +186,7 @@ def _line(row: dict[str, Any]) -> str:
     remarks = [name for name in ("required", "publish") if row.get(name)]
     if row.get("role") == "native_language":
         remarks.append("native" + (": " + "; ".join(row["native"]) if row.get("native") else ""))
+    if row.get("screen_out"):
+        remarks.append("screen_out: " + "; ".join(row["screen_out"]))
     parts = [row.get("label") or row.get("name", ""), words, ", ".join(remarks)]
     return " | ".join(parts if remarks else parts[:2])

@@ -6,9 +6,11 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from experiments.completion import checked_address
 from experiments.extras import checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
 from experiments.questions import checked_questions
+from experiments.quiz import checked_quiz
 from judgments.tasks.registry import shown_task, task_names
 
 EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
@@ -54,6 +56,7 @@ class StudySerializer(serializers.ModelSerializer):
     )
     parameters = ObjectField(required=False, help_text="Parameters of the task.")
     questionnaire = RowsField(required=False, help_text="Questions asked before the trials.")
+    quiz = RowsField(required=False, help_text="Questions about the instructions.")
     practice = RowsField(required=False, help_text="Practice trials.")
     anchors = RowsField(required=False, help_text="Sentences that span the scale, shown first.")
     catch_trials = RowsField(required=False, help_text="Trials with one right answer.")
@@ -75,6 +78,8 @@ class StudySerializer(serializers.ModelSerializer):
             "consent",
             "instructions",
             "questionnaire",
+            "quiz",
+            "quiz_failure",
             "practice",
             "anchors",
             "catch_trials",
@@ -82,6 +87,8 @@ class StudySerializer(serializers.ModelSerializer):
             "target_judgments",
             "max_participants",
             "lease_minutes",
+            "completion",
+            "completion_url",
             "created_at",
             "opened_at",
             "closed_at",
@@ -119,6 +126,10 @@ class StudySerializer(serializers.ModelSerializer):
             task.settings(given["parameters"])
         if "questionnaire" in given:
             given["questionnaire"] = checked_questions(given["questionnaire"])
+        if "quiz" in given:
+            given["quiz"] = checked_quiz(given["quiz"])
+        if given.get("completion_url"):
+            given["completion_url"] = checked_address(given["completion_url"])
         for name, kind in EXTRAS.items():
             if name in given:
                 given[name] = checked_trials(given[name], task=task, kind=kind)

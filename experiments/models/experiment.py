@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
@@ -48,6 +48,18 @@ class Experiment(models.Model):
         COLLECTED = "collected", "collected here"
         IMPORTED = "imported", "imported from elsewhere"
 
+    class Completion(models.TextChoices):
+        """How a participant shows that the study is done."""
+
+        CODE = "code", "a code to copy"
+        REDIRECT = "redirect", "a way back to another site, and the code"
+
+    class QuizFailure(models.TextChoices):
+        """What follows two failed attempts at the comprehension quiz."""
+
+        GO_ON = "go_on", "go on, and note it"
+        SCREEN_OUT = "screen_out", "end kindly"
+
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True, help_text="For researchers; participants never see it.")
@@ -74,6 +86,25 @@ class Experiment(models.Model):
     completion_code = models.CharField(
         max_length=40, blank=True, help_text="One code for all; empty gives each session its own."
     )
+    completion = models.CharField(max_length=8, choices=Completion.choices, default=Completion.CODE)
+    completion_url = models.CharField(
+        max_length=500, blank=True, help_text="https://…, with {code}, {participant} or {session}."
+    )
+    screen_out_code = models.CharField(
+        max_length=40, blank=True, help_text="Shown to people whom the study does not fit."
+    )
+    quiz = models.JSONField(default=list, blank=True, help_text="Questions about the instructions.")
+    quiz_failure = models.CharField(max_length=10, choices=QuizFailure.choices, default=QuizFailure.GO_ON)
+    resume_gap_minutes = models.PositiveIntegerField(
+        default=10, validators=[MinValueValidator(1), MaxValueValidator(1440)]
+    )
+    resume_limit_days = models.PositiveIntegerField(
+        default=7, validators=[MinValueValidator(1), MaxValueValidator(365)]
+    )
+    reward_minor = models.PositiveIntegerField(
+        default=0, help_text="Pay for a complete session in minor units (cents, pence)."
+    )
+    currency = models.CharField(max_length=3, default="GBP", validators=[RegexValidator(r"^[A-Z]{3}$")])
     target_judgments = models.PositiveIntegerField(default=20, help_text="Judgments wanted per item.")
     max_participants = models.PositiveIntegerField(null=True, blank=True)
     lease_minutes = models.PositiveIntegerField(

@@ -8,11 +8,13 @@ from django.core.exceptions import ValidationError
 from django.db.models import Q
 
 from analysis.errors import BadInput
+from experiments.completion import checked_address
 from experiments.extras import lines_from_trials, trials_from_lines
 from experiments.lists import order_rules
 from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.forms import language_field
 from experiments.questions import lines_from_questions, questions_from_lines
+from experiments.quiz import lines_from_quiz, quiz_from_lines
 from judgments.tasks.base import Task
 from judgments.tasks.registry import shown_task
 
@@ -20,7 +22,12 @@ FROZEN_WITH_OPENING = ("materials",)
 NEEDED_TO_OPEN = ("materials", "consent", "instructions")
 EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
 QUESTION_HELP = (
-    "One per line: Question? | text, number, yes-no, choice: a; b; c or several: a; b; c | required, native"
+    "One per line: Question? | text, number, yes-no, choice: a; b; c or several: a; b; c | required, native, "
+    "screen_out: a. Answers exclude nobody until a plan says so; a screen_out answer ends the session kindly."
+)
+QUIZ_HELP = (
+    "One per line, asked after the instructions, two attempts: "
+    "Question? | right answer | wrong; wrong | what to say when it is wrong"
 )
 PAIR_HELP = "One per line: right sentence | other sentence"
 SENTENCE_HELP = "One per line: sentence | {right_answer}"
@@ -37,6 +44,7 @@ class SettingsForm(forms.ModelForm):
 
     language = language_field()
     questionnaire = lines_field("Questions about the person")
+    quiz = lines_field("Questions about the instructions", 4)
     practice = lines_field("Practice trials", 4)
     catch_trials = lines_field("Catch trials")
     anchors = lines_field("Anchor sentences", 4)
@@ -52,13 +60,22 @@ class SettingsForm(forms.ModelForm):
             "instructions",
             "debrief",
             "questionnaire",
+            "quiz",
+            "quiz_failure",
             "practice",
             "catch_trials",
             "anchors",
             "target_judgments",
             "max_participants",
             "lease_minutes",
+            "resume_gap_minutes",
+            "resume_limit_days",
+            "completion",
             "completion_code",
+            "completion_url",
+            "screen_out_code",
+            "reward_minor",
+            "currency",
         ]
         labels = {
             "consent": "Consent text",
@@ -66,6 +83,13 @@ class SettingsForm(forms.ModelForm):
             "target_judgments": "Judgments wanted per item",
             "max_participants": "Most participants",
             "lease_minutes": "Minutes of silence until a list is given back",
+            "quiz_failure": "After two failed attempts",
+            "resume_gap_minutes": "Minutes away after which the instructions come again",
+            "resume_limit_days": "Days away after which a session has expired",
+            "completion": "At the end people get",
+            "completion_url": "Way back",
+            "screen_out_code": "Code for people screened out",
+            "reward_minor": "Pay for a complete session, in cents or pence",
         }
         help_texts = {
             "consent": "Shown first. Nothing about the person is stored before they agree.",
@@ -74,6 +98,9 @@ class SettingsForm(forms.ModelForm):
             "max_participants": "Empty: no limit.",
             "target_judgments": "",
             "lease_minutes": "",
+            "completion_url": "An https address; {code}, {participant} and {session} are filled in.",
+            "reward_minor": "Offered when you approve pay. Nothing is paid by itself.",
+            "currency": "Three letters, such as GBP, EUR or USD.",
         }
         widgets = {
             "description": forms.Textarea(attrs={"rows": 2}),
@@ -92,6 +119,7 @@ class SettingsForm(forms.ModelForm):
         for name in FROZEN_WITH_OPENING:
             self.fields[name].disabled = self.instance.status not in Experiment.Status.editable()
         self.initial["questionnaire"] = lines_from_questions(self.instance.questionnaire)
+        self.initial["quiz"] = lines_from_quiz(self.instance.quiz)
         for name in EXTRAS:
             self.initial[name] = lines_from_trials(getattr(self.instance, name), task=self.task)
         for name in NEEDED_TO_OPEN:
@@ -111,12 +139,22 @@ class SettingsForm(forms.ModelForm):
             "anchors"
         ].help_text = "One per line. Shown first, so that people see the whole range before it counts."
         self.fields["questionnaire"].help_text = QUESTION_HELP
+        self.fields["quiz"].help_text = QUIZ_HELP
 
     def clean_questionnaire(self) -> list[dict[str, Any]]:
         """Read the questions."""
         return _read(
             questions_from_lines, self.cleaned_data["questionnaire"], known=self.instance.questionnaire
         )
+
+    def clean_quiz(self) -> list[dict[str, Any]]:
+        """Read the questions about the instructions."""
+        return _read(quiz_from_lines, self.cleaned_data["quiz"])
+
+    def clean_completion_url(self) -> str:
+        """Refuse a way back that is no https address."""
+        given = self.cleaned_data["completion_url"]
+        return _read(checked_address, given) if given.strip() else ""
 
     def _trials(self, name: str) -> list[dict[str, Any]]:
         return _read(trials_from_lines, self.cleaned_data[name], task=self.task, kind=EXTRAS[name])
@@ -134,8 +172,8 @@ class SettingsForm(forms.ModelForm):
         return self._trials("catch_trials")
 
 
-def _read(reader: Any, text: str, **options: Any) -> list[dict[str, Any]]:
-    """Lines as rows; what cannot be read is said under the field."""
+def _read(reader: Any, text: str, **options: Any) -> Any:
+    """Lines as rows, or a checked text; what cannot be read is said under the field."""
     try:
         return reader(text, **options)
     except BadInput as error:

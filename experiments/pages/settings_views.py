@@ -53,8 +53,10 @@ def sections(form: SettingsForm) -> list[tuple[str, list]]:
         "Study": "title description materials language",
         "Texts": "consent instructions debrief",
         "Questions about the person": "questionnaire",
+        "Questions about the instructions": "quiz quiz_failure",
         "Practice, catch trials and anchors": "practice catch_trials anchors",
-        "How many": "target_judgments max_participants lease_minutes completion_code",
+        "How many": "target_judgments max_participants lease_minutes resume_gap_minutes resume_limit_days",
+        "The end": "completion completion_code completion_url screen_out_code reward_minor currency",
     }
     return [(heading, [form[name] for name in names.split()]) for heading, names in headings.items()]
 

@@ -4,6 +4,7 @@ from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
 from judgments.models.payment import Payment
 from judgments.models.session import Session, SessionEvent
+from judgments.models.signal import Signal
 from judgments.models.trial import Trial
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "PlatformIdentity",
     "Session",
     "SessionEvent",
+    "Signal",
     "Tombstone",
     "Trial",
 ]

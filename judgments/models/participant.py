@@ -15,6 +15,9 @@ class Participant(models.Model):
     background = models.JSONField(default=dict, blank=True, help_text="Answers to the questionnaire.")
     is_native = models.BooleanField(null=True, blank=True, help_text="Empty when not asked or not answered.")
     is_simulated = models.BooleanField(default=False)
+    erased_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the answers were deleted at the person's wish."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

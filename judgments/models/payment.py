@@ -8,7 +8,7 @@ from judgments.models.session import Session
 
 
 class Payment(models.Model):
-    """One entry: pay owed, approved, sent or taken back."""
+    """One entry: pay approved, a bonus, a decision not to pay, or the taking back of one of these."""
 
     class Kind(models.TextChoices):
         """What the entry is."""
@@ -16,11 +16,22 @@ class Payment(models.Model):
         REWARD = "reward", "reward"
         BONUS = "bonus", "bonus"
         SCREEN_OUT = "screen_out", "screen-out pay"
+        NOT_PAID = "not_paid", "not paid"
+        REVERSAL = "reversal", "taken back"
+
+        @classmethod
+        def deciding(cls) -> set[str]:
+            """Whether the entry settles the pay of a session."""
+            return {cls.REWARD, cls.SCREEN_OUT, cls.NOT_PAID}
 
     session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="payments")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     amount_minor = models.PositiveIntegerField(help_text="Minor units (cents, pence).")
     currency = models.CharField(max_length=3)
+    reason = models.CharField(max_length=300, blank=True)
+    reverses = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="reversal"
+    )
     idempotency_key = models.CharField(max_length=100, unique=True)
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -30,7 +41,16 @@ class Payment(models.Model):
     class Meta:
         ordering = ["id"]
         constraints = [
-            models.CheckConstraint(condition=Q(currency__regex=r"^[A-Z]{3}$"), name="payment_currency_iso")
+            models.CheckConstraint(condition=Q(currency__regex=r"^[A-Z]{3}$"), name="payment_currency_iso"),
+            models.CheckConstraint(
+                condition=~Q(kind="not_paid") | (Q(amount_minor=0) & ~Q(reason="")),
+                name="not_paid_has_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="reversal", reverses__isnull=False)
+                | (~Q(kind="reversal") & Q(reverses__isnull=True)),
+                name="reversal_names_its_entry",
+            ),
         ]
 
     def __str__(self) -> str:
