@@ -67,7 +67,8 @@ def test_welch_equals_scipy(pairs):
 def test_units_with_one_side_are_left_out_of_the_pairs():
     rows = pd.DataFrame(
         [("A", "acceptable", 5.0), ("A", "unacceptable", 2.0), ("A", "acceptable", 7.0),
-         ("B", "acceptable", 6.0), ("C", "unacceptable", np.nan), ("C", "acceptable", 6.0), ("D", "other", 1.0)],
+         ("B", "acceptable", 6.0), ("C", "unacceptable", np.nan), ("C", "acceptable", 6.0),
+         ("D", "other", 1.0)],
         columns=["participant", "expected", "value"],
     )  # fmt: skip
     assert paired_means(rows).values.tolist() == [["A", 6.0, 2.0, 4.0]]
