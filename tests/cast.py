@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from experiments.lifecycle import LATER_FIELDS
 from experiments.models import (
     Experiment,
     ExperimentVersion,
@@ -164,7 +165,7 @@ def study(
 
 def freeze(experiment: Experiment) -> ExperimentVersion:
     """The next version of the study, from its fields as they are."""
-    snapshot = {name: getattr(experiment, name) for name in FROZEN_FIELDS}
+    snapshot = {name: getattr(experiment, name) for name in (*FROZEN_FIELDS, *LATER_FIELDS)}
     newest = experiment.current_version()
     text = json.dumps(snapshot, sort_keys=True)
     return ExperimentVersion.objects.create(

@@ -2,7 +2,8 @@
 
 A question is ``{"name", "label", "type"}`` with type text, number, choice, multi_choice or yes_no;
 optional are ``choices``, ``required``, ``help``, ``min``, ``max``, and ``role: native_language`` with
-``native``: the answers that count as speaking the study's language natively (yes_no: yes).
+``native``: the answers that count as speaking the study's language natively (yes_no: yes); ``screen_out``
+lists answers that end the session kindly.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ YES_NO = [("yes", _("Yes")), ("no", _("No"))]
 UNSAID = "-"
 NO_ANSWER = (UNSAID, _("I prefer not to say"))
 
+TRAP = "further_notes"  # a field that people do not see
 NOTHING: tuple[Any, ...] = (None, "", UNSAID, [])
 
 
@@ -30,6 +32,15 @@ class Questionnaire(forms.Form):
     def answers(self) -> dict[str, Any]:
         """Answers that were given, ready for JSON."""
         return {name: given for name, given in self.cleaned_data.items() if given not in NOTHING}
+
+    def screened_by(self) -> str:
+        """The first question with an answer that the study screens out by; empty without one."""
+        for question in self.questions:
+            given = self.cleaned_data.get(question["name"])
+            said = {str(one) for one in (given if isinstance(given, list) else [given])}
+            if said & {str(one) for one in question.get("screen_out", ())}:
+                return str(question["name"])
+        return ""
 
     def is_native(self) -> bool | None:
         """What the question with role ``native_language`` says; None when not asked or not answered."""

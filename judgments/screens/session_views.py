@@ -15,11 +15,15 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from judgments.models import Session
-from judgments.screens.forms import Questionnaire
+from judgments.screens.forms import TRAP, Questionnaire
 from judgments.screens.page import closed, not_found, page
+from judgments.screens.quiz_form import QuizForm
 from judgments.screens.trial_screen import feedback_context, progress, trial_context
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
+from judgments.sessions.completion import way_back
+from judgments.sessions.comprehension import attempt_of, take_attempt
+from judgments.sessions.erase import BY_PARTICIPANT, erase
 from judgments.sessions.finish import finish
 from judgments.sessions.lease import SessionOver, is_too_late
 from judgments.sessions.places import StudyClosed
@@ -80,8 +84,36 @@ def questions(request: HttpRequest, session: Session) -> HttpResponse:
         form = Questionnaire(protocol_of(session.version).questionnaire, request.POST)
         if not form.is_valid():
             return screen(request, session, Step("questionnaire"), form=form, status=422)
-        note_background(session, form.answers(), is_native=form.is_native())
+        note_background(
+            session,
+            form.answers(),
+            is_native=form.is_native(),
+            screened_by=form.screened_by(),
+            trap=request.POST.get(TRAP, ""),
+        )
     return redirect("session", token=session.token)
+
+
+@in_session
+def quiz(request: HttpRequest, session: Session) -> HttpResponse:
+    """Take one attempt at the questions about the instructions."""
+    if request.method == "POST" and next_step(session).screen == "quiz":
+        form = QuizForm(session, request.POST)
+        if not form.is_valid():
+            return screen(request, session, Step("quiz"), form=form, status=422)
+        take_attempt(session, form.wrong(), attempt=request.POST.get("attempt", ""))
+    return redirect("session", token=session.token)
+
+
+@in_session
+def withdrawing(request: HttpRequest, session: Session) -> HttpResponse:
+    """Say what deleting the answers means; delete them."""
+    if request.method == "POST":
+        erase(session.participant, reason=BY_PARTICIPANT)
+    if request.method == "POST" or session.participant.erased_at is not None:
+        return redirect("session", token=session.token)
+    protocol = protocol_of(session.version)
+    return page(request, "withdraw", language=protocol.language, title=protocol.title, session=session)
 
 
 @in_session
@@ -128,7 +160,7 @@ def screen(
     session: Session,
     step: Step,
     *,
-    form: Questionnaire | None = None,
+    form: Questionnaire | QuizForm | None = None,
     problem: str = "",
     given: str = "",
     status: int = 200,
@@ -138,6 +170,12 @@ def screen(
     context = {"session": session, "title": protocol.title, "mark": step.mark, "protocol": protocol}
     if step.screen == "questionnaire":
         context["form"] = form or Questionnaire(protocol.questionnaire)
+        context["trap"] = TRAP
+        context["screens_out"] = any(question.get("screen_out") for question in protocol.questionnaire)
+    elif step.screen == "quiz":
+        context |= {"form": form or QuizForm(session), "attempt": attempt_of(session)}
+    elif step.screen in {"end", "erased"}:
+        context["way_back"] = way_back(session, protocol)
     elif step.screen == "trial":
         show(step.trial)
         context |= trial_context(step, protocol, problem=problem, given=given)

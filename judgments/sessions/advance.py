@@ -11,10 +11,23 @@ from judgments.sessions.lease import renew
 from judgments.sessions.protocol import protocol_of
 
 Screen = Literal[
-    "questionnaire", "instructions", "ready", "break", "trial", "feedback", "finish", "end", "left", "lapsed"
+    "questionnaire",
+    "instructions",
+    "quiz",
+    "ready",
+    "break",
+    "trial",
+    "feedback",
+    "finish",
+    "end",
+    "left",
+    "screened_out",
+    "erased",
+    "lapsed",
 ]
 
 
+BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
 BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
@@ -23,8 +36,8 @@ BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapse
 class State:
     """All that the decision needs to know of a session.
 
-    ``screen`` is where the participant was last: questionnaire, instructions, practice, block-2,
-    feedback-3. ``next_kind`` and ``next_block`` describe the first trial without a judgment.
+    ``screen`` is where the participant was last: questionnaire, instructions, quiz-2, practice,
+    block-2, feedback-3. ``next_kind`` and ``next_block`` describe the first trial without a judgment.
     """
 
     screen: str
@@ -33,6 +46,7 @@ class State:
     is_lapsed: bool = False
     has_questions: bool = False
     has_instructions: bool = False
+    has_quiz: bool = False
     next_kind: str | None = None
     next_block: int = 0
 
@@ -49,6 +63,8 @@ def decide(state: State) -> Screen:
         return "questionnaire"
     if state.screen in {"consent", "questionnaire", "instructions"} and state.has_instructions:
         return "instructions"
+    if state.has_quiz and state.screen.startswith(BEFORE_TRIALS):
+        return "quiz"
     if state.screen.startswith("feedback-"):
         return "feedback"
     return _among_trials(state)
@@ -94,15 +110,25 @@ def next_step(session: Session) -> Step:
             is_lapsed=session.status == Session.Status.ABANDONED or lease_ran_out or _was_away(session),
             has_questions=bool(protocol.questionnaire),
             has_instructions=bool(protocol.instructions.strip()),
+            has_quiz=bool(protocol.quiz),
             next_kind=trial.kind if trial else None,
             next_block=trial.block if trial else 0,
         )
     )
+    if screen == "left":
+        screen = _parting(session)
     if screen == "feedback":
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
     blocks = session.trials.aggregate(n=Max("block", filter=~Q(kind="practice")))
     return Step(screen, trial=trial, n_blocks=blocks["n"] or 1)
+
+
+def _parting(session: Session) -> Screen:
+    """How somebody left who did not finish, or who took the answers back."""
+    if session.participant.erased_at is not None:
+        return "erased"
+    return "screened_out" if session.status == Session.Status.SCREENED_OUT else "left"
 
 
 def _was_away(session: Session) -> bool:
@@ -116,10 +142,11 @@ def move_on(session: Session, mark: str) -> None:
     """Leave the screen named by ``mark`` for the next; a second click on the same button does nothing."""
     step = next_step(session)
     if mark == step.mark and step.screen in BETWEEN:
-        renew(session, screen=_after(step))
+        has_quiz = bool(protocol_of(session.version).quiz)
+        renew(session, screen="quiz-1" if has_quiz and step.screen == "instructions" else after(step))
 
 
-def _after(step: Step) -> str:
+def after(step: Step) -> str:
     """Where the participant is once a screen between trials is left; empty: where they were."""
     if step.screen == "lapsed":
         return ""

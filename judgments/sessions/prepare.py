@@ -13,8 +13,8 @@ from judgments.sessions.protocol import protocol_of
 @transaction.atomic
 def prepare_trials(session: Session) -> None:
     """Write the session's trials, once."""
-    Session.objects.select_for_update().get(pk=session.pk)
-    if session.list_id is None or session.trials.exists():
+    held = Session.objects.select_for_update().get(pk=session.pk)
+    if held.list_id is None or held.is_final or session.trials.exists():
         return
     protocol = protocol_of(session.version)
     turn = Session.objects.filter(list=session.list_id, pk__lt=session.pk).count()

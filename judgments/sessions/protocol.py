@@ -5,7 +5,8 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from experiments.models import ExperimentVersion
+from experiments.lifecycle import LATER_FIELDS
+from experiments.models import Experiment, ExperimentVersion
 from judgments.tasks.base import Task
 from judgments.tasks.registry import get_task
 
@@ -28,6 +29,11 @@ class Protocol:
     completion_code: str
     resume_gap: timedelta
     resume_limit: timedelta
+    quiz: tuple[dict[str, Any], ...] = ()
+    quiz_failure: str = Experiment.QuizFailure.GO_ON
+    completion: str = Experiment.Completion.CODE
+    completion_url: str = ""
+    screen_out_code: str = ""
 
 
 def protocol_of(version: ExperimentVersion) -> Protocol:
@@ -42,6 +48,10 @@ def _read(version_id: int, sha256: str) -> Protocol:
     def text(name: str) -> Any:
         return version.snapshot.get(name, getattr(version.experiment, name))
 
+    later = {
+        name: version.snapshot.get(name, Experiment._meta.get_field(name).get_default())
+        for name in LATER_FIELDS
+    }
     task = get_task(text("task"))
     return Protocol(
         title=text("title"),
@@ -53,6 +63,11 @@ def _read(version_id: int, sha256: str) -> Protocol:
         questionnaire=tuple(text("questionnaire") or ()),
         debrief=text("debrief"),
         completion_code=text("completion_code"),
+        quiz=tuple(later["quiz"]),
+        quiz_failure=later["quiz_failure"],
+        completion=later["completion"],
+        completion_url=later["completion_url"],
+        screen_out_code=later["screen_out_code"],
         resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),
         resume_limit=timedelta(days=_number(version, "resume_limit_days", RESUME_LIMIT_DAYS)),
     )

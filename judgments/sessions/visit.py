@@ -7,6 +7,7 @@ from analysis.errors import BadInput
 from experiments.models import Experiment
 from judgments.models import Participant, Session, Trial
 from judgments.sessions.browser import Browser, Form, Page
+from judgments.sessions.comprehension import right_place
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.simulate import RELATED, Mind, Persona
 
@@ -55,6 +56,8 @@ def _filled(form: Form, mind: Mind) -> dict[str, Any]:
         data: dict[str, Any] = {"consent": "yes"}
     elif found := TRIAL.search(form.action):
         data = {"response": mind.response(_trial(**found.groupdict()))}
+    elif form.action.rstrip("/").endswith("/quiz"):
+        data = _quiz_answers(form)
     elif form.action.rstrip("/").endswith("/questions"):
         data = background(mind.persona, mind.protocol)
     else:
@@ -64,6 +67,12 @@ def _filled(form: Form, mind: Mind) -> dict[str, Any]:
         if not all(form.takes(name, one) for one in values):
             raise Stuck(f"the form at {form.action} offers no {name} {value!r}.")
     return data
+
+
+def _quiz_answers(form: Form) -> dict[str, Any]:
+    """The right answers: synthetic people understand instructions."""
+    session = Session.objects.select_related("version").get(token=SESSION.search(form.action)["token"])
+    return {name: right_place(session, int(name.removeprefix("answer_")) - 1) for name in form.offered}
 
 
 def _trial(token: str, public_id: str) -> Trial:

@@ -1,0 +1,90 @@
+"""The questions about the instructions: two attempts, then on or kindly out; nothing tells the answer."""
+
+import pytest
+
+from judgments.models import Session, SessionEvent
+from judgments.sessions.comprehension import right_place
+from tests import cast
+from tests.judgments.screens import walk
+
+pytestmark = pytest.mark.django_db
+QUIZ = [
+    {"question": "What counts?", "right": "how it sounds", "wrong": ["is it true", "is it long"]},
+    {"question": "May you stop?", "right": "yes", "wrong": ["no"], "hint": "At any time."},
+]
+
+
+def begun(client, **fields):
+    """A session that has read the instructions."""
+    study = cast.study("agreement", quiz=QUIZ, **fields)
+    address = walk.consent(client, "/take/agreement/")
+    walk.onward(client, address)
+    return study, Session.objects.get(), address
+
+
+def attempt(client, address, session, *, right=True, number=None):
+    html = client.get(address).content.decode()
+    session.refresh_from_db()
+    sent = {}
+    for question in range(len(QUIZ)):
+        place = right_place(session, question)
+        sent[f"answer_{question + 1}"] = place if right else "2" if place == "1" else "1"
+    return client.post(walk.action(html), {**sent, "attempt": number or walk.hidden(html, "attempt")})
+
+
+def test_who_understood_goes_on_to_the_trials_and_the_attempt_is_noted(client):
+    _, session, address = begun(client)
+    page = client.get(address).content.decode()
+    assert "What counts?" in page and "At any time." not in page
+    attempt(client, address, session)
+    assert "response" in client.get(address).content.decode()
+    assert SessionEvent.objects.get(kind="quiz").details == {"attempt": 1, "wrong": []}
+
+
+def test_the_second_attempt_shows_the_instructions_and_the_hint_again(client):
+    study, session, address = begun(client)
+    attempt(client, address, session, right=False)
+    page = client.get(address).content.decode()
+    assert study.instructions in page and "At any time." in page
+    attempt(client, address, session)
+    assert walk.choices(client.get(address).content.decode())
+
+
+def test_after_two_failures_the_study_goes_on_and_notes_it(client):
+    _, session, address = begun(client)
+    for _ in range(2):
+        attempt(client, address, session, right=False)
+    assert walk.choices(client.get(address).content.decode())
+    assert [one.details["wrong"] for one in SessionEvent.objects.filter(kind="quiz")] == [[1, 2], [1, 2]]
+
+
+def test_after_two_failures_the_study_ends_kindly_when_it_says_so(client):
+    _, session, address = begun(client, quiz_failure="screen_out", screen_out_code="PARTIAL")
+    for _ in range(2):
+        attempt(client, address, session, right=False)
+    page = client.get(address).content.decode()
+    assert "You did nothing wrong" in page and "PARTIAL" in page
+    session.refresh_from_db()
+    assert session.status == Session.Status.SCREENED_OUT
+
+
+def test_the_same_attempt_sent_twice_counts_once(client):
+    _, session, address = begun(client)
+    attempt(client, address, session, right=False)
+    attempt(client, address, session, right=False, number="1")
+    assert SessionEvent.objects.filter(kind="quiz").count() == 1
+
+
+def test_an_unanswered_question_is_asked_again_and_is_no_attempt(client):
+    _, _, address = begun(client)
+    html = client.get(address).content.decode()
+    page = client.post(walk.action(html), {"attempt": "1", "answer_1": "1"})
+    assert page.status_code == 422 and "Please answer this question." in page.content.decode()
+    assert not SessionEvent.objects.filter(kind="quiz").exists()
+
+
+def test_the_page_says_nothing_about_the_right_answer(client):
+    _, session, address = begun(client)
+    html = client.get(address).content.decode()
+    values = [one["value"] for one in walk.fields(html) if one.get("name") == "answer_1"]
+    assert values == ["1", "2", "3"]
