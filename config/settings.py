@@ -85,6 +85,7 @@ JOB_STALE_SECONDS = env_int("JOB_STALE_SECONDS", 60)
 JOB_MAX_ATTEMPTS = env_int("JOB_MAX_ATTEMPTS", 5)
 
 LANGUAGE_CODE = "en"
+LOCALE_PATHS = [BASE_DIR / "judgments" / "locale"]  # the participant's pages; researchers read English
 TIME_ZONE = "UTC"
 USE_TZ = True
 

@@ -13,9 +13,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from experiments.languages import worded
 from experiments.lists import design_of, make_lists, planned
 from experiments.models import AuditEntry, Experiment, ExperimentVersion, Membership
-from judgments.tasks.registry import get_task
+from judgments.tasks.registry import get_task, shown_task
 
 FROZEN_FIELDS = (
     "slug",
@@ -92,6 +93,9 @@ def snapshot(experiment: Experiment) -> dict[str, Any]:
     design, materials = design_of(experiment), experiment.materials
     return {
         **{name: getattr(experiment, name) for name in FROZEN_FIELDS},
+        "parameters": worded(
+            shown_task(experiment.task), experiment.parameters, language=experiment.language
+        ),
         **_changed_from_default(experiment),
         "design": {name: getattr(design, name) for name in DESIGN_FIELDS},
         "materials": {

@@ -3,7 +3,10 @@
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
+from experiments.languages import NAMES, language_choices, tag_named
 from experiments.models import MaterialSet, Membership
 from judgments.tasks.registry import tasks
 
@@ -13,13 +16,36 @@ def task_choices() -> list[tuple[str, str]]:
     return [(name, task.label) for name, task in tasks().items()]
 
 
-def language_field() -> forms.CharField:
-    """A language tag."""
-    return forms.RegexField(
+class LanguageInput(forms.TextInput):
+    """A text box that suggests the languages of the participant's pages by name."""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """The box and its suggestions."""
+        listed = f"{(attrs or {}).get('id', name)}_names"
+        box = super().render(name, value, {**(attrs or {}), "list": listed}, renderer)
+        names = format_html_join("", '<option value="{}">{}</option>', language_choices())
+        return format_html('{}<datalist id="{}">{}</datalist>', box, listed, names)
+
+
+class LanguageField(forms.RegexField):
+    """A language tag; a language of ours may also be called by its name."""
+
+    widget = LanguageInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+
+    def to_python(self, value: Any) -> str:
+        """The tag of a name."""
+        return tag_named(super().to_python(value))
+
+
+def language_field() -> LanguageField:
+    """The language of a study."""
+    return LanguageField(
         r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$",
         initial="en",
         max_length=35,
-        help_text="A language tag: en, de, pt-BR, zh-Hans.",
+        help_text="The pages speak "
+        + ", ".join(english for english, _ in NAMES.values())
+        + ". Any other language tag (fi, haw, …) keeps the buttons in English.",
         error_messages={"invalid": "That is not a language tag; write for example en, de or pt-BR."},
     )
 

@@ -10,6 +10,7 @@ from django.db.models import Q
 from analysis.errors import BadInput
 from experiments.completion import checked_address
 from experiments.extras import lines_from_trials, trials_from_lines
+from experiments.languages import usual_words
 from experiments.lists import order_rules
 from experiments.models import Design, Experiment, MaterialSet
 from experiments.pages.forms import language_field
@@ -183,8 +184,12 @@ def _read(reader: Any, text: str, **options: Any) -> Any:
 class ParametersForm(forms.Form):
     """The parameters of one task, each by the kind of its default."""
 
-    def __init__(self, task: Task, given: Mapping[str, Any], data: Any = None) -> None:
-        initial = {one.name: _shown(given.get(one.name, one.default)) for one in task.parameters}
+    def __init__(
+        self, task: Task, given: Mapping[str, Any], data: Any = None, *, language: str = "en"
+    ) -> None:
+        self.usual = usual_words(task, language)
+        known = {**{one.name: one.default for one in task.parameters}, **self.usual, **given}
+        initial = {one.name: _shown(known[one.name]) for one in task.parameters}
         super().__init__(data, initial=initial, prefix="task")
         self.task = task
         for parameter in task.parameters:
@@ -204,11 +209,12 @@ class ParametersForm(forms.Form):
         return cleaned
 
     def parameters(self) -> dict[str, Any]:
-        """What to store: lists as lists."""
+        """What to store: lists as lists; words of ours that nobody changed stay unsaid."""
         listed = {one.name for one in self.task.parameters if isinstance(one.default, list | tuple)}
         return {
             name: [line.strip() for line in value.splitlines() if line.strip()] if name in listed else value
             for name, value in self.cleaned_data.items()
+            if value != self.usual.get(name, object())
         }
 
 

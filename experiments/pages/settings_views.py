@@ -20,7 +20,9 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the settings; store them when all of them can be used."""
     study = get_study(request.user, slug, editing=request.method == "POST")
     form = SettingsForm(request.POST or None, instance=study, user=request.user)
-    parameters = ParametersForm(shown_task(study.task), study.parameters, request.POST or None)
+    parameters = ParametersForm(
+        shown_task(study.task), study.parameters, request.POST or None, language=study.language
+    )
     if request.method == "POST" and all([form.is_valid(), parameters.is_valid()]):
         store(request.user, form, parameters)
         messages.success(request, "Saved.")

@@ -15,10 +15,11 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import RawPostDataException
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.views import APIView
 
+from experiments.languages import speaking
 from judgments.api.session_schema import SessionJudgments, SessionPlan
 from judgments.models import Session
 from judgments.screens.page import direction
@@ -84,7 +85,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     if session.is_final:
         raise _over(session)
     language = protocol_of(session.version).language
-    with translation.override(language):
+    with speaking(language):
         return JsonResponse(
             {
                 **plan_of(session, sentence_of=sentence_context),

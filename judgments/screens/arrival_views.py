@@ -11,11 +11,11 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import translation
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from experiments.languages import speaking
 from experiments.models import Experiment
 from judgments.models import PlatformIdentity, Session
 from judgments.screens.page import closed, not_found, page
@@ -51,7 +51,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
     if session := _returning(request, experiment):
         return _enter(session)
     protocol = protocol_of(version)
-    with translation.override(protocol.language):
+    with speaking(protocol.language):
         try:
             if request.method == "POST":
                 return _answered(request, experiment, protocol)

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import translation
 from django.utils.cache import add_never_cache_headers
+
+from experiments.languages import speaking
 
 RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "iw", "ji", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"}
 RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
@@ -30,7 +31,7 @@ def page(
     request: HttpRequest, template: str, *, language: str, status: int = 200, **context: Any
 ) -> HttpResponse:
     """Render a screen in the study's language; the browser asks again on back and reload."""
-    with translation.override(language):
+    with speaking(language):
         response = render(
             request,
             f"judgments/{template}.html",
