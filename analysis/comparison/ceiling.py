@@ -9,7 +9,10 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.comparison.baselines import adc_shares
+from analysis.comparison.choice_ceiling import UNIT, choices_of, full_against_full, half_against_half
 from analysis.comparison.criteria import DELTAS, FloatArray, Signs
+from analysis.comparison.halves import halve, mean_shares, pair_places, strata_of
+from analysis.rows import is_kind, tasks
 from analysis.scales import zscore_by_participant
 
 SPLITS = 200
@@ -26,6 +29,7 @@ class HumanCeiling:
     adc: dict[float, float | None]
     noise_variance: float | None
     status: str
+    basis: str = "ratings"
 
 
 @dataclass(frozen=True)
@@ -52,10 +56,10 @@ def human_ceiling(
     ----------
     judgments : DataFrame, one row per judgment
         Needs ``participant``, ``sentence_id`` and ``value``; ``list`` keeps halves balanced within list
-        (without it, participants who rated the same sentences form a list); ``kind`` leaves practice and
-        catch trials out.
+        (without it, participants who judged the same form a list); ``kind`` leaves practice and catch
+        trials out; ``task`` tells ratings, forced choices (with ``pair_id``) and yes-no answers apart.
     pairs : DataFrame, one row per pair
-        Needs ``good_id`` and ``bad_id``.
+        Needs ``good_id`` and ``bad_id``, for forced choices ``pair_id``.
     rng : Generator
         Source of randomness.
     deltas : sequence of float
@@ -68,8 +72,9 @@ def human_ceiling(
     Returns
     -------
     HumanCeiling
-        ``adc_half`` from real halves, ``adc`` corrected to samples of full size, and a status: ``ok``,
-        ``no_data``, ``too_few`` (fewer than four raters) or ``no_variation``.
+        ``adc_half`` from real halves, ``adc`` corrected to samples of full size, what they rest on
+        (``ratings``, ``forced_choice`` or ``yes_no``), and a status: ``ok``, ``no_data``, ``too_few`` (fewer
+        than four people) or ``no_variation``.
 
     Raises
     ------
@@ -82,9 +87,18 @@ def human_ceiling(
     Halves hold half the people, so they agree less than two full samples would. The correction draws
     two samples of full size: true means are the observed ones shrunk to variance V, errors have variance
     σ²/n, where σ² is the pooled variance of z within sentences and V what it leaves of the variance of means.
+
+    Choices have no scale to be standardized on: in each half the scores are made as a release makes them,
+    shares of showings in which a sentence was chosen, or of yes, standardized over the judged sentences
+    (ddof 0). Their full-size samples draw answers, see
+    :func:`analysis.comparison.choice_ceiling.full_against_full`. Where a frame has several tasks, ratings
+    go before choices, forced choices before yes-no.
     """
     require_columns(judgments, "participant", "sentence_id", "value")
     require_columns(pairs, "good_id", "bad_id")
+    task = _task(judgments)
+    if task in UNIT:
+        return _from_choices(judgments, pairs, task=task, rng=rng, deltas=deltas, signs=signs, splits=splits)
     ratings = _standardized(judgments.reset_index(drop=True))
     nothing: dict[float, float | None] = {float(delta): None for delta in deltas}
     raters = int(np.unique(ratings.participant).size)
@@ -92,7 +106,7 @@ def human_ceiling(
         return HumanCeiling(
             raters, 0, 0, nothing, dict(nothing), None, "no_data" if not raters else "too_few"
         )
-    good, bad = _places(pairs, ratings.names)
+    good, bad = pair_places(pairs, ratings.names)
     halves = [
         _half_against_half(ratings, good, bad, rng=rng, deltas=deltas, signs=signs) for _ in range(splits)
     ]
@@ -103,14 +117,49 @@ def human_ceiling(
         else dict(nothing)
     )
     status = "ok" if variance is not None and len(good) else "no_variation" if len(good) else "no_data"
-    return HumanCeiling(raters, splits, len(good), _mean(halves), full, variance, status)
+    return HumanCeiling(raters, splits, len(good), mean_shares(halves), full, variance, status)
+
+
+def _task(judgments: pd.DataFrame) -> str:
+    """Give the task whose rows count: ratings, else forced choices, else yes-no."""
+    if "task" not in judgments.columns:
+        return "ratings"
+    answered = judgments["value"].notna() & is_kind(judgments, ("target", "filler"))
+    asked = set(tasks(judgments)[answered].astype(str))
+    return "ratings" if asked - set(UNIT) or not asked else min(asked)
+
+
+def _from_choices(
+    judgments: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    task: str,
+    rng: np.random.Generator,
+    deltas: Sequence[float],
+    signs: Signs,
+    splits: int,
+) -> HumanCeiling:
+    require_columns(pairs, "pair_id")
+    counted = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == task).to_numpy()
+    choices = choices_of(judgments[counted], pairs, task=task)
+    nothing: dict[float, float | None] = {float(delta): None for delta in deltas}
+    people, n_pairs = int(np.unique(choices.participant).size), len(choices.good)
+    if people < 4 or not n_pairs:
+        status = "no_data" if not people or not n_pairs else "too_few"
+        return HumanCeiling(people, 0, n_pairs, nothing, dict(nothing), None, status, task)
+    halves = [half_against_half(choices, rng=rng, deltas=deltas, signs=signs) for _ in range(splits)]
+    full = full_against_full(choices, rng=rng, deltas=deltas, signs=signs, draws=splits)
+    adc, variance = full or (dict(nothing), None)
+    found = mean_shares(halves)
+    status = "ok" if full and any(value is not None for value in found.values()) else "no_variation"
+    return HumanCeiling(people, splits, n_pairs, found, adc, variance, status, task)
 
 
 def _standardized(judgments: pd.DataFrame) -> _Ratings:
-    """Standardize ratings by participant; forced choices have no place on a scale and are left out."""
+    """Standardize ratings by participant; choices have no place on a scale and are left out."""
     z = zscore_by_participant(judgments)
     if "task" in judgments.columns:
-        z = z.mask(judgments["task"].astype(str) == "forced_choice")
+        z = z.mask(judgments["task"].astype(str).isin(list(UNIT)))
     z = z.dropna()
     kept = judgments.loc[z.index]
     participant, _ = pd.factorize(kept["participant"])
@@ -119,25 +168,9 @@ def _standardized(judgments: pd.DataFrame) -> _Ratings:
         participant.astype(np.int64),
         sentence.astype(np.int64),
         z.to_numpy(dtype=float),
-        _strata(kept, participant),
+        strata_of(kept, participant),
         pd.Index(names),
     )
-
-
-def _strata(kept: pd.DataFrame, participant: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Give each participant's list: the named one, else the set of sentences rated."""
-    if "list" in kept.columns and kept["list"].notna().all():
-        labels = kept.groupby(participant)["list"].first()
-    else:
-        labels = kept.groupby(participant)["sentence_id"].agg(lambda ids: "\n".join(sorted(set(ids))))
-    return pd.factorize(labels)[0].astype(np.int64)
-
-
-def _places(pairs: pd.DataFrame, names: pd.Index) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    good = names.get_indexer(pd.Index(pairs["good_id"].astype(str)))
-    bad = names.get_indexer(pd.Index(pairs["bad_id"].astype(str)))
-    known = (good >= 0) & (bad >= 0)
-    return good[known].astype(np.int64), bad[known].astype(np.int64)
 
 
 def _half_against_half(
@@ -149,18 +182,9 @@ def _half_against_half(
     deltas: Sequence[float],
     signs: Signs,
 ) -> dict[float, float | None]:
-    in_first = _halve(ratings.strata, rng=rng)[ratings.participant]
+    in_first = halve(ratings.strata, rng=rng)[ratings.participant]
     first, second = (_means(ratings, in_first), _means(ratings, ~in_first))
     return adc_shares(first[good] - first[bad], second[good] - second[bad], deltas=deltas, signs=signs)
-
-
-def _halve(strata: npt.NDArray[np.int64], *, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
-    """Put half of each list in the first half; odd ones out alternate, starting at random."""
-    shuffled = rng.permutation(strata.size)
-    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
-    in_first = np.zeros(strata.size, dtype=np.bool_)
-    in_first[order[int(rng.integers(2)) :: 2]] = True
-    return in_first
 
 
 def _means(ratings: _Ratings, chosen: npt.NDArray[np.bool_]) -> FloatArray:
@@ -200,10 +224,4 @@ def _full_size(
     for _ in range(draws):
         one, other = truth + error * rng.standard_normal((2, truth.size))
         found.append(adc_shares(one[good] - one[bad], other[good] - other[bad], deltas=deltas, signs=signs))
-    return _mean(found)
-
-
-def _mean(shares: Sequence[dict[float, float | None]]) -> dict[float, float | None]:
-    frame = pd.DataFrame(shares, dtype=float)
-    means = frame.mean()
-    return {float(delta): None if np.isnan(means[delta]) else float(means[delta]) for delta in frame.columns}
+    return mean_shares(found)

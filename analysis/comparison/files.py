@@ -1,7 +1,7 @@
 """The files of a comparison: sentences, pairs, human scores, model scores, judgments."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -41,6 +41,9 @@ JUDGMENTS = Form(
         "shown_first",
         "list",
         "kind",
+        "pair_id",
+        "status",
+        "excluded_by",
     ),
     ("value", "rt_ms", "position"),
 )
@@ -171,14 +174,36 @@ def read_judgments(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per judgment; a judgment without a value is missing.
+        One row per judgment that counts: of a release's file, what was left out, what was not answered,
+        practice, catch and anchor trials are gone (:func:`counted_judgments`).
 
     Raises
     ------
     BadInput
         Naming file, row and column.
     """
-    return _read(path, JUDGMENTS)
+    return _read(path, JUDGMENTS, only=counted_judgments)
+
+
+def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Keep the judgments that scores of sentences rest on.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``excluded_by``, ``status`` and ``kind`` are used when present; empty cells leave a row in.
+
+    Returns
+    -------
+    DataFrame
+        Answered, not excluded, targets and fillers.
+    """
+    kept = pd.Series(True, index=judgments.index)
+    wanted = {"excluded_by": [""], "status": ["", "answered"], "kind": ["", "target", "filler"]}
+    for column, values in wanted.items():
+        if column in judgments.columns:
+            kept &= judgments[column].fillna("").astype(str).isin(values)
+    return judgments[kept]
 
 
 def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.DataFrame, str]:
@@ -227,10 +252,17 @@ def _read_one_scores(path: str | Path) -> pd.DataFrame:
     return frame[["sentence_id", *models]]
 
 
-def _read(path: str | Path, form: Form, *, missing: dict[str, str] | None = None) -> pd.DataFrame:
+def _read(
+    path: str | Path,
+    form: Form,
+    *,
+    missing: dict[str, str] | None = None,
+    only: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> pd.DataFrame:
     frame = read_table(path).copy()
     frame.columns = pd.Index([str(column) for column in frame.columns])
     _require(frame, form, path)
+    frame = only(frame).copy() if only else frame
     for column in form.numbers:
         if column in frame.columns:
             frame[column] = _numbers(frame, column, path)

@@ -59,7 +59,7 @@ def compare_report(
     deltas : sequence of float
         The δ of the ADC.
     judgments : DataFrame, optional
-        Ratings by participant; they give the human ceiling, without which skill is undefined.
+        Ratings or choices by participant; they give the human ceiling, without which skill is undefined.
     constants : sequence of float
         Further constants to score beside the median.
     seed : int
@@ -247,7 +247,8 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCei
         "clusters": int(table.clusters.nunique()),
         "ceiling": None
         if ceiling is None
-        else f"split halves within list, {ceiling.splits} splits, size-corrected",
+        else f"{ceiling.basis.replace('_', ' ')}: split halves within list, {ceiling.splits} splits, "
+        "size-corrected",
         "area_to": AREA_TO,
         "seed": seed,
     }
@@ -265,6 +266,7 @@ def _ceiling(found: HumanCeiling) -> Document:
         "pairs": found.pairs,
         "splits": found.splits,
         "noise_variance": found.noise_variance,
+        "basis": found.basis,
         "status": found.status,
     }
 

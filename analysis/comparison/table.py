@@ -95,7 +95,7 @@ def _notes(document: dict[str, Any]) -> list[str]:
         f"Chance: {kept['chance']}. Intervals: {kept['intervals']}. Seed {kept['seed']}.",
     ]
     if document["baselines"]["human_ceiling"] is None:
-        notes.append("No human ceiling, hence no skill: give the ratings by participant with --judgments.")
+        notes.append("No human ceiling, hence no skill: give the judgments by participant with --judgments.")
     return notes + _left_out(document["left_out"])
 
 

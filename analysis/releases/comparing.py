@@ -5,19 +5,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.comparison.criteria import DELTAS
 from analysis.comparison.deltas import PairTable, pair_table
+from analysis.comparison.files import counted_judgments
 from analysis.comparison.report import compare_report
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import rounded
 from analysis.releases.models import Comparison, Release, ScoringRun, SentenceScore
 from analysis.releases.storage import read
-from analysis.rows import RATING_TASKS
 from experiments.job_runner import enqueue
 from experiments.models import AuditEntry, Experiment
 
@@ -101,7 +100,7 @@ def compare(comparison: Comparison) -> dict[str, Any]:
         already_standardized=options.already_standardized,
         signs=options.signs,
         deltas=options.deltas,
-        judgments=_ratings(release),
+        judgments=_judgments(release),
         seed=options.seed,
     )
     table = pair_table(human, pairs, scores, already_standardized=options.already_standardized)
@@ -163,11 +162,8 @@ def parting(table: PairTable, sentences: pd.DataFrame) -> dict[str, list[dict[st
     return found
 
 
-def _ratings(release: Release) -> pd.DataFrame | None:
-    """The kept ratings by participant, which give the human ceiling; other tasks give none."""
-    if release.manifest.get("task", release.experiment.task) not in RATING_TASKS:
-        return None
-    frame = release_table(release, "judgments.csv")
-    kept = (frame["excluded_by"] == "") & (frame["status"].isin(["answered", ""])) & frame["value"].notna()
-    rated = kept & frame["kind"].isin(["target", "filler"]) & np.asarray(frame["sentence_id"] != "")
-    return frame[rated].reset_index(drop=True)
+def _judgments(release: Release) -> pd.DataFrame:
+    """The kept judgments by participant, which give the human ceiling."""
+    frame = counted_judgments(release_table(release, "judgments.csv"))
+    answered = frame["value"].notna() & (frame["sentence_id"] != "")
+    return frame[answered].reset_index(drop=True)

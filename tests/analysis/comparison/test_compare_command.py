@@ -157,3 +157,22 @@ def test_score_that_fails_writes_nothing(manage, folder, model, words, told):
     done = manage("score", model, "--sentences", "sentences.csv", "--to", "out.csv", *words, status=2)
     assert told in done.stderr and len(done.stderr.strip().splitlines()) == 1
     assert not list(folder.glob("out*")) and not list(folder.glob(".out*"))
+
+
+def test_a_releases_forced_choices_give_the_ceiling_as_they_are(manage, folder):
+    lines = ["participant,sentence_id,value,task,list,kind,pair_id,status,excluded_by"]
+    for person in range(8):
+        lines.append(f"P{person},,1,forced_choice,L1,practice,,answered,")
+        for pair in (1, 2, 3):
+            value = int(person >= pair)
+            lines.append(
+                f"P{person},{'g' if value else 'b'}{pair},{value},forced_choice,L1,target,p{pair},answered,"
+            )
+    lines.append("X,g1,1,forced_choice,L1,target,p1,answered,catch_failed")
+    (folder / "judgments.csv").write_text("\n".join(lines) + "\n")
+    words = ("--human", "human.csv", "--pairs", "pairs.csv", "--scores", "scores.csv")
+    done = manage("compare", *words, "--judgments", "judgments.csv", "--json")
+    document = json.loads(done.stdout)
+    ceiling = document["baselines"]["human_ceiling"]
+    assert (ceiling["status"], ceiling["basis"], ceiling["participants"]) == ("ok", "forced_choice", 8)
+    assert "5" in document["models"][0]["skill"]

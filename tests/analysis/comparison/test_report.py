@@ -147,15 +147,6 @@ def test_human_ceiling_and_skill_come_from_judgments(study):
     assert model["skill"]["0.5"] == pytest.approx(expected)
 
 
-def test_forced_choices_give_no_ceiling(study):
-    human, pairs, scores = study
-    judgments = likert(human["sentence_id"], human["score"]).assign(task="forced_choice")
-    assert (
-        compare_report(human, pairs, scores, judgments=judgments)["baselines"]["human_ceiling"]["status"]
-        == "no_data"
-    )
-
-
 def test_the_same_seed_gives_the_same_document(study):
     judgments = likert(study[0]["sentence_id"], study[0]["score"])
     one = compare_report(*study, judgments=judgments, seed=7)

@@ -121,7 +121,8 @@ def test_models_are_compared_on_the_release(task):
     bright, dull = comparison.report["models"]
     assert (bright["model"], bright["blimp"], dull["pairs"]) == ("bright", 1.0, 3)
     assert comparison.report["left_out"]["missing_score"]["dull"]["sentence_ids"] == ["subject_verb-1-good"]
-    assert (comparison.report["baselines"]["human_ceiling"] is not None) == (task == "likert")
+    ceiling = comparison.report["baselines"]["human_ceiling"]
+    assert ceiling["basis"] == ("ratings" if task == "likert" else task)
     assert {row["pair_id"] for row in comparison.report["parting"]["bright"]} == {
         f"subject_verb-{n}" for n in range(1, 5)
     }

@@ -30,7 +30,7 @@ class Command(ContractCommand):
             "--scores", required=True, nargs="+", metavar="FILE", help="sentence_id and one column per model"
         )
         parser.add_argument(
-            "--judgments", metavar="FILE", help="ratings by participant, for the human ceiling"
+            "--judgments", metavar="FILE", help="ratings or choices by participant, for the human ceiling"
         )
         parser.add_argument(
             "--already-standardized", action="store_true", help="use the models' scores as they are"

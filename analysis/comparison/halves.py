@@ -1,0 +1,99 @@
+"""Participants in two halves, balanced within list; what both ceilings share."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+def halve(strata: Places, *, rng: np.random.Generator) -> Flags:
+    """Put half of each list in the first half; odd ones out alternate, starting at random.
+
+    Parameters
+    ----------
+    strata : ndarray of int
+        The list of each participant.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of bool
+        Whether each participant belongs to the first half.
+    """
+    shuffled = rng.permutation(strata.size)
+    order = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    in_first = np.zeros(strata.size, dtype=np.bool_)
+    in_first[order[int(rng.integers(2)) :: 2]] = True
+    return in_first
+
+
+def strata_of(kept: pd.DataFrame, participant: Places, *, unit: str = "sentence_id") -> Places:
+    """Give each participant's list: the named one, else the set of what was judged.
+
+    Parameters
+    ----------
+    kept : DataFrame, one row per judgment
+        ``list`` where known, else the column ``unit``.
+    participant : ndarray of int
+        Of each row.
+    unit : str
+        Column that names what was judged.
+
+    Returns
+    -------
+    ndarray of int
+        One entry per participant.
+    """
+    if "list" in kept.columns and kept["list"].notna().all():
+        labels = kept.groupby(participant)["list"].first()
+    else:
+        labels = kept.groupby(participant)[unit].agg(lambda ids: "\n".join(sorted(set(map(str, ids)))))
+    return pd.factorize(labels)[0].astype(np.int64)
+
+
+def pair_places(pairs: pd.DataFrame, names: pd.Index) -> tuple[Places, Places]:
+    """Find both members of each pair among judged sentences; pairs with a gap are left out.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        ``good_id`` and ``bad_id``.
+    names : Index
+        Judged sentences.
+
+    Returns
+    -------
+    tuple of two ndarrays of int
+        Places of the good and of the bad members.
+    """
+    good = names.get_indexer(pd.Index(pairs["good_id"].astype(str)))
+    bad = names.get_indexer(pd.Index(pairs["bad_id"].astype(str)))
+    known = (good >= 0) & (bad >= 0)
+    return good[known].astype(np.int64), bad[known].astype(np.int64)
+
+
+def mean_shares(shares: Sequence[dict[float, float | None]]) -> dict[float, float | None]:
+    """Average ADCs over splits; gaps are left out.
+
+    Parameters
+    ----------
+    shares : sequence of dict
+        ADC by δ.
+
+    Returns
+    -------
+    dict of δ to float or None
+
+    Examples
+    --------
+    >>> mean_shares([{1.0: 0.4}, {1.0: 0.6}])
+    {1.0: 0.5}
+    """
+    frame = pd.DataFrame(shares, dtype=float)
+    means = frame.mean()
+    return {float(delta): None if np.isnan(means[delta]) else float(means[delta]) for delta in frame.columns}
