@@ -1,0 +1,40 @@
+"""The trail reads as words, whatever was noted."""
+
+import pytest
+
+from experiments.models import AuditEntry
+from experiments.templatetags.trail import in_words, told
+from tests import cast
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (
+            {"exclude": "attention", "rule": "", "ties": "strict", "seed": 0},
+            "exclude attention, ties strict, seed 0",
+        ),
+        (["lp", "slor"], "lp, slor"),
+        (None, ""),
+        (False, "no"),
+        (0.5, "0.5"),
+        ({"deltas": [0.5, 1.0]}, "deltas 0.5, 1"),
+    ],
+)
+def test_values_are_said_in_words(value, text):
+    assert in_words(value) == text
+
+
+def test_what_is_empty_is_left_out():
+    assert told({"options": {}, "by_hand": True}) == [("by hand", "yes")]
+
+
+@pytest.mark.django_db
+def test_the_overview_prints_no_dictionaries(client):
+    study = cast.study("agreement")
+    options = {"exclude": "attention", "rule": "0.75"}
+    AuditEntry.objects.create(experiment=study, action="release asked for", details={"options": options})
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/").content.decode()
+    assert "exclude attention, rule 0.75" in page
+    assert "{&#x27;" not in page and "{'" not in page
