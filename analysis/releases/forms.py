@@ -1,9 +1,11 @@
 """Forms of the concluding pages: what to exclude, by which rule, and what to build."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import TIES
@@ -24,6 +26,7 @@ STEP_WORDS = {
     "too_few": "too few answers",
 }
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
+RULES = ("blimp", "climp", "4/5", "0.85")
 
 
 def step_choices() -> list[tuple[str, str]]:
@@ -49,10 +52,33 @@ class ExcludeForm(forms.Form):
         return data.get("plan") or ",".join(data.get("steps") or [])
 
 
+class SuggestedInput(forms.TextInput):
+    """A line of text with suggestions that need no script."""
+
+    def __init__(self, suggestions: Iterable[str]) -> None:
+        super().__init__()
+        self.suggestions = tuple(suggestions)
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        """The input and its datalist."""
+        listed = f"{(attrs or {}).get('id', f'id_{name}')}_list"
+        line = super().render(name, value, {**(attrs or {}), "list": listed}, renderer)
+        options = format_html_join("", '<option value="{}">', ((one,) for one in self.suggestions))
+        return format_html('{}<datalist id="{}">{}</datalist>', line, listed, options)
+
+
 class AgreementForm(ExcludeForm):
     """Exclusions, inclusion rule and ties."""
 
-    rule = forms.CharField(required=False, label="Inclusion rule", max_length=20, help_text=RULE_HELP)
+    field_order = ("title", "plan", "rule", "ties", "seed", "steps")
+
+    rule = forms.CharField(
+        required=False,
+        label="Inclusion rule",
+        max_length=20,
+        help_text=RULE_HELP,
+        widget=SuggestedInput(RULES),
+    )
     ties = forms.ChoiceField(choices=[(word, word) for word in TIES], required=False, label="Ties")
 
     def clean_rule(self) -> str:
@@ -87,6 +113,8 @@ class ReleaseForm(AgreementForm):
 
 class RatingsForm(ExcludeForm):
     """Exclusions and transformation of ratings."""
+
+    field_order = ("plan", "transform", "ddof", "steps")
 
     transform = forms.ChoiceField(
         choices=[("z", "z by participant"), ("z-log", "z of the logarithm"), ("raw", "raw values")],
