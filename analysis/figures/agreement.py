@@ -65,7 +65,7 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     looks = [look for look in zip(STATUSES, COLOURS, strict=True) if look[0] in set(shown["status"])]
     statuses, colours = (list(column) for column in zip(*looks, strict=True))
     base = alt.Chart(shown)
-    bars = base.mark_bar(opacity=0.75).encode(
+    bars = base.mark_bar(opacity=0.75, size=STEP - 8).encode(
         x=alt.X(
             "share:Q", title="individual agreement", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
         ),

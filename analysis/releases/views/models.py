@@ -1,5 +1,6 @@
 """Models: scoring runs of the study's sentences, and models beside people on a release."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import messages
@@ -9,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from analysis.releases.comparing import Options, comparisons_of, request_comparison
+from analysis.releases.comparing import Options, comparisons_of, model_names, request_comparison
 from analysis.releases.forms import ComparisonForm, ScoringForm
 from analysis.releases.models import Comparison, ScoringRun
 from analysis.releases.scoring import request_scoring
@@ -89,8 +90,8 @@ def models_page(
     newest = comparisons_of(study).exclude(report={}).first()
     initial = {"runs": list(runs.values_list("pk", flat=True))}
     context = {
-        "runs": runs_of(study),
-        "comparisons": comparisons_of(study),
+        "runs": labelled(runs_of(study)),
+        "comparisons": with_labels(comparisons_of(study)),
         "comparison": newest,
         "can_compare": has_release and runs.exists(),
         "has_release": has_release,
@@ -105,6 +106,22 @@ def models_page(
 def runs_of(study: Experiment) -> QuerySet[ScoringRun]:
     """Runs over the study's materials, newest first."""
     return ScoringRun.objects.filter(material_set=study.materials_id).select_related("job", "created_by")
+
+
+def labelled(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
+    """Runs under names of which no two are the same."""
+    rows = list(runs)
+    for run, label in zip(rows, model_names(rows), strict=True):
+        run.label = label
+    return rows
+
+
+def with_labels(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Comparisons with the names of their models as their tables have them."""
+    rows = list(comparisons)
+    for one in rows:
+        one.labels = model_names(sorted(one.runs.all(), key=lambda run: run.pk))
+    return rows
 
 
 def done_runs(study: Experiment) -> QuerySet[ScoringRun]:
