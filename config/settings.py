@@ -91,6 +91,7 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env_str("STATIC_ROOT") or VAR / "static")
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a missing folder
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
