@@ -1,7 +1,8 @@
 """The criteria of exclusion: one function each, from judgments to failed, passed or no evidence.
 
 A criterion never looks at the answers to analysed items: excluding people because they disagree
-with the expected labels would raise the very agreement that is reported.
+with the expected labels would raise the very agreement that is reported. Quality signals serve as
+criteria under ``signal:<name>``; the one that compares people with each other says so in its reason.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput
+from analysis.quality.base import Signal, session_codes
+from analysis.quality.report import SIGNALS
 from analysis.rows import (
     Codes,
     Flags,
@@ -42,6 +45,8 @@ class Criterion:
     """The first is the default."""
     reason: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    version: int | None = None
+    """Of the signal behind it; a plan names the version it was written for."""
 
     def check(self, settings: Mapping[str, Any]) -> None:
         """Refuse settings that are no numbers in range, or that would score analysed items."""
@@ -55,6 +60,12 @@ class Criterion:
         for name in ("max_errors", "minimum"):
             if name in settings and not (type(settings[name]) is int and settings[name] >= 0):
                 raise BadInput(f"{name} is {settings[name]!r}.", remedy="Give a whole number from 0.")
+        if "version" in settings and settings["version"] != self.version:
+            raise BadInput(
+                f"the plan was written for version {settings['version']!r} of a signal that now has version "
+                f"{self.version}.",
+                remedy="Look at what has changed, and write the next version of the plan.",
+            )
         if "min_share" in settings:
             _share(settings["min_share"])
 
@@ -226,6 +237,28 @@ def analysed(judgments: pd.DataFrame) -> Flags:
     return is_kind(judgments, ("target",)) & ~np.isnan(numbers(judgments))
 
 
+def _judge_of(signal: Signal) -> Judge:
+    """Fail units with a session that the signal flags; no evidence where the signal has none."""
+
+    def judge(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
+        flagged = signal.measure(judgments)["flagged"].astype(float)
+        codes, labels = session_codes(judgments)
+        by_session: Floats = np.asarray(flagged.reindex(labels), dtype=np.float64)
+        marks: Floats = by_session[codes]
+        return _any(marks, unit, n_units)
+
+    return judge
+
+
+def _any(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
+    """Fail a unit when any row fails; no evidence when no row has any."""
+    known = ~np.isnan(marks)
+    seen = np.bincount(unit[known], minlength=n_units)
+    failing = np.bincount(unit[known & (marks == 1)], minlength=n_units)
+    return np.where(seen > 0, (failing > 0).astype(float), np.nan)
+
+
+SIGNAL_PREFIX = "signal:"
 CRITERIA: dict[str, Criterion] = {
     "rejected": Criterion(rejected, ("session", "participant"), "submission rejected on the platform"),
     "catch_failed": Criterion(
@@ -240,15 +273,17 @@ CRITERIA: dict[str, Criterion] = {
     "not_native": Criterion(not_native, ("participant", "session"), "not a native speaker by own report"),
     "flagged": Criterion(flagged, ("session", "participant", "judgment"), "flagged by a researcher"),
     "too_few": Criterion(too_few, ("participant", "session"), "too few answers", {"minimum": 4}),
+    **{
+        f"{SIGNAL_PREFIX}{name}": Criterion(
+            _judge_of(one),
+            ("session", "participant"),
+            one.reason,
+            {"version": one.version},
+            version=one.version,
+        )
+        for name, one in SIGNALS.items()
+    },
 }
-
-
-def _any(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
-    """Fail a unit when any row fails; no evidence when no row has any."""
-    known = ~np.isnan(marks)
-    seen = np.bincount(unit[known], minlength=n_units)
-    failing = np.bincount(unit[known & (marks == 1)], minlength=n_units)
-    return np.where(seen > 0, (failing > 0).astype(float), np.nan)
 
 
 def _share(given: Any) -> Fraction:

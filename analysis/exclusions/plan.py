@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.criteria import CRITERIA
+from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
 
 Scope = Literal["participant", "session", "judgment"]
 OnMissing = Literal["keep", "drop"]
@@ -121,6 +121,11 @@ class Plan:
                 f"the plan names {', '.join(repeated)} more than once.", remedy="Give each step its own name."
             )
 
+    @property
+    def has_signals(self) -> bool:
+        """Whether a step reads a quality signal, which needs what the browser noted beside the answers."""
+        return any(step.rule.startswith(SIGNAL_PREFIX) for step in self.steps)
+
     def canonical_json(self) -> str:
         """Give the steps as JSON with sorted keys and no spaces: the text that is hashed."""
         steps = [step.as_dict() for step in self.steps]
@@ -167,7 +172,7 @@ def parse_plan(text: str) -> Plan:
     Parameters
     ----------
     text : str
-        For example ``rejected,catch_failed``; empty or ``none`` excludes nothing.
+        For example ``rejected,catch_failed,signal:side_bias``; empty or ``none`` excludes nothing.
 
     Returns
     -------

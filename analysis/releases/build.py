@@ -29,11 +29,10 @@ from analysis.gold.tables import HUMAN_PAIR_COLUMNS, human_table, pair_table, se
 from analysis.gold.writers import DIGITS, blimp_record, csv_bytes, json_bytes, jsonl_bytes
 from analysis.releases.material_frames import pair_frame, sentence_frame
 from analysis.releases.people import answered_between, participant_table
-from analysis.releases.plans import find_plan
+from analysis.releases.plans import find_plan, judgments_for
 from analysis.releases.storage import MANIFEST, checksum
 from config.version import code_version
 from experiments.models import Experiment
-from judgments.frames import judgment_frame
 
 FORMAT = "obelus-release/1"
 PLAN_FIELDS = ("name", "version", "steps", "sha256", "locked_before_first_response")
@@ -91,7 +90,7 @@ class Built:
 def build_release(experiment: Experiment, options: Options) -> Built:
     """Every file of the release."""
     plan = find_plan(experiment, options.exclude)
-    judgments = judgment_frame(experiment)
+    judgments = judgments_for(experiment, plan)
     excluded = apply_plan(judgments, plan)
     report = agreement_report(
         excluded.kept, rule=options.rule or None, ties=options.ties, experiment=experiment.slug,

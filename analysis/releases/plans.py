@@ -13,6 +13,8 @@ from analysis.exclusions.criteria import CRITERIA
 from analysis.exclusions.plan import Plan, parse_plan
 from analysis.releases.models import Exclusion, ExclusionPlan
 from experiments.models import AuditEntry, Experiment, TrialKind
+from judgments.evidence import evidence_frame
+from judgments.frames import judgment_frame
 from judgments.models import Judgment
 
 
@@ -32,6 +34,11 @@ def find_plan_row(experiment: Experiment, text: str) -> ExclusionPlan | None:
             raise UnknownName("exclusion plan", text, stored_names(experiment))
         return row
     return versions.first()
+
+
+def judgments_for(experiment: Experiment, plan: Plan) -> pd.DataFrame:
+    """The judgments a plan is applied to: with what the browser noted, where a step reads it."""
+    return evidence_frame(experiment) if plan.has_signals else judgment_frame(experiment)
 
 
 def stored_names(experiment: Experiment) -> list[str]:

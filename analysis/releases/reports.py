@@ -8,9 +8,8 @@ import pandas as pd
 from analysis.aggregation.ratings import ratings_report
 from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.releases.plans import find_plan
+from analysis.releases.plans import find_plan, judgments_for
 from experiments.models import Experiment
-from judgments.frames import judgment_frame
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Kept:
 def kept_judgments(experiment: Experiment, *, exclude: str = "") -> Kept:
     """The study's judgments and what a plan keeps of them."""
     plan = find_plan(experiment, exclude)
-    judgments = judgment_frame(experiment)
+    judgments = judgments_for(experiment, plan)
     return Kept(judgments, apply_plan(judgments, plan))
 
 

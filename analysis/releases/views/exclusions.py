@@ -7,10 +7,9 @@ from django.shortcuts import redirect
 from analysis.errors import BadInput
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.releases.forms import ExcludeForm, PlanForm
-from analysis.releases.plans import find_plan, write_plan
+from analysis.releases.plans import find_plan, judgments_for, write_plan
 from analysis.releases.views.pages import explained, page, study_page, valid_or_default
 from experiments.models import Experiment
-from judgments.frames import judgment_frame
 
 
 @study_page
@@ -29,7 +28,7 @@ def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             return redirect(f"{request.path}?plan={row.name}")
     form = ExcludeForm(request.GET or None, experiment=study)
     chosen = find_plan(study, form.exclude() if valid_or_default(form) else "")
-    excluded = apply_plan(judgment_frame(study), chosen)
+    excluded = apply_plan(judgments_for(study, chosen), chosen)
     return page(
         request,
         study,

@@ -1,0 +1,212 @@
+"""Quality signals: what each flags, what it leaves alone, and what it cannot know."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.errors import UnknownName
+from analysis.quality.report import LABELS, signal_table
+
+
+def sitting(name, values, *, task="likert", **columns):
+    """The answers of one session, in order."""
+    n = len(values)
+    return pd.DataFrame(
+        {
+            "participant": name,
+            "session": f"{name}-1",
+            "task": task,
+            "kind": "target",
+            "position": range(1, n + 1),
+            "sentence_id": [f"s{number}" for number in range(n)],
+            "value": values,
+            **columns,
+        }
+    )
+
+
+def flags(*sittings, names=None, **given):
+    table = signal_table(pd.concat(sittings, ignore_index=True), names=names, **given)
+    return {(row.participant, row.signal): row.reason for row in table.itertuples()}
+
+
+VARIED = [1, 7, 4, 2, 6, 3, 5, 7, 1, 4, 6, 2]
+
+
+def test_a_table_names_session_person_signal_version_value_and_reason():
+    (row,) = signal_table(sitting("pia", [4] * 12), names=["straight_lining"]).to_dict("records")
+    assert row == {
+        "session": "pia-1",
+        "participant": "pia",
+        "signal": "straight_lining",
+        "version": 1,
+        "value": 1.0,
+        "reason": "all 12 answers are 4",
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([4] * 10, "all 10 answers are 4"),
+        ([4] * 18 + [1, 2], "18 of 20 answers are 4"),
+        ([1, 2, 3] * 3 + [5] * 10, "10 equal answers in a row"),
+        (VARIED, None),
+        ([4] * 9, None),
+    ],
+)
+def test_straight_lines_are_flagged_from_ten_answers_on(values, reason):
+    assert flags(sitting("pia", values), names=["straight_lining"]).get(("pia", "straight_lining")) == reason
+
+
+def test_choosing_every_expected_sentence_is_no_straight_line():
+    first = [number % 2 == 0 for number in range(24)]
+    assert flags(sitting("pia", [1] * 24, task="forced_choice", expected_first=first)) == {}
+
+
+@pytest.mark.parametrize(("n", "is_flagged"), [(20, True), (19, False)])
+def test_one_side_in_at_least_95_percent_of_20_choices_is_flagged(n, is_flagged):
+    first = [number % 2 == 0 for number in range(n)]
+    left = sitting("pia", [int(one) for one in first], task="forced_choice", expected_first=first)
+    found = flags(left, names=["side_bias"])
+    assert (("pia", "side_bias") in found) is is_flagged
+    if is_flagged:
+        assert found["pia", "side_bias"] == "the sentence shown first was chosen in 20 of 20 trials"
+
+
+def test_the_second_side_counts_as_well():
+    first = [number % 2 == 0 for number in range(40)]
+    right = sitting("pia", [1 - int(one) for one in first], task="forced_choice", expected_first=first)
+    assert "shown second was chosen in 40 of 40" in flags(right, names=["side_bias"])["pia", "side_bias"]
+
+
+def test_more_than_a_quarter_of_catch_trials_wrong_is_flagged():
+    def caught(name, wrong):
+        return sitting(name, [1] * 4, task="forced_choice").assign(
+            kind="catch", correct=[number >= wrong for number in range(4)]
+        )
+
+    found = flags(caught("pia", 2), caught("quentin", 1), names=["catch_trials"])
+    assert found == {("pia", "catch_trials"): "2 of 4 catch trials wrong"}
+
+
+def test_speed_names_its_cut_and_the_studys_own_median():
+    slow = sitting("pia", VARIED, rt_ms=3000, n_characters=40)
+    fast = sitting("quentin", VARIED, rt_ms=400, n_characters=40)
+    found = flags(slow, fast, names=["speed"])
+    assert list(found) == [("quentin", "speed")]
+    assert "median 10 ms per character, below 15" in found["quentin", "speed"]
+    assert "a cut from reading research" in found["quentin", "speed"]
+
+
+@pytest.mark.parametrize(
+    ("signal", "columns", "says"),
+    [
+        ("untrusted", {"is_trusted": [False] * 3 + [True] * 9}, "3 of 12 answers were given by a program"),
+        ("paste", {"pasted": [True] + [False] * 11}, "1 of 12 answers were pasted"),
+        ("honeypot", {"honeypot": True}, "a field that people do not see"),
+        ("focus", {"focus_lost_ms": [5000] * 3 + [0] * 9}, "the page was left in 3 of 12 trials, 15 s"),
+    ],
+)
+def test_what_the_browser_noted_is_flagged(signal, columns, says):
+    assert says in flags(sitting("pia", VARIED, **columns), names=[signal])["pia", signal]
+
+
+@pytest.mark.parametrize("signal", ["untrusted", "paste", "honeypot", "focus", "speed", "catch_trials"])
+def test_without_evidence_there_is_no_flag(signal):
+    assert flags(sitting("pia", VARIED), names=[signal]) == {}
+
+
+def test_leaving_the_page_once_or_twice_is_nothing():
+    columns = {"focus_lost_ms": [60_000] * 2 + [0] * 10, "page_hidden_ms": None}
+    assert flags(sitting("pia", VARIED, **columns), names=["focus"]) == {}
+
+
+def test_the_same_answers_or_times_on_one_list_look_like_one_person():
+    values = [*VARIED, 1, 2, 3]
+    pia, quentin = (sitting(name, values, list="A") for name in ("pia", "quentin"))
+    other = sitting("rosa", list(reversed(values)), list="A")
+    found = flags(pia, quentin, other, names=["duplicates"])
+    assert set(found) == {("pia", "duplicates"), ("quentin", "duplicates")}
+    times = {"list": "A", "rt_ms": range(500, 515), "task": "yes_no"}
+    alike = [sitting(name, [1, 0, 1] * 5).assign(**times) for name in ("pia", "quentin")]
+    assert "to the millisecond" in flags(*alike, names=["duplicates"])["pia", "duplicates"]
+
+
+def test_equal_choices_are_no_sign_of_one_person():
+    alike = [sitting(name, [1] * 30, task="forced_choice", list="A") for name in ("pia", "quentin")]
+    assert flags(*alike, names=["duplicates"]) == {}
+
+
+def test_the_same_person_twice_on_one_list_is_flagged():
+    again = sitting("pia", VARIED, list="A").assign(session="pia-2")
+    assert flags(sitting("pia", VARIED, list="A"), again, names=["duplicates"])
+
+
+def crowd(rng, *, n=24, people=8):
+    """People who agree about sentences up to noise, and the sentences' acceptability."""
+    truth = rng.normal(4, 1.5, n)
+    return truth, [sitting(f"p{number}", truth + rng.normal(0, 0.8, n)) for number in range(people)]
+
+
+def test_who_answers_at_random_is_unlike_everybody_else():
+    rng = np.random.default_rng(1)
+    _, people = crowd(rng)
+    found = flags(*people, sitting("quentin", rng.normal(4, 1.5, 24)), names=["leave_one_out"])
+    assert list(found) == [("quentin", "leave_one_out")]
+
+
+def test_the_correlation_equals_a_plain_one_with_the_means_of_the_others():
+    rng = np.random.default_rng(2)
+    _, people = crowd(rng, people=4)
+    frame = pd.concat([*people, sitting("quentin", rng.normal(4, 1.5, 24))], ignore_index=True)
+    table = signal_table(frame, names=["leave_one_out"]).set_index("participant")
+    wide = frame.pivot(index="sentence_id", columns="participant", values="value")
+    plain = wide["quentin"].corr(wide.drop(columns="quentin").mean(axis=1))
+    assert table.loc["quentin", "value"] == pytest.approx(plain)
+
+
+def test_fewer_than_twenty_sentences_say_nothing_about_likeness():
+    rng = np.random.default_rng(3)
+    _, people = crowd(rng, n=19)
+    assert flags(*people, sitting("quentin", rng.normal(4, 1.5, 19)), names=["leave_one_out"]) == {}
+
+
+def test_ratings_that_follow_a_model_more_than_people_are_flagged_for_review():
+    rng = np.random.default_rng(4)
+    truth, people = crowd(rng)
+    model = truth + rng.normal(0, 1.5, len(truth))
+    scores = pd.DataFrame({"sentence_id": [f"s{n}" for n in range(len(truth))], "gpt": model})
+    found = flags(*people, sitting("quentin", model), names=["model_agreement"], scores=scores)
+    assert list(found) == [("quentin", "model_agreement")]
+    assert (
+        "with gpt" in found["quentin", "model_agreement"]
+        and "for review" in found["quentin", "model_agreement"]
+    )
+
+
+def test_choices_that_follow_a_model_where_people_differ_are_flagged():
+    n = 30
+    pair_ids = [f"p{number}" for number in range(n)]
+    pairs = pd.DataFrame(
+        {"pair_id": pair_ids, "good_id": [f"g{i}" for i in range(n)], "bad_id": [f"b{i}" for i in range(n)]}
+    )
+    model = np.where(np.arange(n) < 20, -1.0, 1.0)
+    scores = pd.DataFrame(
+        {"sentence_id": [*pairs["good_id"], *pairs["bad_id"]], "lm": [*model, *np.zeros(n)]}
+    )
+    people = [sitting(f"h{k}", [1] * n, task="forced_choice", pair_id=pair_ids) for k in range(3)]
+    like = sitting("quentin", (model > 0).astype(int), task="forced_choice", pair_id=pair_ids)
+    found = flags(*people, like, names=["model_agreement"], scores=scores, pairs=pairs)
+    assert list(found) == [("quentin", "model_agreement")]
+    assert "in 20 of 20 trials" in found["quentin", "model_agreement"]
+
+
+def test_an_unknown_signal_is_answered_with_near_names():
+    with pytest.raises(UnknownName, match="side_bias"):
+        signal_table(sitting("pia", VARIED), names=["sidebias"])
+
+
+def test_an_empty_frame_raises_no_flag_and_eleven_signals_exist():
+    assert signal_table(sitting("pia", [])).empty
+    assert len(LABELS) == 11
