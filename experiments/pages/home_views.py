@@ -1,14 +1,17 @@
 """The start page: studies for a researcher, what this is for everybody else; and a new study."""
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
 
 from experiments.models import Experiment, MaterialSet
+from experiments.pages.access import get_study
 from experiments.pages.forms import NewStudyForm
-from experiments.studies import create_study
+from experiments.studies import copy_study, create_study
 from judgments.tasks.registry import tasks
 
 DEMO = "demo"
@@ -64,3 +67,15 @@ def create(request: HttpRequest) -> HttpResponse:
         study = create_study(request.user, **form.cleaned_data)
         return redirect("study-settings", study.slug)
     return render(request, "experiments/study_create.html", {"section": "studies", "form": form})
+
+
+@login_required
+@require_POST
+def copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Another draft of the same kind, for whoever may read this study."""
+    study = copy_study(get_study(request.user, slug), request.user)
+    messages.success(
+        request,
+        "This is the copy. It has no people, no codes and its own address; everything can be changed.",
+    )
+    return redirect("study-settings", study.slug)

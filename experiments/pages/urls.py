@@ -15,6 +15,7 @@ from experiments.pages import (
 urlpatterns = [
     path("", home_views.home, name="home"),
     path("studies/new/", home_views.create, name="study-create"),
+    path("studies/<slug:slug>/copy/", home_views.copy, name="study-copy"),
     path("studies/<slug:slug>/settings/", settings_views.settings, name="study-settings"),
     path("studies/<slug:slug>/settings/task/", settings_views.change_task, name="study-task"),
     path("studies/<slug:slug>/design/", design_views.design, name="study-design"),

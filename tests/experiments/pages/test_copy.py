@@ -1,0 +1,62 @@
+"""Copying a study."""
+
+import pytest
+
+from experiments.design.trials import PlannedTrial
+from experiments.lifecycle import open_study, snapshot
+from experiments.lists import planned
+from experiments.models import AuditEntry, Design, Experiment
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+ALIKE = ("consent", "instructions", "debrief", "task", "parameters", "materials_id", "questionnaire", "seed")
+
+
+def copied(client, slug="agreement") -> Experiment:
+    answer = client.post(f"/studies/{slug}/copy/")
+    assert answer.status_code == 302
+    return Experiment.objects.latest("pk")
+
+
+def test_copy_has_texts_task_design_and_materials_and_no_people(client):
+    study = cast.draft("agreement", completion_code="SECRET", target_judgments=7)
+    Design.objects.create(experiment=study, n_lists=2, seed=5, trials_per_block=3)
+    open_study(study, cast.ada())
+    cast.sit(study, "pia")
+    client.force_login(cast.ada())
+    made = copied(client)
+    assert made.slug == "agreement-2" and made.title == "Study agreement (copy)"
+    assert [getattr(made, name) for name in ALIKE] == [getattr(study, name) for name in ALIKE]
+    assert (made.design.n_lists, made.design.seed, made.design.trials_per_block) == (2, 5, 3)
+    assert made.status == "draft" and made.target_judgments == 7
+    assert not made.versions.exists() and not made.participants.exists()
+    assert made.completion_code == "" and made.opened_at is None
+
+
+def test_copy_makes_the_same_lists(client):
+    study = cast.draft("agreement")
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    client.force_login(cast.ada())
+    made = copied(client)
+    lists: list[list[PlannedTrial]] = planned(made)
+    assert lists == planned(study)
+    assert {**snapshot(made), "slug": "", "title": ""} == {**snapshot(study), "slug": "", "title": ""}
+
+
+def test_viewer_owns_the_copy_and_both_studies_tell_of_it(client):
+    cast.draft("agreement")
+    client.force_login(cast.ben())
+    made = copied(client)
+    assert made.owner == cast.ben()
+    assert [(one.user.username, one.role) for one in made.memberships.all()] == [("ben", "owner")]
+    told = AuditEntry.objects.filter(action="copied").values_list("experiment__slug", "details")
+    assert sorted(told) == [("agreement", {"to": "agreement-2"}), ("agreement-2", {"from": "agreement"})]
+
+
+def test_strangers_copy_nothing_and_a_copy_needs_a_post(client):
+    cast.draft("agreement")
+    client.force_login(cast.cleo())
+    assert client.post("/studies/agreement/copy/").status_code == 404
+    client.force_login(cast.ada())
+    assert client.get("/studies/agreement/copy/").status_code == 405
+    assert Experiment.objects.count() == 1
