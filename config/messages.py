@@ -2,7 +2,7 @@
 
 Needs gettext (`apt-get install gettext`). Catalogues lie in judgments/locale/<language>/LC_MESSAGES.
 Beside the usual marks it gathers what pure modules say without Django: the words of a `BadResponse`
-and the default texts of a task's `Parameter`.
+or a `Message`, and the default texts of a task's `Parameter`.
 """
 
 import os
@@ -18,9 +18,14 @@ LOCALES = ["ar", "de", "es", "ja", "nl", "pt", "tr", "zh_Hans"]
 
 
 class Gather(MakeMessages):
-    """Django's own, with two more marks."""
+    """Django's own, with three more marks."""
 
-    xgettext_options = [*MakeMessages.xgettext_options, "--keyword=BadResponse", "--keyword=Parameter:2"]
+    xgettext_options = [
+        *MakeMessages.xgettext_options,
+        "--keyword=BadResponse",
+        "--keyword=Message:2",
+        "--keyword=Parameter:2",
+    ]
 
 
 def main() -> None:

@@ -73,5 +73,10 @@ def worded(task: Task, parameters: Mapping[str, Any], *, language: str) -> dict[
     return {**ours, **parameters}
 
 
+def spoken_messages(task: Task) -> dict[str, str]:
+    """What the task's script says, by name, in the language now spoken."""
+    return {one.name: gettext(one.words) for one in task.messages}
+
+
 def _english(task: Task) -> dict[str, str]:
     return {one.name: one.default for one in task.parameters if isinstance(one.default, str) and one.default}

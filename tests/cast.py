@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
+from experiments.languages import worded
 from experiments.lifecycle import LATER_FIELDS
 from experiments.models import (
     Experiment,
@@ -30,6 +31,7 @@ from judgments.models import Participant, Session, Trial
 from judgments.sessions.arrive import Arrival, arrive
 from judgments.sessions.finish import finish
 from judgments.sessions.record import Delivery, record
+from judgments.tasks.registry import shown_task
 
 FROZEN_FIELDS = (
     "slug",
@@ -166,6 +168,8 @@ def study(
 def freeze(experiment: Experiment) -> ExperimentVersion:
     """The next version of the study, from its fields as they are."""
     snapshot = {name: getattr(experiment, name) for name in (*FROZEN_FIELDS, *LATER_FIELDS)}
+    task, language = shown_task(experiment.task), experiment.language
+    snapshot["parameters"] = worded(task, experiment.parameters, language=language)
     newest = experiment.current_version()
     text = json.dumps(snapshot, sort_keys=True)
     return ExperimentVersion.objects.create(

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.views import APIView
 
-from experiments.languages import speaking
+from experiments.languages import speaking, spoken_messages
 from judgments.api.session_schema import SessionJudgments, SessionPlan
 from judgments.models import Session
 from judgments.screens.page import direction
@@ -84,13 +84,14 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     session = _found(token)
     if session.is_final:
         raise _over(session)
-    language = protocol_of(session.version).language
+    protocol = protocol_of(session.version)
+    language = protocol.language
     with speaking(language):
         return JsonResponse(
             {
                 **plan_of(session, sentence_of=sentence_context),
                 "direction": direction(language),
-                "words": engine_words(),
+                "words": {**engine_words(), **spoken_messages(protocol.task)},
                 "next": _page(session),
             }
         )

@@ -9,11 +9,11 @@ from functools import wraps
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils import translation
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from experiments.languages import speaking
 from judgments.models import Session
 from judgments.screens.forms import TRAP, Questionnaire
 from judgments.screens.page import closed, not_found, page
@@ -48,7 +48,7 @@ def in_session(view: View) -> View:
         if session is None:
             return not_found(request)
         protocol = protocol_of(session.version)
-        with translation.override(protocol.language):
+        with speaking(protocol.language):
             try:
                 return view(request, session, **kwargs)
             except SessionOver:

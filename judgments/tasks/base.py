@@ -53,6 +53,14 @@ class Datum:
 
 
 @dataclass(frozen=True)
+class Message:
+    """A text of the task's own script, translated at the door; the script finds it under its name."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True)
 class Option:
     """A sentence on the screen, under the opaque id that an answer names."""
 
@@ -80,6 +88,7 @@ class Task:
     right_answer: ClassVar[str] = "a number"  # how a researcher writes the right answer of a catch trial
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     data: ClassVar[tuple[Datum, ...]] = ()
+    messages: ClassVar[tuple[Message, ...]] = ()
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Fill the defaults in; refuse unknown or impossible settings with :class:`BadInput`."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import BadInput
-from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from judgments.tasks.base import Answer, BadResponse, Datum, Message, Option, Parameter, Task, attentive
 from judgments.tasks.numerals import decimal_of
 
 LOW, HIGH = 0, 100
@@ -35,6 +35,10 @@ class Slider(Task):
         Datum("value", "The place on the line, 0 to 100; higher is more acceptable."),
         Datum("scale_low", "0."),
         Datum("scale_high", "100."),
+    )
+    messages = (
+        Message("slider_how", "Touch or click the line, or press an arrow key."),
+        Message("slider_missing", "Please choose a place on the line."),
     )
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
