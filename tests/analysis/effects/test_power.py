@@ -1,0 +1,157 @@
+"""Power: exact, by resampling a pilot, and by simulating a plan."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from analysis.effects.bayes import jzs_bayes_factor
+from analysis.effects.power import (
+    critical_count,
+    enough_participants,
+    paired_t_power,
+    share_powered,
+    sign_power,
+)
+from analysis.effects.resampling import (
+    _bayes_cut,
+    choice_power,
+    pilot_matrix,
+    powered_by_size,
+    resampled_power,
+)
+from analysis.errors import BadInput, NotEnoughData, UnknownName
+
+
+def test_vector_power_exact(shared_vectors):
+    vector = shared_vectors["power_exact"]
+    for (n, share), wanted in zip(vector["input"]["sign"], vector["expected"]["sign"], strict=True):
+        assert float(sign_power(n, share)) == pytest.approx(wanted, abs=1e-9)
+    for (n, d), wanted in zip(vector["input"]["paired_t"], vector["expected"]["paired_t"], strict=True):
+        assert float(paired_t_power(n, d)) == pytest.approx(wanted, abs=vector["tolerance"])
+
+
+def test_vector_power_resampling(shared_vectors):
+    vector = shared_vectors["power_resampling"]
+    pilot = pd.DataFrame({"a": vector["input"]["differences"]})
+    exact = vector["expected"]["t_power_exact"]
+    found = resampled_power(pilot, [vector["input"]["n"]], draws=20_000).iloc[0]
+    assert found["power"] == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5)
+    hits = pd.DataFrame({"a": vector["input"]["fc"]}, dtype=float)
+    by_choice = choice_power(hits, [vector["input"]["fc_n"]]).iloc[0]
+    assert by_choice["power"] == pytest.approx(vector["expected"]["fc_sign_power_exact"], abs=1e-10)
+
+
+def test_five_choices_can_never_be_significant():
+    assert critical_count(5) is None and float(sign_power(5, 1.0)) == 0
+    assert [critical_count(n) for n in (6, 10, 15, 20)] == [6, 9, 12, 15]
+
+
+@given(st.integers(2, 80))
+def test_without_an_effect_power_is_at_most_half_alpha(n):
+    assert float(sign_power(n, 0.5)) <= 0.025
+    assert float(paired_t_power(n, 0.0)) == pytest.approx(0.025, abs=1e-9)
+
+
+@given(st.floats(0.55, 0.99))
+def test_enough_participants_stay_enough(share):
+    n = enough_participants("forced_choice", share)
+    if n is not None:
+        assert all(float(sign_power(m, share)) >= 0.8 for m in range(n, n + 30))
+        assert n == 2 or float(sign_power(n - 1, share)) < 0.8
+    assert enough_participants("forced_choice", 0.5, most=100) is None
+
+
+def test_resampling_a_large_pilot_comes_near_the_formula():
+    differences = np.random.default_rng(1).normal(0.5, 1, size=(4000, 1))
+    differences = 0.5 + (differences - differences.mean()) / differences.std()
+    found = resampled_power(pd.DataFrame(differences, columns=["a"]), [10, 30, 60], draws=4000)
+    wanted = [float(paired_t_power(n, 0.5)) for n in (10, 30, 60)]
+    assert found["power"].tolist() == pytest.approx(wanted, abs=0.03)
+
+
+def test_gaps_are_drawn_as_gaps():
+    rng = np.random.default_rng(2)
+    full = pd.DataFrame({"a": rng.normal(0.6, 1, 400), "b": rng.normal(0.6, 1, 400)})
+    half = full.assign(b=full["b"].where(np.arange(400) % 2 == 0))
+    found = resampled_power(half, [30], draws=3000).set_index("phenomenon")
+    fewer = resampled_power(full[::2], [15], draws=3000).set_index("phenomenon")
+    assert found.loc["b", "power"] == pytest.approx(fewer.loc["b", "power"], abs=0.08)
+    assert found.loc["b", "power"] < found.loc["a", "power"]
+    assert found["n_pilot"].tolist() == [400, 200]
+
+
+def test_draws_without_variance_are_not_detected_and_the_seed_decides():
+    pilot = pd.DataFrame({"same": [1.0] * 6, "mixed": [1.0, 2, 3, 0.5, 1, 2]})
+    one, other = (resampled_power(pilot, [4, 8], seed=3, pilots=20) for _ in range(2))
+    assert one.equals(other)
+    assert one.set_index(["phenomenon", "n"]).loc[("same", 8), "power"] == 0
+    assert (one["pilot_low"] <= one["pilot_high"]).all()
+
+
+def test_the_bayes_criterion_is_a_factor_above_three():
+    for n in (5, 20, 100):
+        cut = _bayes_cut(n)
+        assert jzs_bayes_factor(cut, n).value == pytest.approx(3, rel=1e-6)
+    pilot = pd.DataFrame({"a": np.random.default_rng(4).normal(0.5, 1, 200)})
+    by_t, by_bayes = (resampled_power(pilot, [25], criterion=name)["power"][0] for name in ("t", "bayes"))
+    assert 0 < by_bayes < by_t
+    with pytest.raises(UnknownName, match="bayes"):
+        resampled_power(pilot, [25], criterion="bays")
+
+
+def test_a_pilot_needs_people_and_one_task():
+    with pytest.raises(NotEnoughData, match="two participants"):
+        resampled_power(pd.DataFrame({"a": [1.0]}), [5])
+    with pytest.raises(BadInput, match="at least 1"):
+        resampled_power(pd.DataFrame({"a": [1.0, 2]}), [0])
+    rows = pd.DataFrame({"participant": ["A", "B"], "value": [1, 0], "task": ["forced_choice", "likert"]})
+    with pytest.raises(BadInput, match="2 tasks"):
+        pilot_matrix(rows)
+    one_sided = pd.DataFrame(
+        {"participant": ["A"] * 4, "value": [1, 2, 3, 4], "expected": "acceptable", "item": 1}
+    )
+    with pytest.raises(NotEnoughData, match="both sides"):
+        pilot_matrix(one_sided.assign(phenomenon="p", task="likert"))
+
+
+def test_the_published_curve_is_a_share_of_phenomena():
+    assert share_powered([]) is None
+    table = pd.DataFrame({"n": [10, 10, 20, 20], "power": [0.5, 0.9, 0.8, 0.9], "phenomenon": list("abab")})
+    assert powered_by_size(table)["share_powered"].tolist() == [0.5, 1.0]
+
+
+def li_differences(shared_data):
+    """Give the mean difference of each published pair of sentence types of LI."""
+    human = pd.read_csv(shared_data("li-adger/human_ME_results_li-adger_sentences.csv"))
+    pairs = pd.read_csv(shared_data("li-adger/li-adger_min_pairs.csv"))
+    pairs = pairs[(pairs["dataset"] == "LI") & pairs["discard"].isna()]
+    score = human.set_index("id")["judgement"]
+    types = [pairs[name].str.replace(r"\.\d+$", "", regex=True) for name in ("gramm_id", "ungramm_id")]
+    delta = pairs["gramm_id"].map(score) - pairs["ungramm_id"].map(score)
+    return delta.groupby(types).mean().dropna()
+
+
+def test_published_anchors_lie_within_the_computed_figures(shared_data):
+    d_z = li_differences(shared_data).to_numpy() / (0.68 * 2**0.5)
+    assert len(d_z) == pytest.approx(147, abs=2)
+    wanted = {10: 0.63, 15: 0.73, 20: 0.74, 25: 0.76, 30: 0.79, 35: 0.81}
+    for n, share in wanted.items():
+        assert share_powered(paired_t_power(n, d_z)) == pytest.approx(share, abs=0.012)
+    assert share_powered(paired_t_power(35, d_z)) >= 0.8 > share_powered(paired_t_power(25, d_z))
+
+
+def test_forced_choice_anchors_with_the_gain_of_joint_presentation(shared_data):
+    d_z = li_differences(shared_data).to_numpy() / (0.68 * 2**0.5)
+    wanted = {
+        (1, 10): 0.39,
+        (1.5, 10): 0.67,
+        (1.5, 15): 0.74,
+        (1.75, 10): 0.72,
+        (1.75, 15): 0.76,
+        (2, 15): 0.80,
+    }
+    for (gain, n), share in wanted.items():
+        assert share_powered(sign_power(n, stats.norm.cdf(gain * d_z))) == pytest.approx(share, abs=0.012)
