@@ -1,0 +1,89 @@
+// Slider: a line from 0 to 100 without ticks, and without a thumb until it is first touched.
+
+export const info = {
+  name: "slider",
+  version: "1.0.0",
+  parameters: { question: "text", low_label: "text", high_label: "text", high_first: "flag" },
+  data: { response: "place on the line", first_touch_ms: "onset to the first touch", last_touch_ms: "onset to the last" },
+};
+
+const THUMB = 28; // px, as in participant.css
+
+// The place under a finger: some phones only move a thumb that is dragged.
+function placeAt(line, { clientX }) {
+  const { left, width } = line.getBoundingClientRect();
+  const share = Math.min(1, Math.max(0, (clientX - left - THUMB / 2) / (width - THUMB)));
+  return Math.round(Number(line.max) * (getComputedStyle(line).direction === "rtl" ? 1 - share : share));
+}
+
+export async function run(element, trial, context) {
+  const { make, sentence, words, watch, signal } = context;
+  const { ends, low, high, high_first } = trial.parts;
+  const reads = document.documentElement.dir === "rtl" ? ["rtl", "ltr"] : ["ltr", "rtl"];
+  const line = make("input", {
+    type: "range", min: low, max: high, step: 1, class: "line untouched", dir: reads[high_first ? 1 : 0], autofocus: true,
+    "aria-labelledby": "question target", "aria-describedby": "ends problem", "aria-valuetext": words.slider_how,
+  });
+  const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
+  const next = make("button", { class: "button primary" }, words.next);
+  const form = make("form", { class: "slider", novalidate: true },
+    line,
+    make("div", { class: "ends", id: "ends" }, ...ends.map(({ label }) => make("span", {}, label))),
+    make("p", { class: "hint" }, words.slider_how),
+    make("div", { class: "ways" }, next));
+  element.append(
+    make("h1", { id: "question" }, trial.question),
+    make("p", { class: "shown", id: "target" }, sentence(trial.sentence)), problem, form);
+
+  let [first, last, press, before, refusals, early] = [null, null, null, null, 0, 0];
+  const touch = (event, by) => {
+    first ??= by;
+    last = { event, by };
+    line.classList.remove("untouched");
+    line.removeAttribute("aria-valuetext");
+    problem.hidden = true;
+  };
+  line.addEventListener("pointerdown", (event) => ([press, before] = [event, line.value]));
+  line.addEventListener("keydown", (event) => (press = event));
+  line.addEventListener("input", (event) => touch(event, press ?? event));
+  line.addEventListener("click", (event) => {
+    if (line.value === before && (!last || press?.pointerType === "touch")) line.value = placeAt(line, event);
+    touch(event, press ?? event);
+  });
+  let click = null; // where Next was clicked, a moment before the form is sent
+  next.addEventListener("click", (event) => (click = event));
+
+  const answer = new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const sent = context.answering(click ?? event);
+      problem.textContent = last ? "" : words.slider_missing;
+      problem.hidden = Boolean(last);
+      if (!last) {
+        refusals += 1;
+        line.focus();
+      } else if (watch.onset === null || watch.rt(sent) < context.guard_ms) early += 1;
+      else resolve(sent);
+    });
+  });
+  answer.catch(() => {}); // it may end before it is waited for
+  watch.begin(await context.onset());
+  const sent = await answer;
+  return {
+    response: line.value,
+    rt_ms: watch.rt(sent),
+    input_type: context.inputType(last.by),
+    trusted: sent.isTrusted && last.event.isTrusted,
+    first_touch_ms: watch.rt(first),
+    last_touch_ms: watch.rt(last.event),
+    ...(refusals ? { refused_answers: refusals } : {}),
+    ...(early ? { early_answers: early } : {}),
+  };
+}
+
+export function simulate(trial, profile, random = Math.random) {
+  const { low, high } = trial.parts;
+  const response = profile === "left-biased" ? low : Math.round(low + (high - low) * random());
+  return { response: String(response), rt_ms: Math.round(1200 + 3000 * random()), input_type: "mouse" };
+}
