@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.contrib.auth import authenticate, get_user_model
 from django.core.management import call_command
+from django.utils import timezone
 
 from analysis.errors import BadInput
 from analysis.releases.demo import login_line, make_demo
@@ -14,6 +15,7 @@ from analysis.releases.demo.login import demo_user
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
+from judgments.monitor import facts
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +69,9 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     assert rated["pairs"] == 48 and rated["baselines"]["human_ceiling"]["status"] == "ok"
     blimp = {model["model"]: model["blimp"] for model in rated["models"]}
     assert blimp["noisy reader"] > blimp["trigram (lp)"] > 0.5
+
+    counted = facts(Experiment.objects.get(slug="demo"))
+    assert counted.median_s > 60 and counted.last_at < timezone.now()
 
     counts = (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count())
     again = StringIO()

@@ -1,6 +1,7 @@
 """Synthetic participants: the answers they give, and a whole sitting through the same steps as people."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from experiments.models import Experiment
 from judgments.models import Judgment, Participant, Session, Trial
 from judgments.sessions.advance import show
 from judgments.sessions.arrive import Arrival, arrive
+from judgments.sessions.clock import retime
 from judgments.sessions.finish import finish
 from judgments.sessions.latent import felt
 from judgments.sessions.protocol import Protocol, protocol_of
@@ -65,8 +67,11 @@ def trials_of(session: Session) -> list[Trial]:
     return list(waiting.order_by("position"))
 
 
-def sit(experiment: Experiment, persona: Persona) -> Session:
-    """Let a persona arrive, answer and finish; asked again, give the session that stands."""
+def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None = None) -> Session:
+    """Let a persona arrive, answer and finish; asked again, give the session that stands.
+
+    With ``began_at`` the session gets the times it would have taken from then on.
+    """
     version = experiment.current_version()
     arrival = Arrival(key=persona.key, is_simulated=True)
     session = arrive(experiment, arrival, consent_text=protocol_of(version).consent if version else "")
@@ -79,10 +84,12 @@ def sit(experiment: Experiment, persona: Persona) -> Session:
     for number, trial in enumerate(trials_of(session)):
         if number == persona.stops_after:
             leave(session)
-            return session
+            break
         show(trial)
         record(session, trial.public_id, _delivery(mind, trial))
-    return finish(session)
+    else:
+        finish(session)
+    return session if began_at is None else retime(session, began_at, mind.rng)
 
 
 def _delivery(mind: Mind, trial: Trial) -> Delivery:

@@ -1,15 +1,20 @@
 """Simulated participants: through the same doors as people, and through the same steps."""
 
+import itertools
 import json
+from datetime import timedelta
 from io import StringIO
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.utils import timezone
 
 from experiments.lifecycle import open_study, pause
 from experiments.models import Design
 from judgments.models import Judgment, Participant, Session
 from judgments.sessions.browser import InProcess, Live, Page
+from judgments.sessions.clock import retime
 from judgments.sessions.simulate import Persona, sit
 from judgments.sessions.visit import visit
 from tests import cast
@@ -160,3 +165,23 @@ def test_forms_are_read_with_fields_that_name_their_form():
     )  # noqa: E501
     form = page.forms()[0]
     assert form.action == "http://x/a/b/" and form.takes("n", "1") and not form.takes("n", "2")
+
+
+def test_times_of_a_simulated_sitting_are_plausible_and_in_order():
+    began_at = timezone.now() - timedelta(hours=2)
+    session = sit(study(n_items=6), Persona("rosa", seed=3), began_at=began_at)
+    session.refresh_from_db()
+    answers = list(Judgment.objects.filter(trial__session=session).order_by("trial__position"))
+    gaps = [(b.received_at - a.received_at).total_seconds() for a, b in itertools.pairwise(answers)]
+    assert session.started_at == began_at < answers[0].answered_at
+    assert all(0.5 < gap < 30 for gap in gaps)
+    assert answers[-1].received_at < session.completed_at < timezone.now()
+    assert 20 < (session.completed_at - began_at).total_seconds() < 600
+    assert all(one.timing["simulated"] and one.timing["server_ms"] >= one.rt_ms for one in answers)
+    assert all(one.trial.shown_at < one.answered_at for one in answers)
+
+
+def test_times_of_a_person_are_never_moved():
+    session = cast.sit(study(n_items=2))
+    with pytest.raises(ValueError, match="simulated"):
+        retime(session, timezone.now(), np.random.default_rng(0))

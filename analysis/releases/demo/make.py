@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from analysis.releases.demo.conclusions import comparison_of, plan_of, release_of, runs_of
 from analysis.releases.demo.login import demo_user
 from analysis.releases.demo.materials import island_materials, pair_materials
-from analysis.releases.demo.people import N_MAIN, N_OTHERS, take_part
+from analysis.releases.demo.people import N_MAIN, N_OTHERS, begin_earlier, take_part
 from analysis.releases.demo.studies import open_demo_study, plans
 from analysis.releases.models import Comparison, Release
 from judgments.models import Judgment
@@ -39,6 +39,8 @@ def make_demo(tell: Callable[[str], None] = lambda line: None) -> Made:
         study = studies[plan.slug] = open_demo_study(plan, materials.get(plan.slug, pairs), owner)
         if is_new:
             plan_of(study, owner)
+            if not study.sessions.exists():
+                begin_earlier(study)
             take_part(study, N_MAIN if plan.slug == MAIN else N_OTHERS, tell=tell)
     if is_new:
         tell("Releases, a trigram, comparisons ...")
