@@ -1,13 +1,18 @@
 """What a trial's page shows: sentences, opaque ids, the task's own parts. Nothing else leaves the server."""
 
+from functools import cache
 from typing import Any
 
+from django.contrib.staticfiles import finders
+from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
 from judgments.models import Session
 from judgments.screens.page import direction
 from judgments.sessions.advance import Step
 from judgments.sessions.protocol import Protocol
+
+MODULES = ("choose", "dom", "keys", "queue", "run", "screens", "sender", "status", "tabs", "timing")
 
 
 def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: str = "") -> dict[str, Any]:
@@ -16,6 +21,8 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: s
     return {
         "public_id": trial.public_id,
         "task": protocol.task.name,
+        "task_script": task_script(protocol.task.name),
+        "engine_modules": engine_modules(),
         "task_template": f"judgments/tasks/{protocol.task.name}.html",
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
@@ -25,6 +32,19 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: s
         "problem": problem,
         "given": given,
     }
+
+
+@cache
+def task_script(name: str) -> str:
+    """Address of the task's script, empty for a task that has none and stays a plain form."""
+    path = f"js/tasks/{name}.js"
+    return static(path) if finders.find(path) else ""
+
+
+@cache
+def engine_modules() -> list[str]:
+    """Addresses of the engine's modules beside its start, so that a browser asks for all of them at once."""
+    return [static(f"js/engine/{name}.js") for name in MODULES]
 
 
 def sentence_context(shown: dict[str, Any]) -> dict[str, str]:

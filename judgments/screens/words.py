@@ -10,8 +10,8 @@ def engine_words() -> dict[str, str]:
         "saving": _("Saving your answers"),
         "reconnecting": _("Reconnecting. Answers kept on this device: %(n)s"),
         "memory_only": _("Reconnecting. Answers kept on this page only: %(n)s. Please leave it open."),
-        "not_kept": _(
-            "This browser keeps nothing: please leave this page open until your answers are saved."
+        "saved_memory": _(
+            "Answers saved. This browser cannot keep answers on this device: please leave the page open."
         ),
         "next": _("Next"),
         "go_on": _("Go on"),

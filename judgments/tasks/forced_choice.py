@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.errors import BadInput
 from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
 
 
@@ -20,6 +21,11 @@ class ForcedChoice(Task):
             "Which of the two sentences sounds better to you?",
             "The question above the sentences.",
         ),
+        Parameter(
+            "confirm",
+            False,
+            "Whether a choice counts only once Next is pressed; without JavaScript it always does.",
+        ),
     )
     data = (
         Datum("response", "Opaque id of the chosen sentence, as the form sent it."),
@@ -32,6 +38,41 @@ class ForcedChoice(Task):
     def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
         """0 and 1."""
         return 0.0, 1.0
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill the defaults in.
+
+        Parameters
+        ----------
+        given : mapping
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        BadInput
+            If confirm is neither true nor false.
+        """
+        settings = super().settings(given)
+        if not isinstance(settings["confirm"], bool):
+            raise BadInput(f"confirm is {settings['confirm']!r}.", remedy="Set it to true or false.")
+        return settings
+
+    def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """Say whether a choice is confirmed.
+
+        Parameters
+        ----------
+        settings, shown : mapping
+
+        Returns
+        -------
+        dict
+            ``confirm``.
+        """
+        return {"confirm": settings["confirm"]}
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Find the chosen sentence among those that were shown.

@@ -1,4 +1,4 @@
-"""Whole sessions in a browser: by keyboard, by touch, without JavaScript, after reload."""
+"""Whole sessions without JavaScript: by keyboard, by touch, after reload. With it: test_engine.py."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -61,7 +61,7 @@ def answer_by_keyboard(page: Page, task: str) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     open_study(task)
-    page = open_page(width=390)
+    page = open_page(width=390, plain=True)
     page.goto("/take/agreement/")
     seen = 0
     while not page.locator(".code").count():
@@ -106,7 +106,7 @@ def test_a_whole_session_by_touch_without_javascript(task, open_page):
 
 def test_every_point_can_be_hit_with_a_finger_at_320_pixels(open_page, check_page):
     study(task="likert", parameters={"points": 11, "lowest": 0}, instructions="Read.")
-    page = open_page(width=320, has_touch=True)
+    page = open_page(width=320, has_touch=True, plain=True)
     page.goto("/take/agreement/")
     for _ in range(2):
         go_on(page)
@@ -118,7 +118,7 @@ def test_every_point_can_be_hit_with_a_finger_at_320_pixels(open_page, check_pag
 
 def test_back_and_reload_keep_the_place_and_the_first_answer(open_page):
     study(instructions="Read.", n_lists=1)
-    page = open_page(width=1280, height=800)
+    page = open_page(width=1280, height=800, plain=True)
     page.goto("/take/agreement/")
     for _ in range(2):
         go_on(page)
@@ -137,7 +137,7 @@ def test_back_and_reload_keep_the_place_and_the_first_answer(open_page):
 
 def test_a_double_click_on_next_stores_one_judgment(open_page):
     study(instructions="Read.", n_lists=1)
-    page = open_page()
+    page = open_page(plain=True)
     page.goto("/take/agreement/")
     for _ in range(2):
         go_on(page)
@@ -162,7 +162,7 @@ def test_a_right_to_left_study_with_a_wrong_answer_is_legible_in_every_light(
         instructions="קראו.",
         parameters={"reference": "הכלבים נובח.", "modulus": 100},
     )
-    page = open_page(width=width, color_scheme=scheme)
+    page = open_page(width=width, color_scheme=scheme, plain=True)
     page.goto("/take/agreement/")
     for _ in range(2):
         go_on(page)

@@ -1,0 +1,146 @@
+// Answers wait here until the server has them: in IndexedDB, else in local storage, else in this page only.
+
+const [NAME, STORE, OPEN_MS] = ["obelus", "answers", 1500];
+const A_MONTH_MS = 30 * 24 * 3600 * 1000;
+
+function done(request) {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+async function openDatabase() {
+  const request = indexedDB.open(NAME, 1);
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: ["session", "trial"] });
+  const late = new Promise((_, reject) => setTimeout(() => reject(new Error("slow")), OPEN_MS));
+  return Promise.race([done(request), late]);
+}
+
+class InDatabase {
+  kind = "indexeddb";
+
+  constructor(database, session) {
+    Object.assign(this, { database, session });
+  }
+
+  #store(mode) {
+    const options = mode === "readwrite" ? { durability: "strict" } : {};
+    return this.database.transaction(STORE, mode, options).objectStore(STORE);
+  }
+
+  async put(row) {
+    const store = this.#store("readwrite");
+    store.put({ session: this.session, trial: row.trial, at: Date.now(), row });
+    await new Promise((resolve, reject) => {
+      store.transaction.oncomplete = resolve;
+      store.transaction.onabort = () => reject(store.transaction.error);
+    });
+  }
+
+  async all() {
+    const kept = await done(this.#store("readonly").getAll());
+    return kept.filter((one) => one.session === this.session).map((one) => one.row);
+  }
+
+  async remove(trials) {
+    const store = this.#store("readwrite");
+    await Promise.all(trials.map((trial) => done(store.delete([this.session, trial]))));
+  }
+
+  async tidy() {
+    const store = this.#store("readwrite");
+    for (const one of await done(store.getAll())) {
+      if (Date.now() - one.at > A_MONTH_MS) store.delete([one.session, one.trial]);
+    }
+  }
+}
+
+class InStorage {
+  kind = "local";
+
+  constructor(session) {
+    this.key = `${NAME}-${session}`;
+    localStorage.setItem(`${this.key}-try`, "1");
+    localStorage.removeItem(`${this.key}-try`);
+  }
+
+  async put(row) {
+    this.#write([...(await this.all()).filter((one) => one.trial !== row.trial), row]);
+  }
+
+  async all() {
+    return JSON.parse(localStorage.getItem(this.key) ?? "[]");
+  }
+
+  async remove(trials) {
+    this.#write((await this.all()).filter((one) => !trials.includes(one.trial)));
+  }
+
+  #write(rows) {
+    if (rows.length) localStorage.setItem(this.key, JSON.stringify(rows));
+    else localStorage.removeItem(this.key);
+  }
+}
+
+class InMemory {
+  kind = "memory";
+  rows = new Map();
+
+  async put(row) {
+    this.rows.set(row.trial, row);
+  }
+
+  async all() {
+    return [...this.rows.values()];
+  }
+
+  async remove(trials) {
+    for (const trial of trials) this.rows.delete(trial);
+  }
+}
+
+// One queue per session. A row that its store refuses is kept in memory beside it.
+class Queue {
+  constructor(store) {
+    this.store = store;
+    this.spare = store.kind === "memory" ? store : new InMemory();
+  }
+
+  get kind() {
+    return this.spare.rows.size ? "memory" : this.store.kind;
+  }
+
+  async put(row) {
+    try {
+      await this.store.put(row);
+    } catch {
+      await this.spare.put(row);
+    }
+  }
+
+  async all() {
+    const kept = await this.store.all().catch(() => []);
+    const rows = this.store === this.spare ? kept : [...kept, ...(await this.spare.all())];
+    return rows.sort((a, b) => a.timing.position - b.timing.position);
+  }
+
+  async remove(trials) {
+    await this.spare.remove(trials);
+    if (this.store !== this.spare) await this.store.remove(trials).catch(() => {});
+  }
+}
+
+export async function openQueue(session) {
+  try {
+    const store = new InDatabase(await openDatabase(), session);
+    await store.tidy();
+    return new Queue(store);
+  } catch {
+    try {
+      return new Queue(new InStorage(session));
+    } catch {
+      return new Queue(new InMemory());
+    }
+  }
+}

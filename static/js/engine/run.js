@@ -1,0 +1,160 @@
+// The loop: every trial of the plan that has no answer yet, one after the other, without asking the server.
+
+import { answering, choose, inputType, twoWays, GUARD_MS } from "./choose.js";
+import { fill, make, sentence } from "./dom.js";
+import { feedback, pause, progress, read, ready, welcomeBack } from "./screens.js";
+import { clockStep, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
+
+const FEEDBACK_MS = 2500; // how long practice waits for the server's word before it goes on without
+
+export async function run({ plan, task, queue, sender, keys, main, header, signal, page }) {
+  const common = { main, keys, signal };
+  const machine = measureMachine(plan, task);
+  const kept = new Set((await queue.all()).map((row) => row.trial));
+  const open = plan.trials.filter((trial) => !trial.is_answered && !kept.has(trial.id));
+  const absence = watchAbsence(plan.resume_gap_s);
+  let isFirst = true;
+  for (const planned of open) {
+    const trial = { ...planned, question: plan.task.question, parts: planned.parts ?? plan.task.parts };
+    const before = plan.trials[plan.trials.indexOf(planned) - 1];
+    if (!(isFirst && page.current === trial.id)) await between(common, { plan, before, trial, header });
+    let row = null;
+    while (!row) {
+      const gone_ms = absence.over();
+      if (gone_ms) await welcomeBack(common, { plan });
+      progress(header, { plan, trial });
+      row = await one(trial, { common, plan, task, machine, absence, first: isFirst ? page : null });
+      if (row && gone_ms) row.events.push({ kind: "away", details: { ms: gone_ms } });
+    }
+    await queue.put(row);
+    sender.wake();
+    if (trial.is_practice) await word(common, { plan, trial, row, sender });
+    isFirst = false;
+  }
+  await end(common, { plan, sender });
+}
+
+async function between(common, { plan, before, trial, header }) {
+  if (!before || trial.is_practice) return;
+  if (before.is_practice) await ready(common, { plan });
+  else if (before.block !== trial.block) {
+    progress(header, { plan, trial, isBreak: true });
+    await pause(common, { plan, block: before.block });
+  }
+}
+
+// One trial: shown, timed, answered; gives the row to send, or null when a long absence cut it off.
+async function one(trial, { common, plan, task, machine, absence, first }) {
+  const { main, keys, signal } = common;
+  const watch = new Watch();
+  const cut = new AbortController();
+  signal.addEventListener("abort", () => cut.abort(signal.reason), { signal: cut.signal });
+  absence.cuts = cut;
+  const repeats = keys.repeats;
+  const element = make("div", { class: "task", "data-trial": trial.id });
+  main.className = "trial";
+  main.replaceChildren(element);
+  scrollTo(0, 0);
+  const context = { ...common, watch, words: plan.words, signal: cut.signal, guard_ms: GUARD_MS };
+  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf });
+  context.answering = (event) => answering(event, keys);
+  context.onset = async () => {
+    element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
+    const onset = await painted();
+    element.dataset.onset = String(onset);
+    element.dispatchEvent(new CustomEvent("trial-onset", { bubbles: true, detail: { trial: trial.id, onset } }));
+    return onset;
+  };
+  context.choose = (choices, options = {}) => choose(element, choices, { context, ...options });
+  const answer = await task.run(element, trial, context).catch((error) => {
+    if (signal.aborted || !cut.signal.aborted) throw error;
+    return null;
+  });
+  const away = watch.end();
+  if (!answer) return null;
+  const { response, rt_ms, input_type, ...more } = answer;
+  const held = keys.repeats - repeats;
+  const isBackwards = machine.wentBackwards();
+  const loaded = first ? { loaded_by: first.navigation, ...(first.wasSeen ? { seen_before: true } : {}) } : {};
+  return {
+    trial: trial.id,
+    response,
+    rt_ms,
+    input_type,
+    answered_at: new Date().toISOString(),
+    timing: {
+      position: trial.position,
+      ...machine.facts,
+      ...away,
+      ...more,
+      ...loaded,
+      ...(held ? { held_keys: held } : {}),
+      ...(isBackwards ? { clock_backwards: true } : {}),
+    },
+    events: happened({ ...more, ...away, ...loaded }),
+  };
+}
+
+// What is worth an event of its own beside the measurements.
+function happened(found) {
+  const events = [];
+  if (found.early_answers) events.push({ kind: "early_answer", details: { n: found.early_answers } });
+  if (found.pasted) events.push({ kind: "paste", details: { n: found.pasted } });
+  if (found.focus_lost_ms) events.push({ kind: "blur", details: { ms: found.focus_lost_ms } });
+  if (found.trusted === false) events.push({ kind: "untrusted", details: {} });
+  if (found.loaded_by === "reload") events.push({ kind: "reload", details: {} });
+  return events;
+}
+
+// What a device measures with, once per page.
+function measureMachine(plan, task) {
+  const step = clockStep();
+  const facts = {
+    engine: plan.engine,
+    task_version: task.info.version,
+    clock_step_ms: step,
+    coarse_clock: step >= 2,
+    viewport: `${innerWidth}x${innerHeight}`,
+  };
+  frameLength().then((ms) => Object.assign(facts, { frame_ms: ms }));
+  return { facts, wentBackwards: wallClock() };
+}
+
+// Whoever was away for longer than the study's gap reads the instructions before going on.
+function watchAbsence(gap_s) {
+  let [hiddenAt, longest] = [null, 0];
+  const absence = {
+    cuts: null,
+    over() {
+      const ms = longest;
+      longest = 0;
+      return ms;
+    },
+  };
+  document.addEventListener("visibilitychange", () => {
+    const isHidden = document.visibilityState === "hidden";
+    const ms = hiddenAt === null ? 0 : Date.now() - hiddenAt;
+    hiddenAt = isHidden ? Date.now() : null;
+    if (isHidden || ms <= gap_s * 1000) return;
+    longest = Math.max(longest, ms);
+    absence.cuts?.abort(new DOMException("away", "AbortError"));
+  });
+  return absence;
+}
+
+async function word(common, { plan, trial, row, sender }) {
+  const said = await sender.feedbackOn(trial.id, FEEDBACK_MS);
+  if (said && (said.text || said.is_correct !== null)) {
+    await feedback(common, { plan, trial, response: row.response, said });
+  }
+}
+
+// The end belongs to the server: it has every row before it shows the code.
+async function end(common, { plan, sender }) {
+  const { words } = plan;
+  const body = [make("p", {}, words.please_wait)];
+  read(common, { title: words.last_answers, body, button: null }).catch(() => {});
+  await sender.drained();
+  if (common.signal.aborted) return;
+  location.replace(sender.next ?? plan.next);
+}

@@ -1,0 +1,84 @@
+// Screens between trials: what the server would show, without asking it.
+
+import { fill, make, sentence } from "./dom.js";
+
+// Shows a screen to read; resolves when its button is pressed, or Enter.
+export function read(context, { title, body = [], button }) {
+  const { main, keys, signal } = context;
+  main.className = "reading";
+  const heading = make("h1", { tabindex: "-1" }, title);
+  const press = button ? make("button", { type: "button", class: "button primary" }, button) : null;
+  main.replaceChildren(heading, ...body, ...(press ? [make("div", { class: "ways" }, press)] : []));
+  heading.focus({ preventScroll: true });
+  scrollTo(0, 0);
+  const own = new AbortController();
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    press?.addEventListener("click", resolve, { once: true });
+    keys.listen((event) => {
+      const isFree = !(event.target instanceof Element) || !event.target.closest("a, button");
+      if (press && event.key === "Enter" && isFree) resolve();
+    }, own.signal);
+  }).finally(() => own.abort());
+}
+
+export function paragraphs(text) {
+  return make("div", { class: "prose" }, ...text.split(/\n\s*\n/).map((part) => lines(make("p"), part)));
+}
+
+function lines(element, text) {
+  text.split("\n").forEach((line, place) => element.append(...(place ? [make("br"), line] : [line])));
+  return element;
+}
+
+export function pause(context, { plan, block }) {
+  const { words } = plan;
+  return read(context, {
+    title: fill(words.block_done, { now: block, all: plan.n_blocks }),
+    body: [make("p", {}, words.no_clock)],
+    button: words.go_on,
+  });
+}
+
+export function ready(context, { plan }) {
+  const { words } = plan;
+  return read(context, { title: words.practice_over, body: [make("p", {}, words.no_feedback)], button: words.begin });
+}
+
+export function welcomeBack(context, { plan }) {
+  const { words, instructions } = plan;
+  const body = [make("p", {}, words.kept_so_far)];
+  if (instructions) body.push(make("h2", {}, words.instructions), paragraphs(instructions));
+  return read(context, { title: words.welcome_back, body, button: words.go_on });
+}
+
+export function feedback(context, { plan, trial, response, said }) {
+  const { words } = plan;
+  const title = said.is_correct ? words.right : said.is_correct === null ? words.thanks : words.wrong;
+  const chosen = trial.options.find((option) => option.id === response);
+  const body = [make("p", { class: "shown" }, sentence(chosen ?? trial.options[0] ?? trial.sentence))];
+  const answer = make("strong", { class: "num" }, trial.parts.buttons?.find((one) => one.value === response)?.label ?? response);
+  body.push(make("p", { class: "quiet" }, ...(chosen ? [words.you_chose] : [words.your_answer, " ", answer])));
+  if (said.text) body.push(paragraphs(said.text));
+  return read(context, { title, body, button: words.continue });
+}
+
+// Where one is, at the head of the page: blocks where there are several, else trials.
+export function progress(header, { plan, trial, isBreak = false }) {
+  const { words } = plan;
+  const title = (header.dataset.title ??= header.firstElementChild?.textContent ?? "");
+  const text = (words_, values) => make("span", { class: "num" }, fill(words_, values));
+  if (trial.is_practice) return header.replaceChildren(make("span", {}, title), text(words.practice, {}));
+  if (plan.n_blocks > 1) {
+    const now = trial.block - (isBreak ? 1 : 0);
+    const marks = Array.from({ length: plan.n_blocks }, (_, place) => {
+      const n = place + 1;
+      return make("i", { class: n < now || (isBreak && n === now) ? "done" : n === now ? "now" : "ahead" });
+    });
+    const row = make("span", { class: "blocks", "aria-hidden": "true" }, ...marks);
+    return header.replaceChildren(row, text(words.block_of, { now, all: plan.n_blocks }));
+  }
+  const trials = plan.trials.filter((one) => !one.is_practice);
+  const now = trials.findIndex((one) => one.id === trial.id) + 1;
+  return header.replaceChildren(make("span", {}, title), text(words.trial_of, { now, all: trials.length }));
+}

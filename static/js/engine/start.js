@@ -1,0 +1,52 @@
+// Starts on every page of a session: sends what still waits; on a trial's page, takes the trials over.
+// When anything here fails, the page's own form is still there and works.
+
+import { make } from "./dom.js";
+import { Keys } from "./keys.js";
+import { openQueue } from "./queue.js";
+import { run } from "./run.js";
+import { read } from "./screens.js";
+import { Sender } from "./sender.js";
+import { followSender } from "./status.js";
+import { takeOver } from "./tabs.js";
+
+async function fetchPlan(url) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`no plan: ${answer.status}`);
+  return answer.json();
+}
+
+async function takeTrialsOver(form, { session, queue, sender }) {
+  const [plan, task] = await Promise.all([fetchPlan(document.body.dataset.plan), import(form.dataset.script)]);
+  const [main, header] = [document.querySelector("main"), document.querySelector("header.where")];
+  const stop = new AbortController();
+  const keys = new Keys();
+  takeOver(session, (reason) => stop.abort(reason));
+  followSender(sender, queue, { element: document.querySelector("[data-status]"), words: plan.words });
+  const page = {
+    current: form.dataset.trial,
+    wasSeen: getComputedStyle(form).visibility === "visible",
+    navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
+  };
+  try {
+    await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    const { words } = plan;
+    const context = { main, keys, signal: new AbortController().signal };
+    await read(context, { title: words.other_tab, body: [make("p", {}, words.go_there)], button: words.use_this });
+    location.reload();
+  }
+}
+
+async function start() {
+  const { session, answers } = document.body.dataset;
+  if (!session) return;
+  const queue = await openQueue(session);
+  const sender = new Sender(answers, queue);
+  sender.wake();
+  const form = document.querySelector("form[data-script]");
+  if (form?.dataset.script) await takeTrialsOver(form, { session, queue, sender });
+}
+
+start();

@@ -1,0 +1,25 @@
+// A polite word at the foot of the page: saved, saving, or how many answers wait on this device.
+
+import { fill } from "./dom.js";
+
+const SLOW_MS = 2000; // sending is not worth a word before
+
+export function followSender(sender, queue, { element, words }) {
+  let [timer, said, isOnlyHere] = [null, "", false];
+  const say = (text, state) => {
+    if (text === said) return; // screen readers speak only of changes
+    said = text;
+    element.textContent = text;
+    element.className = state;
+  };
+  sender.onChange(({ waiting, failures }) => {
+    clearTimeout(timer);
+    const n = waiting;
+    isOnlyHere = queue.kind === "memory" && waiting > 0;
+    if (!waiting) say(queue.kind === "memory" ? words.saved_memory : words.saved, "saved");
+    else if (failures) {
+      say(fill(queue.kind === "memory" ? words.memory_only : words.reconnecting, { n }), "saved waiting");
+    } else timer = setTimeout(() => say(words.saving, "saved waiting"), SLOW_MS);
+  });
+  addEventListener("beforeunload", (event) => isOnlyHere && event.preventDefault());
+}

@@ -1,0 +1,88 @@
+// Clocks. A response time is the answering event's timeStamp minus the onset, both on the page's monotonic
+// clock; the onset is the time stamp of the first animation frame after the frame that painted the trial.
+
+const EPOCH_LIKE = 1e12; // some old browsers stamp events with the time of day
+
+export function timeOf(event) {
+  return event.timeStamp > EPOCH_LIKE ? event.timeStamp - performance.timeOrigin : event.timeStamp;
+}
+
+function nextFrame() {
+  return new Promise((resolve) => requestAnimationFrame(resolve));
+}
+
+// Resolves with the onset of what is in the document now. Hidden pages have no frames: it waits.
+export async function painted() {
+  await nextFrame();
+  return nextFrame();
+}
+
+// The smallest step of the clock, in ms: 0.1 usually, 1 or 100 where a browser coarsens it.
+export function clockStep() {
+  const end = performance.now() + 20;
+  let [smallest, before] = [Infinity, performance.now()];
+  while (before < end && smallest > 0.2) {
+    const now = performance.now();
+    if (now > before) smallest = Math.min(smallest, now - before);
+    before = now;
+  }
+  return Number.isFinite(smallest) ? Math.round(smallest * 1000) / 1000 : 20;
+}
+
+// Length of a frame in ms: the median of a few.
+export async function frameLength(n = 9) {
+  const stamps = [await nextFrame()];
+  while (stamps.length <= n) stamps.push(await nextFrame());
+  const steps = stamps.slice(1).map((stamp, place) => stamp - stamps[place]);
+  return Math.round(steps.sort((a, b) => a - b)[n >> 1] * 10) / 10;
+}
+
+// Watches one trial: its onset, and how long the window had no focus or the page was hidden meanwhile.
+export class Watch {
+  onset = null;
+  #away = { focus_lost_ms: 0, page_hidden_ms: 0 };
+  #since = { focus_lost_ms: null, page_hidden_ms: null };
+  #stop = new AbortController();
+
+  begin(onset) {
+    this.onset = onset;
+    const { signal } = this.#stop;
+    const look = () => {
+      this.#set("focus_lost_ms", !document.hasFocus());
+      this.#set("page_hidden_ms", document.visibilityState === "hidden");
+    };
+    for (const name of ["blur", "focus"]) addEventListener(name, look, { signal });
+    document.addEventListener("visibilitychange", look, { signal });
+    look();
+  }
+
+  #set(name, isAway) {
+    const now = performance.now();
+    if (isAway && this.#since[name] === null) this.#since[name] = now;
+    if (!isAway && this.#since[name] !== null) {
+      this.#away[name] += now - this.#since[name];
+      this.#since[name] = null;
+    }
+  }
+
+  rt(event) {
+    return Math.round(timeOf(event) - this.onset);
+  }
+
+  end() {
+    for (const name of Object.keys(this.#away)) this.#set(name, false);
+    this.#stop.abort();
+    return Object.fromEntries(Object.entries(this.#away).map(([name, ms]) => [name, Math.round(ms)]));
+  }
+}
+
+// Says when the time of day went backwards while the monotonic clock went on.
+export function wallClock() {
+  let [day, page] = [Date.now(), performance.now()];
+  return () => {
+    const [newDay, newPage] = [Date.now(), performance.now()];
+    const isBackwards = newDay - day < newPage - page - 1000;
+    [day, page] = [newDay, newPage];
+    return isBackwards;
+  };
+}

@@ -1,0 +1,96 @@
+// Magnitude estimation: any positive number against a reference in view. Enter or Next sends it.
+
+export const info = {
+  name: "magnitude_estimation",
+  version: "1.0.0",
+  parameters: { question: "text", reference: "text", modulus: "number" },
+  data: { response: "the number as typed", first_key_ms: "onset to the first sign typed", pasted: "times something was pasted" },
+};
+
+const DECIMAL = /^\+?([0-9]+([.,][0-9]*)?|[.,][0-9]+)$/;
+const [LARGEST, TOO_LONG] = [1e12, 40];
+const SIGNS = { "٫": ".", "،": ",", "．": ".", "，": ",", "＋": "+", "\u061c": "", "\u200e": "", "\u200f": "" };
+
+// The digit a sign of any script stands for: digits come in tens, from nought.
+function digitOf(sign) {
+  let digit = 0;
+  while (digit < 9 && /\p{Nd}/u.test(String.fromCodePoint(sign.codePointAt(0) - digit - 1))) digit += 1;
+  return String(digit);
+}
+
+// The number in Latin digits, as the server reads it; what was typed is sent unchanged.
+export function plain(typed) {
+  return typed.trim().replace(/[٫،．，＋\u061c\u200e\u200f]/g, (sign) => SIGNS[sign]).replace(/\p{Nd}/gu, digitOf);
+}
+
+// What is wrong with a number, in the server's words; nothing when it is one.
+export function problemOf(typed, words) {
+  const text = plain(typed);
+  if (!text) return words.number_missing;
+  if (text.length > TOO_LONG || !DECIMAL.test(text)) return words.number_form;
+  const value = Number(text.replace(",", "."));
+  if (value <= 0) return words.number_positive;
+  return value < LARGEST ? "" : words.number_large;
+}
+
+export async function run(element, trial, context) {
+  const { make, sentence, fill, words, watch, signal } = context;
+  const { reference, modulus, twice, half } = trial.parts;
+  const { language, direction } = trial.sentence;
+  const target = make("p", { class: "shown", id: "target" }, sentence(trial.sentence));
+  const input = make("input", {
+    id: "number", type: "text", inputmode: "decimal", autocomplete: "off", maxlength: TOO_LONG,
+    enterkeyhint: "next", autofocus: true, "aria-describedby": "target problem hint",
+  });
+  const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
+  const next = make("button", { class: "button primary" }, words.next);
+  const form = make("form", { class: "estimate", novalidate: true, autocomplete: "off" },
+    make("label", { for: "number" }, words.your_number),
+    make("div", { class: "row" }, input, next),
+    make("p", { class: "hint", id: "hint" }, fill(words.number_hint, { twice, half })));
+  element.append(
+    make("div", { class: "reference", role: "group", "aria-label": words.reference },
+      make("p", {}, make("span", { class: "small quiet" }, words.reference), make("br"), sentence({ text: reference, language, direction })),
+      make("span", { class: "modulus num" }, modulus)),
+    make("h1", {}, trial.question), target, problem, form);
+
+  let [firstKey, click, pasted, refusals, early] = [null, null, 0, 0, 0];
+  next.addEventListener("click", (event) => (click = event)); // Enter in the field clicks it, too
+  input.addEventListener("input", (event) => (firstKey ??= event));
+  input.addEventListener("paste", () => (pasted += 1));
+  const answer = new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const wrong = problemOf(input.value, words);
+      problem.textContent = wrong;
+      problem.hidden = !wrong;
+      input.setAttribute("aria-invalid", String(Boolean(wrong)));
+      const press = context.answering(click ?? event);
+      if (wrong) {
+        refusals += 1;
+        input.focus();
+      } else if (watch.onset === null || watch.rt(press) < context.guard_ms) early += 1;
+      else resolve(press);
+    });
+  });
+  answer.catch(() => {}); // it may end before it is waited for
+  watch.begin(await context.onset());
+  const press = await answer;
+  return {
+    response: input.value,
+    rt_ms: watch.rt(press),
+    input_type: context.inputType(press),
+    trusted: press.isTrusted,
+    first_key_ms: firstKey ? watch.rt(firstKey) : null,
+    ...(pasted ? { pasted } : {}),
+    ...(refusals ? { refused_answers: refusals } : {}),
+    ...(early ? { early_answers: early } : {}),
+  };
+}
+
+export function simulate(trial, profile, random = Math.random) {
+  const modulus = Number(trial.parts.modulus);
+  const response = profile === "left-biased" ? String(modulus) : String(Math.ceil(modulus * 2 ** (4 * random() - 2)));
+  return { response, rt_ms: Math.round(1500 + 3000 * random()), input_type: "keyboard" };
+}
