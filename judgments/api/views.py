@@ -20,6 +20,8 @@ from experiments.pages.access import get_study
 from judgments.api.serializers import JudgmentSerializer
 from judgments.downloads import columns_of, csv_blocks, jsonl_blocks
 from judgments.frames import judgment_frame
+from judgments.jspsych_names import COLUMNS as JSPSYCH_COLUMNS
+from judgments.jspsych_names import with_jspsych_names
 from judgments.models import Judgment
 from judgments.observed import as_rows, judgments_of
 
@@ -82,15 +84,21 @@ class JudgmentsFile(APIView):
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Write the file while it is read."""
         study = get_study(request.user, slug)
-        columns = columns_of(request.query_params.get("columns", ""))
-        blocks = type(self).write(judgment_frame(study), columns)
+        choice, frame = request.query_params.get("columns", ""), judgment_frame(study)
+        if choice == "jspsych":
+            blocks = type(self).write(with_jspsych_names(study, frame), JSPSYCH_COLUMNS)
+        else:
+            blocks = type(self).write(frame, columns_of(choice))
         answer = StreamingHttpResponse(blocks, content_type=f"{self.media_type}; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{study.slug}-judgments.{self.suffix}"'
         return answer
 
 
 COLUMNS = OpenApiParameter(
-    "columns", str, enum=["contract", "all"], description="Twelve columns, or all that a judgment has."
+    "columns",
+    str,
+    enum=["contract", "all", "jspsych"],
+    description="Twelve columns, all that a judgment has, or the names jsPsych gives its data.",
 )
 
 

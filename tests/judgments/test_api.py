@@ -3,12 +3,13 @@
 import csv
 import io
 import json
+from datetime import timedelta
 
 import pytest
 from rest_framework.test import APIClient
 
 from experiments.models import Experiment
-from judgments.models import Session
+from judgments.models import Judgment, Session
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +108,24 @@ def test_empty_study_gives_an_empty_file(api):
     assert text_of(api.get(f"{ADDRESS}.csv")) == CONTRACT + "\n"
     assert text_of(api.get(f"{ADDRESS}.jsonl")) == ""
     assert Experiment.objects.count() == 1
+
+
+def test_a_file_can_have_the_names_of_jspsych(api):
+    session = cast.sit(cast.study("agreement", task="likert"))
+    Judgment.objects.filter(trial__session=session).update(rt_ms=1234)
+    header, first, *_ = list(csv.reader(io.StringIO(text_of(api.get(f"{ADDRESS}.csv?columns=jspsych")))))
+    assert header[:5] == ["rt", "response", "trial_index", "time_elapsed", "trial_type"]
+    row = dict(zip(header, first, strict=True))
+    assert (row["rt"], row["response"], row["trial_index"], row["trial_type"]) == ("1234", "6", "0", "likert")
+    assert int(row["time_elapsed"]) >= 0
+    line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=jspsych")).splitlines()[0])
+    assert (line["rt"], line["trial_index"], line["value"]) == (1234, 0, 6.0)
+
+
+def test_time_elapsed_is_the_answers_own_time_on_the_servers_clock(api):
+    session = cast.sit(cast.study("agreement"), n=1)
+    at = session.started_at + timedelta(seconds=4)
+    wrong_clock = at - timedelta(hours=3)
+    Judgment.objects.update(answered_at=wrong_clock, timing={"clock_offset_ms": 3 * 3600 * 1000})
+    line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=jspsych")).splitlines()[0])
+    assert line["time_elapsed"] == 4000
