@@ -71,21 +71,30 @@ class NotReady(BadInput):
 
 def problems(experiment: Experiment) -> list[str]:
     """What keeps the study from opening, as sentences; empty when nothing does."""
-    found = []
-    if experiment.origin == Experiment.Origin.IMPORTED:
-        found.append("Its judgments come from elsewhere: it cannot take participants.")
+    found = _not_collecting(experiment)
     if not experiment.consent.strip():
         found.append("It has no consent text.")
     if not experiment.instructions.strip():
         found.append("It has no instructions.")
     if experiment.completion == Experiment.Completion.REDIRECT and not experiment.completion_url:
         found.append("It leads people back to another site, but has no address for it.")
+    return [*found, *_without_trials(experiment)]
+
+
+def _not_collecting(experiment: Experiment) -> list[str]:
+    if experiment.origin == Experiment.Origin.IMPORTED:
+        return ["Its judgments come from elsewhere: it cannot take participants."]
+    return []
+
+
+def _without_trials(experiment: Experiment) -> list[str]:
+    """What keeps its lists from being made."""
     try:
         get_task(experiment.task).settings(experiment.parameters)
         planned(experiment)
     except BadInput as error:
-        found.append(str(error)[:1].upper() + str(error)[1:])
-    return found
+        return [str(error)[:1].upper() + str(error)[1:]]
+    return []
 
 
 def snapshot(experiment: Experiment) -> dict[str, Any]:
@@ -122,20 +131,32 @@ def sha256_of(document: dict[str, Any]) -> str:
 
 
 @transaction.atomic
-def freeze(experiment: Experiment) -> ExperimentVersion:
-    """Keep the study as it is now, with its lists; the present version when nothing has changed."""
+def freeze(experiment: Experiment, *, is_preview: bool = False) -> ExperimentVersion:
+    """Keep the study as it is now, with its lists; the present version when nothing has changed.
+
+    What is kept for a preview has lists of its own and is no version of the study.
+    """
     Experiment.objects.select_for_update().get(pk=experiment.pk)
     document = snapshot(experiment)
-    checksum, current = sha256_of(document), experiment.current_version()
+    kept = experiment.versions.filter(is_preview=is_preview).order_by("-number")
+    checksum, current = sha256_of(document), kept.first()
     if current is None or current.sha256 != checksum:
         current = ExperimentVersion.objects.create(
             experiment=experiment,
             number=current.number + 1 if current else 1,
             snapshot=document,
             sha256=checksum,
+            is_preview=is_preview,
         )
     make_lists(current)
     return current
+
+
+def freeze_preview(experiment: Experiment) -> ExperimentVersion:
+    """Keep the study as it is now for a preview, in whatever state; texts may still be missing."""
+    if found := [*_not_collecting(experiment), *_without_trials(experiment)]:
+        raise NotReady(found)
+    return freeze(experiment, is_preview=True)
 
 
 def start_pilot(experiment: Experiment, user: Any = None) -> Experiment:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from analysis.columns import JUDGMENT_COLUMNS
 from experiments.models import Experiment, Item, MinimalPair, Sentence
@@ -51,7 +51,8 @@ def judgment_frame(
     the chosen member, ``value`` 1 where that is the expected one. ``session`` and ``trial`` are numbers
     as text.
     """
-    people, sittings = participant_frame(experiment), session_frame(experiment, include_tests=include_tests)
+    people = participant_frame(experiment, include_tests=include_tests)
+    sittings = session_frame(experiment, include_tests=include_tests)
     facts = _facts(experiment, kinds=kinds, include_tests=include_tests)
     frame = pd.DataFrame(index=facts.index)
     frame["session"] = _text_of_numbers(facts["session"])
@@ -81,9 +82,15 @@ def judgment_frame(
     return frame.assign(**_material_columns(experiment, facts))[list(JUDGMENT_COLUMNS)]
 
 
-def participant_frame(experiment: Experiment) -> pd.DataFrame:
-    """Every participant of a study: pseudonym, background, flags; never a platform's id."""
+def participant_frame(experiment: Experiment, *, include_tests: bool = False) -> pd.DataFrame:
+    """Every participant of a study: pseudonym, background, flags; never a platform's id.
+
+    Who took part in tests only is left out unless asked for.
+    """
     rows = Participant.objects.filter(experiment=experiment).order_by("pk")
+    if not include_tests:
+        sittings = Session.objects.filter(participant=OuterRef("pk"))
+        rows = rows.exclude(Exists(sittings) & ~Exists(sittings.filter(is_test=False)))
     flagged = set(
         _standing_flags(experiment).filter(session__isnull=True).values_list("participant_id", flat=True)
     )

@@ -266,12 +266,13 @@ def _manifest(
 ) -> dict[str, Any]:
     stored = plan.as_dict()
     materials = experiment.materials
+    versions = experiment.versions.filter(is_preview=False).order_by("number")
     return {
         "format": FORMAT,
         "experiment": experiment.slug,
         "title": experiment.title,
         "task": experiment.task,
-        "versions": list(experiment.versions.order_by("number").values_list("sha256", flat=True)),
+        "versions": list(versions.values_list("sha256", flat=True)),
         "materials": {"name": materials.name, "checksum": materials.checksum} if materials else None,
         "plan": {name: stored[name] for name in PLAN_FIELDS},
         "flow": list(facts.flow),

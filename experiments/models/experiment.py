@@ -148,8 +148,8 @@ class Experiment(models.Model):
         return self.status in self.Status.taking_participants()
 
     def current_version(self) -> "ExperimentVersion | None":
-        """The newest frozen version, if there is one."""
-        return self.versions.order_by("-number").first()
+        """The newest frozen version, if there is one; what was made to be tried is none."""
+        return self.versions.filter(is_preview=False).order_by("-number").first()
 
 
 class ExperimentVersion(models.Model):
@@ -159,12 +159,17 @@ class ExperimentVersion(models.Model):
     number = models.PositiveIntegerField()
     snapshot = models.JSONField()
     sha256 = models.CharField(max_length=64)
+    is_preview = models.BooleanField(
+        default=False, help_text="Made to be tried by researchers; numbered apart, never counted."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["experiment", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["experiment", "number"], name="version_number_once"),
+            models.UniqueConstraint(
+                fields=["experiment", "is_preview", "number"], name="version_number_once"
+            ),
             models.CheckConstraint(condition=Q(number__gte=1), name="version_number_positive"),
         ]
 

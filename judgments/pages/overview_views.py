@@ -27,6 +27,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "facts": facts(study),
         "lists": list_rows(study) if collected else [],
         "is_collected": collected,
+        "may_edit": may_edit(request.user, study),
         "steps": steps(study) if collected and study.status == Experiment.Status.DRAFT else [],
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.slug}/"),

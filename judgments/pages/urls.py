@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from judgments.pages import import_views, judgments_views, overview_views, participants_views
+from judgments.pages import import_views, judgments_views, overview_views, participants_views, preview_views
 
 urlpatterns = [
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
+    path("studies/<slug:slug>/preview/", preview_views.preview, name="study-preview"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
     path(
         "studies/<slug:slug>/participants/<int:participant_id>/flag/",

@@ -63,7 +63,7 @@ def refuse(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> No
                 status=Session.Status.REFUSED,
                 is_test=is_test_run(experiment),
             )
-            _note_consent(session, consent_text, given=False)
+            note_consent(session, consent_text, given=False)
 
 
 def pseudonym(experiment: Experiment, key: str) -> str:
@@ -86,8 +86,9 @@ def _take_place(experiment: Experiment, arrival: Arrival, consent_text: str) -> 
         return earlier
     experiment.refresh_from_db(fields=["status", "max_participants", "lease_minutes"])
     check_open(experiment)
-    session = _new_session(version, participant, arrival, lists=lists)
-    _note_consent(session, consent_text, given=True)
+    is_test = is_test_run(experiment)
+    session = new_session(version, participant, arrival, lists=lists, is_test=is_test)
+    note_consent(session, consent_text, given=True)
     return session
 
 
@@ -116,11 +117,16 @@ def _participant(experiment: Experiment, arrival: Arrival) -> Participant:
     return person
 
 
-def _new_session(
-    version: ExperimentVersion, participant: Participant, arrival: Arrival, *, lists: list[int]
+def new_session(
+    version: ExperimentVersion,
+    participant: Participant,
+    arrival: Arrival,
+    *,
+    lists: list[int],
+    is_test: bool,
 ) -> Session:
+    """Begin a session on the least-filled of these lists, which the caller has locked."""
     experiment, now = participant.experiment, timezone.now()
-    is_test = is_test_run(experiment)
     if not lists:
         raise StudyClosed("not_open")
     seed = secrets.randbits(48)
@@ -141,7 +147,8 @@ def _new_session(
     )
 
 
-def _note_consent(session: Session, text: str, *, given: bool) -> None:
+def note_consent(session: Session, text: str, *, given: bool) -> None:
+    """Note the answer and which text it was given to."""
     Consent.objects.create(
         participant=session.participant,
         session=session,

@@ -55,7 +55,8 @@ def take_back(session: Session) -> None:
         and session.lease_expires_at >= now
     ):
         return
-    check_open(session.experiment)
+    if not session.version.is_preview:
+        check_open(session.experiment)
     session.status, session.lease_expires_at = Session.Status.ACTIVE, lease_end(session.experiment, now)
     session.last_seen_at = now
     session.save(update_fields=["status", "lease_expires_at", "last_seen_at"])

@@ -39,7 +39,8 @@ def check_open(experiment: Experiment) -> None:
         raise StudyClosed(reasons.get(experiment.status, "not_open"))
     if experiment.max_participants is None:
         return
-    sessions = Session.objects.filter(experiment=experiment, is_test=is_test_run(experiment))
+    counted = {"is_test": is_test_run(experiment), "version__is_preview": False}
+    sessions = Session.objects.filter(experiment=experiment, **counted)
     if sessions.filter(holding(timezone.now())).count() >= experiment.max_participants:
         raise StudyClosed("full")
 

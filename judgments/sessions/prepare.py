@@ -17,7 +17,7 @@ def prepare_trials(session: Session) -> None:
     if held.list_id is None or held.is_final or session.trials.exists():
         return
     protocol = protocol_of(session.version)
-    turn = Session.objects.filter(list=session.list_id, pk__lt=session.pk).count()
+    turn = Session.objects.filter(list=session.list_id, is_test=session.is_test, pk__lt=session.pk).count()
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
     materials = session.experiment.materials
     language = materials.language if materials else protocol.language
