@@ -99,25 +99,28 @@ class Crossed:
 
     def _sum_classes(self, crossing: Any, *, groups: int, m: int, q: int) -> None:
         """Sum the squared crossing over groups with equal blocks: few, where all sat as many trials."""
-        kinds, self.class_of = np.unique(self.blocks.reshape(groups, m * m), axis=0, return_inverse=True)
+        kinds, self.first_of, class_of = np.unique(
+            self.blocks.reshape(groups, m * m), axis=0, return_index=True, return_inverse=True
+        )
         self.classes: list[Floats] = []
         if not m or not q or len(kinds) * (m * q) ** 2 > _CLASS_CELLS:
             return
-        rows = np.repeat(self.class_of, m)
+        rows = np.repeat(class_of.reshape(-1), m)
         place = np.tile(np.arange(m), groups)
         for kind in range(len(kinds)):
             parts = [crossing[(rows == kind) & (place == a)] for a in range(m)]
             self.classes.append(np.array([[_dense(one.T @ other) for other in parts] for one in parts]))
 
-    def _squared(self, inverse_root: Floats, crossing: Any, scale: Floats) -> Floats:
+    def _squared(self, inverse_root: Floats, scale: Floats) -> Floats:
         """Give R'R, where R = L⁻¹ Λ Z'Z Λ crosses the eliminated factor with the others."""
         if not self.classes:
-            return _dense(crossing.T @ crossing)
-        weights = inverse_root.transpose(0, 2, 1) @ inverse_root
-        first_of = np.unique(self.class_of, return_index=True)[1]
+            crossing = _scaled(inverse_root, self.crossing)
+            return _dense(crossing.T @ crossing) * scale[:, None] * scale
         total = np.zeros((len(scale), len(scale)))
-        for kind, sums in zip(first_of, self.classes, strict=True):
-            total += np.einsum("ab,abij->ij", weights[kind], sums, optimize=True)
+        for place, sums in zip(self.first_of, self.classes, strict=True):
+            weights = inverse_root[place].T @ inverse_root[place]
+            for a, b in np.ndindex(weights.shape):
+                total += weights[a, b] * sums[a, b]
         return total * scale[:, None] * scale
 
     def at(self, theta: Floats) -> State:
@@ -150,16 +153,17 @@ class Crossed:
             root = np.linalg.cholesky(block)
             log_det += 2 * float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
             inverse_root = np.linalg.inv(root) * near  # L⁻¹ Λ
-            inner = (inverse_root @ self.inner_columns).reshape(groups * m, -1)
-            left = left - inner.T @ inner
+            inner = inverse_root @ self.inner_columns
+            flat = inner.reshape(groups * m, -1)
+            left = left - flat.T @ flat
             if len(scale):
-                crossing = _scaled(inverse_root, self.crossing) * scale
-                outer_columns = outer_columns - crossing.T @ inner
-                square = square - self._squared(inverse_root, crossing, scale)
+                back = (inverse_root.transpose(0, 2, 1) @ inner).reshape(groups * m, -1)
+                outer_columns = outer_columns - (self.crossing.T @ back) * scale[:, None]
+                square = square - self._squared(inverse_root, scale)
         if len(scale):
-            root = linalg.cholesky(square, lower=True, check_finite=False)
+            root = np.linalg.cholesky(square)
             log_det += 2 * float(np.log(np.diag(root)).sum())
-            solved = linalg.solve_triangular(root, outer_columns, lower=True, check_finite=False)
+            solved = linalg.lapack.dtrtrs(root, outer_columns, lower=1)[0]
             left = left - solved.T @ solved
         return self._fixed(left, log_det)
 
@@ -168,15 +172,17 @@ class Crossed:
         if p == 0:
             return State(log_det, 0.0, float(left[0, 0]), np.zeros(0), np.zeros((0, 0)))
         square, against = left[:p, :p], left[:p, p]
-        root = linalg.cho_factor(square, lower=True)
-        beta = linalg.cho_solve(root, against)
+        inverse = np.asarray(np.linalg.inv(square), dtype=np.float64)
+        beta = inverse @ against
         rss = float(left[p, p] - beta @ against)
-        log_det_fixed = 2 * float(np.log(np.diag(root[0])).sum())
-        return State(log_det, log_det_fixed, rss, beta, linalg.cho_solve(root, np.eye(p)))
+        return State(log_det, float(np.linalg.slogdet(square)[1]), rss, beta, inverse)
 
     def criterion(self, theta: Floats, *, reml: bool = True) -> float:
         """Give minus twice the profiled log-likelihood, restricted (REML) or not (ML)."""
-        state = self.at(theta)
+        try:
+            state = self.at(theta)
+        except np.linalg.LinAlgError:
+            return float("inf")
         freedom = self.n - self.p if reml else self.n
         penalty = state.log_det + (state.log_det_fixed if reml else 0.0)
         if not state.rss > 0:

@@ -29,6 +29,7 @@ from analysis.effects.mixed import CROSSED, Random, mixed_model
 from analysis.effects.sign_tests import sign_test
 from analysis.rows import column_or_blank, group_codes, is_kind, tasks
 
+_LARGEST = float(np.finfo(np.float64).max)
 _GAP: dict[str, Any] = {"estimate": None, "statistic": None, "df": None, "p": None}
 
 
@@ -41,6 +42,19 @@ class FiveAnalyses:
     ``outcome``, ``method`` and ``status``."""
     effects: pd.DataFrame
     rates: pd.DataFrame
+    conventions: dict[str, Any]
+
+    def document(self) -> dict[str, Any]:
+        """Give everything as plain values for JSON; undefined numbers are None."""
+        frames = {"analyses": self.table, "effects": self.effects, "rates": self.rates}
+        parts = {
+            name: frame.replace([np.inf], _LARGEST)
+            .astype(object)
+            .where(frame.notna(), None)
+            .to_dict("records")
+            for name, frame in frames.items()
+        }
+        return {**parts, "conventions": self.conventions}
 
 
 def five_analyses(
@@ -108,7 +122,9 @@ def five_analyses(
     columns = [by, "task", "analysis", *_GAP, "outcome", "method", "status"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(7, "p_holm", _holm(table))
-    return FiveAnalyses(table, pd.DataFrame(effects), convergence_rates(table, population=population))
+    rates = convergence_rates(table, population=population)
+    told = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
+    return FiveAnalyses(table, pd.DataFrame(effects), rates, told | {"population": population})
 
 
 def _contrasts(
@@ -252,6 +268,24 @@ def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
         "d_z": tested.d_z,
         "d_av": tested.d_av,
         "d_pooled": tested.d_pooled,
+    }
+
+
+def _conventions(
+    by: str, transform: str, *, alpha: float, bayes_cut: float, random: tuple[Random, ...]
+) -> dict[str, Any]:
+    return {
+        "by": by,
+        "transform": f"{transform}, for ratings; yes-no and choices as they are",
+        "direction": "acceptable minus unacceptable, participant means; choices: share minus 1/2",
+        "criterion": f"p < {alpha:g}, or a Bayes factor above {bayes_cut:g}, in the predicted direction",
+        "ratings": "paired t on participant means (F1); Welch where nobody judged both sides",
+        "choices": "exact sign test with one choice per participant, else t of participants' shares",
+        "bayes_factor": "JZS, r = sqrt(2)/2; shares: uniform prior",
+        "mixed_model": " + ".join(["score ~ 1 + condition", *(term.formula for term in random)]) + "; REML, "
+        "Satterthwaite degrees of freedom",
+        "p_holm": "Holm over the contrasts of one task and analysis",
+        "rates": "converges / estimable; Wilson, 95 %",
     }
 
 

@@ -1,5 +1,6 @@
 """The five analyses by phenomenon."""
 
+import json
 import re
 
 import numpy as np
@@ -55,6 +56,14 @@ def test_the_other_direction_is_reversed_in_every_analysis(shared_vectors):
     found = five_analyses(rows, transform="raw")
     assert set(found.table["outcome"]) == {"reversed"}
     assert (found.rates["rate"] == 0).all()
+
+
+def test_the_document_is_json_and_names_its_conventions(shared_vectors):
+    rows = vector_rows(shared_vectors["five_analyses"])
+    document = five_analyses(pd.concat([rows, choices([1, 1, 0, 1])]), transform="raw").document()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert {row["task"] for row in document["rates"]} == {"likert", "forced_choice"}
+    assert "Satterthwaite" in document["conventions"]["mixed_model"]
 
 
 def test_noise_is_null_and_a_missing_side_is_not_estimable():
