@@ -1,5 +1,6 @@
 """Intraclass correlation: how much of the variance of ratings belongs to the sentences rated."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -103,7 +104,8 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
 def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
     """Ask pingouin for values, and compute the intervals that it rounds."""
     scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # pingouin's own, about pandas
         found = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
         ends = _ends(scores)
     table = pd.DataFrame(

@@ -89,6 +89,26 @@ def test_slopes_of_items_eliminated_or_not_give_the_same_fit():
     )
 
 
+@pytest.mark.parametrize("random", [CROSSED, (*SLOPES, Random("item", "condition"))])
+def test_every_way_through_the_algebra_gives_the_same_fit(monkeypatch, random):
+    rows = study(30, 12, sd_slope=0.5).sample(
+        frac=0.7, random_state=1
+    )  # people differ in their number of rows
+    fits = []
+    for cells, share in ((20_000_000, 0.05), (0, 0.05), (0, 2.0)):  # grouped, dense, sparse
+        monkeypatch.setattr("analysis.effects.crossed._CLASS_CELLS", cells)
+        monkeypatch.setattr("analysis.effects.crossed._DENSE_SHARE", share)
+        fits.append(mixed_model(rows, random=random))
+    for other in fits[1:]:
+        assert other.criterion == pytest.approx(fits[0].criterion, abs=1e-8)
+        assert other["condition"].se == pytest.approx(fits[0]["condition"].se, rel=1e-6)
+        assert other["condition"].df == pytest.approx(fits[0]["condition"].df, rel=1e-4)
+    if len(random) == 2:
+        wanted = statsmodels_fit(rows)
+        assert fits[0]["condition"].estimate == pytest.approx(wanted.params["condition"], abs=2e-4)
+        assert fits[0].criterion == pytest.approx(-2 * wanted.llf, abs=1e-4)
+
+
 def test_known_variances_are_recovered():
     fit = mixed_model(study(300, 80, seed=3, effect=0.5, sd_slope=0.3), random=SLOPES)
     assert fit["condition"].ci_low < 0.5 < fit["condition"].ci_high
