@@ -82,17 +82,18 @@ def zip_chunks(key: str, names: list[str], *, folder: str, storage: Storage | No
     sink = _Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(names):
-            entry = zipfile.ZipInfo(f"{folder}/{name}", date_time=(1980, 1, 1, 0, 0, 0))
-            entry.compress_type, entry.external_attr, entry.create_system = (
-                zipfile.ZIP_DEFLATED,
-                0o644 << 16,
-                3,
-            )
-            with archive.open(entry, "w", force_zip64=True) as member:
+            with archive.open(zip_entry(f"{folder}/{name}"), "w", force_zip64=True) as member:
                 for piece in chunks(key, name, storage=storage):
                     member.write(piece)
                     yield sink.take()
     yield sink.take()
+
+
+def zip_entry(name: str) -> zipfile.ZipInfo:
+    """An entry without a clock or an owner, so that the same content gives the same bytes."""
+    entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+    return entry
 
 
 class _Sink(RawIOBase):

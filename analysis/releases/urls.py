@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from analysis.releases.views import agreement, exclusions, figures, items, models, ratings, releases
+from analysis.releases.views import (
+    agreement,
+    exclusions,
+    figures,
+    items,
+    models,
+    preregistration,
+    ratings,
+    releases,
+)
 
 S = "studies/<slug:slug>/"
 
@@ -20,6 +29,11 @@ urlpatterns = [
     path(f"{S}releases/<int:number>/", releases.release, name="study-release"),
     path(f"{S}releases/<int:number>.zip", releases.download, name="study-release-zip"),
     path(f"{S}releases/<int:number>/files/<str:name>", releases.file, name="study-release-file"),
+    path(
+        f"{S}versions/<int:number>/preregistration.zip",
+        preregistration.download,
+        name="study-preregistration",
+    ),
     path(f"{S}models/", models.models, name="study-models"),
     path(f"{S}models/score/", models.score, name="study-score"),
     path(f"{S}models/compare/", models.compare, name="study-compare"),
