@@ -31,6 +31,7 @@ from analysis.releases.material_frames import pair_frame, sentence_frame
 from analysis.releases.people import answered_between, participant_table
 from analysis.releases.plans import find_plan, judgments_for
 from analysis.releases.storage import MANIFEST, checksum
+from analysis.releases.withdrawn import withdrawn_from
 from config.version import code_version
 from experiments.models import Experiment
 
@@ -282,6 +283,7 @@ def _manifest(
         "counts": facts.counts,
         "answered": {"first": facts.first_answer or None, "last": facts.last_answer or None},
         "published_background": background,
+        "withdrawn": withdrawn_from(experiment),
         "agreement": facts.agreement,
         "conventions": report["conventions"] | {
             "label": label_rule(experiment.task),

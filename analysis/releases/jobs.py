@@ -7,14 +7,17 @@ leaves nothing half done and a second start has the one effect.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from celery import shared_task
 from django.db import models
 
 from analysis.releases.comparing import COMPARE, compare
 from analysis.releases.freezing import BUILD, finish_release, freeze
 from analysis.releases.models import Comparison, Release, ScoringRun
+from analysis.releases.quality import store_signals, study_signals
 from analysis.releases.scoring import SCORE, score, store_scores
 from experiments.job_runner import Overtaken, Run, job
-from experiments.models import Job
+from experiments.models import Experiment, Job
+from judgments.quality_check import CHECK, check_stale_studies
 
 
 @job(BUILD)
@@ -48,6 +51,22 @@ def compare_models(run: Run) -> None:
     with run.finishing() as result:
         Comparison.objects.filter(pk=comparison.pk).update(report=report)
         result |= {"models": len(report["models"]), "pairs": report["pairs"]}
+
+
+@job(CHECK)
+def check_quality(run: Run) -> None:
+    """Compute every quality signal of a study."""
+    study = Experiment.objects.select_related("materials").get(pk=run.arguments["experiment"])
+    run.progress(0, 1, "looking at every session")
+    table = study_signals(study)
+    with run.finishing() as result:
+        result |= store_signals(study, table)
+
+
+@shared_task(name="releases.check_quality")
+def check_studies() -> None:
+    """Check the quality of studies with newly finished sessions."""
+    check_stale_studies()
 
 
 @contextmanager

@@ -1,24 +1,34 @@
-"""The people of a study, as pseudonyms: how far they are, how they did on catch trials, who is flagged."""
+"""The people of a study, as pseudonyms: how far they are, what signals found, analysis and pay."""
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.models import Experiment, TrialKind
+from analysis.quality.report import LABELS
+from experiments.models import AuditEntry, Experiment, TrialKind
+from experiments.money import written
 from experiments.pages.access import get_study, may_edit
 from judgments.flags import LONGEST_REASON, lift_flag, raise_flag
-from judgments.models import Flag, Judgment, Participant, Session, Trial
+from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
+from judgments.pages.decision_views import back
+from judgments.payments import STATES, state_of, undecided
+from judgments.quality_check import last_check
 
 PER_PAGE = 50
+ABOUT_PEOPLE = Q(action__startswith="pay:") | Q(
+    action__in=["participant flagged", "flag lifted", "answers deleted"]
+)
+LAST_ENTRIES = 20
 
 
 class FlagForm(forms.Form):
@@ -31,7 +41,21 @@ class FilterForm(forms.Form):
     """Narrow the list of people."""
 
     status = forms.ChoiceField(choices=[("", "all"), *Session.Status.choices], required=False)
-    flagged = forms.BooleanField(label="flagged only", required=False)
+    signal = forms.ChoiceField(choices=[("", "any or none"), *LABELS.items()], required=False)
+    pay = forms.ChoiceField(choices=[("", "all"), *STATES], required=False)
+    flagged = forms.BooleanField(label="excluded by hand only", required=False)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the ledger, in words."""
+
+    pk: int
+    kind: str
+    words: str
+    at: Any
+    by: Any
+    is_undone: bool
 
 
 @dataclass(frozen=True)
@@ -43,6 +67,24 @@ class Sitting:
     n_planned: int
     n_catch: int
     n_catch_right: int
+    signals: list[Any] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    pay: str = "undecided"
+
+    @property
+    def pay_words(self) -> str:
+        """The decision on pay in words; nothing is due before the end."""
+        return dict(STATES)[self.pay] if self.is_over or self.pay != "undecided" else "not finished"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether pay can be decided: the session ended, whichever way, with consent."""
+        return self.session.status not in {Session.Status.ACTIVE, Session.Status.REFUSED}
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a bulk approval would take it."""
+        return self.pay == "undecided" and self.session.completed_at is not None
 
     @property
     def minutes(self) -> float | None:
@@ -70,8 +112,17 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
         "people": _with_sittings(list(page)),
         "keep": _query(chosen),
         "is_narrowed": any(chosen.values()),
+        "here": request.GET.urlencode()[:500],
         "may_edit": may_edit(request.user, study),
         "longest_reason": LONGEST_REASON,
+        "checked": last_check(study),
+        "n_undecided": undecided(study).count(),
+        "usual_words": written(study.reward_minor, study.currency),
+        "usual_amount": written(study.reward_minor, study.currency).split()[0] if study.reward_minor else "",
+        "key": secrets.token_hex(8),
+        "entries": AuditEntry.objects.filter(ABOUT_PEOPLE, experiment=study).select_related("user")[
+            :LAST_ENTRIES
+        ],
     }
     return render(request, "judgments/participants.html", context)
 
@@ -82,7 +133,21 @@ def _people(study: Experiment, chosen: dict[str, Any]) -> QuerySet[Participant]:
         people = people.filter(sessions__status=chosen["status"])
     if chosen.get("flagged"):
         people = people.filter(flags__lifted_at__isnull=True, flags__isnull=False)
+    if chosen.get("signal"):
+        people = people.filter(sessions__signals__name=chosen["signal"])
+    if chosen.get("pay"):
+        people = people.filter(_paid(study, chosen["pay"]))
     return people.distinct()
+
+
+def _paid(study: Experiment, state: str) -> Exists:
+    """People with a session in that state of pay."""
+    if state == "undecided":
+        return Exists(undecided(study).filter(participant=OuterRef("pk")))
+    standing = Payment.objects.filter(session__participant=OuterRef("pk"), reversal__isnull=True)
+    if state == "not_paid":
+        return Exists(standing.filter(kind=Payment.Kind.NOT_PAID))
+    return Exists(standing.filter(kind__in=Payment.Kind.deciding() - {Payment.Kind.NOT_PAID}))
 
 
 def _query(chosen: dict[str, Any]) -> str:
@@ -90,7 +155,7 @@ def _query(chosen: dict[str, Any]) -> str:
 
 
 def _with_sittings(people: list[Participant]) -> list[dict[str, Any]]:
-    """Each person with sessions and standing flags, in four queries whatever their number."""
+    """Each person with sessions, signals, pay and flags, in six queries whatever their number."""
     sittings: dict[int, list[Sitting]] = {}
     for sitting in _sittings(people):
         sittings.setdefault(sitting.session.participant_id, []).append(sitting)
@@ -98,7 +163,12 @@ def _with_sittings(people: list[Participant]) -> list[dict[str, Any]]:
     for flag in Flag.objects.filter(participant__in=people).select_related("raised_by", "lifted_by"):
         flags.setdefault(flag.participant_id, []).append(flag)
     return [
-        {"person": person, "sittings": sittings.get(person.pk, []), "flags": flags.get(person.pk, [])}
+        {
+            "person": person,
+            "sittings": sittings.get(person.pk, []),
+            "flags": flags.get(person.pk, []),
+            "standing": any(flag.lifted_at is None for flag in flags.get(person.pk, [])),
+        }
         for person in people
     ]
 
@@ -118,6 +188,14 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
         )
         .order_by("pk")
     )
+    signals: dict[int, list[dict[str, str]]] = {}
+    for one in Signal.objects.filter(session__participant__in=people):
+        found = {"label": LABELS.get(one.name, one.name), "reason": one.reason}
+        signals.setdefault(one.session_id, []).append(found)
+    ledger: dict[int, list[Payment]] = {}
+    payments = Payment.objects.filter(session__participant__in=people)
+    for payment in payments.select_related("decided_by", "reversal"):
+        ledger.setdefault(payment.session_id, []).append(payment)
     return [
         Sitting(
             row,
@@ -125,9 +203,25 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
             (row.list.n_trials if row.list else 0) or row.n_trials or 0,
             row.n_catch or 0,
             row.n_right or 0,
+            signals.get(row.pk, []),
+            [_entry(payment) for payment in ledger.get(row.pk, [])],
+            state_of(ledger.get(row.pk, [])),
         )
         for row in rows
     ]
+
+
+def _entry(payment: Payment) -> Entry:
+    amount = f" {written(payment.amount_minor, payment.currency)}" if payment.amount_minor else ""
+    reason = f": {payment.reason}" if payment.reason else ""
+    return Entry(
+        payment.pk,
+        payment.kind,
+        f"{payment.get_kind_display()}{amount}{reason}",
+        payment.at,
+        payment.decided_by,
+        hasattr(payment, "reversal"),
+    )
 
 
 def _count(rows: QuerySet, *, of: str = "trial__session") -> Subquery:
@@ -148,7 +242,7 @@ def flag(request: HttpRequest, slug: str, participant_id: int) -> HttpResponse:
         messages.success(
             request, f"{person.pseudonym} is flagged. Plans with the step “flagged” leave them out."
         )
-    return redirect("study-participants", slug)
+    return back(request, study)
 
 
 @login_required
@@ -159,4 +253,4 @@ def lift(request: HttpRequest, slug: str, flag_id: int) -> HttpResponse:
     found = get_object_or_404(Flag, Q(participant__experiment=study), pk=flag_id)
     lift_flag(found, by=request.user)
     messages.success(request, f"The flag on {found.participant.pseudonym} is lifted.")
-    return redirect("study-participants", slug)
+    return back(request, study)

@@ -3,9 +3,9 @@
 from django.urls import path
 
 from judgments.pages import (
+    decision_views,
     import_views,
     judgments_views,
-    live_views,
     overview_views,
     participants_views,
     preview_views,
@@ -13,8 +13,6 @@ from judgments.pages import (
 
 urlpatterns = [
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
-    path("studies/<slug:slug>/live/", live_views.live, name="study-live"),
-    path("studies/<slug:slug>/live/part/", live_views.part, name="study-live-part"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
     path("studies/<slug:slug>/preview/", preview_views.preview, name="study-preview"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
@@ -24,6 +22,17 @@ urlpatterns = [
         name="participant-flag",
     ),
     path("studies/<slug:slug>/flags/<int:flag_id>/lift/", participants_views.lift, name="flag-lift"),
+    path("studies/<slug:slug>/participants/check/", decision_views.check, name="study-check"),
+    path("studies/<slug:slug>/participants/approve/", decision_views.pay_many, name="study-pay-many"),
+    path(
+        "studies/<slug:slug>/participants/<int:participant_id>/erase/",
+        decision_views.forget,
+        name="participant-erase",
+    ),
+    path("studies/<slug:slug>/sessions/<int:session_id>/pay/", decision_views.pay, name="session-pay"),
+    path(
+        "studies/<slug:slug>/payments/<int:payment_id>/undo/", decision_views.take_back, name="payment-undo"
+    ),
     path("judgments/import/", import_views.upload, name="judgment-upload"),
     path("judgments/import/<uuid:batch>/", import_views.preview, name="judgment-preview"),
     path("judgments/import/<uuid:batch>/discard/", import_views.discard, name="judgment-discard"),

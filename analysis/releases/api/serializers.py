@@ -8,6 +8,7 @@ from rest_framework import serializers
 from analysis.agreement.majority import TIES
 from analysis.releases.comparing import SIGNS
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from analysis.releases.withdrawn import withdrawn_since
 from analysis.scoring.measures import MEASURES
 
 BIGGEST = 2**31 - 1
@@ -137,11 +138,35 @@ class ReleaseSerializer(serializers.ModelSerializer):
     job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
     options = AnyObject(read_only=True)
     manifest = AnyObject(read_only=True, help_text="Empty until the release is ready.")
+    withdrawn_since = serializers.SerializerMethodField(
+        help_text="Sessions and judgments deleted at people's wish since; the files may still hold them."
+    )
 
     class Meta:
         model = Release
-        fields = ["number", "title", "state", "options", "sha256", "manifest", "job", "created_at"]
+        fields = [
+            "number",
+            "title",
+            "state",
+            "options",
+            "sha256",
+            "manifest",
+            "job",
+            "withdrawn_since",
+            "created_at",
+        ]
         read_only_fields = fields
+
+    @extend_schema_field(
+        {
+            "type": "object",
+            "properties": {"sessions": {"type": "integer"}, "judgments": {"type": "integer"}},
+            "required": ["sessions", "judgments"],
+        }
+    )
+    def get_withdrawn_since(self, release: Release) -> dict[str, int]:
+        """Counts of what was taken back."""
+        return withdrawn_since(release)
 
 
 class ReleaseRequest(AgreementChoices):

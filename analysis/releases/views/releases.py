@@ -13,6 +13,7 @@ from analysis.releases.freezing import request_release
 from analysis.releases.models import Release
 from analysis.releases.storage import chunks, zip_chunks
 from analysis.releases.views.pages import MANIFEST, explained, page, study_page
+from analysis.releases.withdrawn import withdrawn_since
 from experiments.models import Experiment
 
 
@@ -45,7 +46,14 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
     found = find(study, number)
     files = [{**file, "holds": FILES.get(file["path"], "")} for file in found.manifest.get("files", [])]
     return page(
-        request, study, "releases", template="release", release=found, files=files, manifest=found.manifest
+        request,
+        study,
+        "releases",
+        template="release",
+        release=found,
+        files=files,
+        manifest=found.manifest,
+        withdrawn=withdrawn_since(found),
     )
 
 

@@ -1,0 +1,151 @@
+"""A researcher decides about pay: approve, bonus, not paid, undo. Each decision is a row that stays.
+
+Payment never follows from the analysis, and nothing here rejects anybody by itself. Whether the money
+moves is the recruiter's business; the ledger says what was decided, by whom and when.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from analysis.errors import BadInput
+from experiments.models import AuditEntry, Experiment
+from experiments.money import LARGEST, written
+from judgments.models import Payment, Session
+
+Kind = Payment.Kind
+LONGEST_REASON = 300
+STATES = (("undecided", "undecided"), ("approved", "approved"), ("not_paid", "not paid"))
+
+
+def payable(study: Experiment) -> QuerySet[Session]:
+    """Sessions about whose pay somebody should decide: finished ones, also of people who withdrew later."""
+    finished = Q(status=Session.Status.COMPLETE) | Q(
+        status=Session.Status.WITHDRAWN, completed_at__isnull=False
+    )
+    return Session.objects.filter(finished, experiment=study)
+
+
+def undecided(study: Experiment) -> QuerySet[Session]:
+    """Payable sessions without a standing decision."""
+    return payable(study).exclude(pk__in=_standing().values("session"))
+
+
+def _standing() -> QuerySet[Payment]:
+    return Payment.objects.filter(kind__in=Kind.deciding(), reversal__isnull=True)
+
+
+def state_of(entries: Iterable[Payment]) -> str:
+    """What stands: undecided, approved or not_paid; ``entries`` are a session's rows with their reversals."""
+    for entry in entries:
+        if entry.kind in Kind.deciding() and not hasattr(entry, "reversal"):
+            return "not_paid" if entry.kind == Kind.NOT_PAID else "approved"
+    return "undecided"
+
+
+@transaction.atomic
+def approve(session: Session, *, amount_minor: int, currency: str, by: Any) -> Payment:
+    """Approve the pay of a session; approved twice, it is one row."""
+    decided = _locked(session)
+    if decided is not None:
+        if decided.kind == Kind.NOT_PAID:
+            raise BadInput("it was decided not to pay this session.", remedy="Undo that first.")
+        return decided
+    _check_amount(amount_minor)
+    return _add(session, Kind.REWARD, amount_minor, currency, by=by)
+
+
+@transaction.atomic
+def refuse(session: Session, *, reason: str, currency: str, by: Any) -> Payment:
+    """Decide by hand not to pay a session, with a reason."""
+    reason, decided = _reason(reason), _locked(session)
+    if decided is not None:
+        if decided.kind != Kind.NOT_PAID:
+            raise BadInput("the pay of this session is approved.", remedy="Undo that first.")
+        return decided
+    return _add(session, Kind.NOT_PAID, 0, currency, by=by, reason=reason)
+
+
+@transaction.atomic
+def give_bonus(
+    session: Session, *, amount_minor: int, currency: str, reason: str, key: str, by: Any
+) -> Payment:
+    """Add a bonus; the same form sent twice is one row, another form another bonus."""
+    reason = _reason(reason)
+    _check_amount(amount_minor)
+    _locked(session)
+    known = Payment.objects.filter(idempotency_key=f"bonus-{session.pk}-{key}"[:100]).first()
+    return known or _add(session, Kind.BONUS, amount_minor, currency, by=by, reason=reason, key=key)
+
+
+@transaction.atomic
+def undo(entry: Payment, *, by: Any) -> Payment:
+    """Take an entry back by another; the first stays in the ledger, and undoing it twice is one row."""
+    _locked(entry.session)
+    if entry.kind == Kind.REVERSAL:
+        raise BadInput("this entry takes another back.", remedy="Decide anew instead.")
+    known = Payment.objects.filter(reverses=entry).first()
+    return known or _add(
+        entry.session, Kind.REVERSAL, entry.amount_minor, entry.currency, by=by, reverses=entry
+    )
+
+
+def approve_many(study: Experiment, sessions: QuerySet[Session], *, by: Any) -> int:
+    """Approve the study's pay for those of the sessions that are payable and undecided."""
+    if not study.reward_minor:
+        raise BadInput("the study does not say what it pays.", remedy="Set the pay under Task and texts.")
+    wanted = list(undecided(study).filter(pk__in=sessions.values("pk")).order_by("pk"))
+    for session in wanted:
+        approve(session, amount_minor=study.reward_minor, currency=study.currency, by=by)
+    return len(wanted)
+
+
+def _locked(session: Session) -> Payment | None:
+    """The standing decision, while nobody else decides about this session."""
+    Session.objects.select_for_update().get(pk=session.pk)
+    return _standing().filter(session=session).first()
+
+
+def _reason(text: str) -> str:
+    text = text.strip()
+    if not text or len(text) > LONGEST_REASON:
+        raise BadInput(
+            "this needs a reason.",
+            column="reason",
+            remedy=f"Write why, in at most {LONGEST_REASON} characters.",
+        )
+    return text
+
+
+def _check_amount(amount_minor: int) -> None:
+    if not 0 < amount_minor <= LARGEST:
+        raise BadInput("there is no amount.", column="amount", remedy="Write for example 1.50.")
+
+
+def _add(
+    session: Session, kind: str, amount_minor: int, currency: str, *, by: Any, key: str = "", **fields: Any
+) -> Payment:
+    """Write one row and the audit entry; without a key its place among the session's rows makes one."""
+    place = key or str(Payment.objects.filter(session=session).count())
+    row = Payment.objects.create(
+        session=session,
+        kind=kind,
+        amount_minor=amount_minor,
+        currency=currency,
+        idempotency_key=f"{kind}-{session.pk}-{place}"[:100],
+        decided_by=by,
+        **fields,
+    )
+    details = {
+        "participant": session.participant.pseudonym,
+        "session": session.pk,
+        "amount": written(amount_minor, currency),
+        **({"reason": fields["reason"]} if fields.get("reason") else {}),
+        **({"of": fields["reverses"].get_kind_display()} if fields.get("reverses") else {}),
+    }
+    AuditEntry.objects.create(
+        experiment=session.experiment, user=by, action=f"pay: {row.get_kind_display()}", details=details
+    )
+    return row

@@ -1,0 +1,153 @@
+"""Pay is decided apart from the analysis: approve, bonus, not paid, undo, many at once, each on the trail."""
+
+import pytest
+
+from experiments.models import AuditEntry
+from judgments.models import Flag, Payment, Session
+from judgments.sessions.expire import expire_sessions
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+ADDRESS = "/studies/agreement/participants/"
+
+
+@pytest.fixture
+def study():
+    return cast.study("agreement", reward_minor=150, currency="GBP")
+
+
+def decide(client, session, decision, **given):
+    sent = {"decision": decision, "amount": "1.50", "currency": "GBP", **given}
+    return client.post(f"/studies/agreement/sessions/{session.pk}/pay/", sent, follow=True)
+
+
+def pay_of(client, query=""):
+    (one,) = client.get(ADDRESS + query).context["people"]
+    return one["sittings"][0].pay
+
+
+def test_approving_twice_is_one_row_and_stands_on_the_page_and_the_trail(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    assert pay_of(client) == "undecided"
+    for _ in range(2):
+        page = decide(client, session, "approve")
+    assert "reward 1.50 GBP" in page.content.decode()
+    (row,) = Payment.objects.all()
+    assert (row.amount_minor, row.currency, row.decided_by) == (150, "GBP", cast.ada())
+    assert AuditEntry.objects.filter(action="pay: reward").count() == 1
+    assert "pay: reward" in page.content.decode()
+
+
+def test_undoing_keeps_both_rows_and_opens_the_decision_again(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    decide(client, session, "approve")
+    reward = Payment.objects.get()
+    for _ in range(2):
+        client.post(f"/studies/agreement/payments/{reward.pk}/undo/")
+    assert [row.kind for row in Payment.objects.all()] == ["reward", "reversal"]
+    assert pay_of(client) == "undecided"
+    decide(client, session, "not_paid", reason="asked to be left out")
+    assert pay_of(client) == "not_paid"
+
+
+def test_not_paying_needs_a_reason_and_changes_nothing_in_the_analysis(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    assert "needs a reason" in decide(client, session, "not_paid").content.decode()
+    assert not Payment.objects.exists()
+    decide(client, session, "not_paid", reason="two instruction checks failed")
+    assert not Flag.objects.exists()
+    assert "Undo that first" in decide(client, session, "approve").content.decode()
+
+
+def test_a_flag_leaves_pay_alone(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    decide(client, session, "approve")
+    client.post(f"{ADDRESS}{session.participant.pk}/flag/", {"reason": "not reading"})
+    assert pay_of(client) == "approved"
+
+
+def test_the_same_bonus_form_sent_twice_is_one_bonus_and_another_form_another(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    for key in ("a", "a", "b"):
+        decide(client, session, "bonus", amount="0,25", reason="thorough", key=key)
+    assert [row.amount_minor for row in Payment.objects.all()] == [25, 25]
+
+
+@pytest.mark.parametrize("amount", ["", "-1", "0", "1.555", "lots", "999999999"])
+def test_a_senseless_amount_is_refused(client, study, amount):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    assert "amount" in decide(client, session, "approve", amount=amount).content.decode()
+    assert not Payment.objects.exists()
+
+
+def test_all_complete_and_undecided_are_approved_at_once_and_nobody_else(client, study):
+    done = [cast.sit(study, name) for name in ("pia", "quentin", "rosa")]
+    cast.sit(study, "sam", n=1)
+    client.force_login(cast.ada())
+    decide(client, done[0], "not_paid", reason="agreed so")
+    for _ in range(2):
+        client.post(f"{ADDRESS}approve/", {"which": "all"})
+    assert {row.session_id for row in Payment.objects.filter(kind="reward")} == {one.pk for one in done[1:]}
+
+
+def test_only_the_ticked_are_approved(client, study):
+    first, _ = cast.sit(study, "pia"), cast.sit(study, "quentin")
+    client.force_login(cast.ada())
+    assert "no session is ticked" in client.post(f"{ADDRESS}approve/", follow=True).content.decode().lower()
+    client.post(f"{ADDRESS}approve/", {"which": "ticked", "session": [first.pk, "x"]})
+    assert Payment.objects.get().session == first
+
+
+def test_without_a_stated_pay_many_cannot_be_approved(client):
+    cast.sit(cast.study("agreement"))
+    client.force_login(cast.ada())
+    page = client.post(f"{ADDRESS}approve/", {"which": "all"}, follow=True).content.decode()
+    assert "does not say what it pays" in page and not Payment.objects.exists()
+
+
+def test_who_withdrew_after_the_end_is_still_to_be_paid(client, study):
+    session = cast.sit(study)
+    client.post(f"/s/{session.token}/withdraw/")
+    client.force_login(cast.ada())
+    assert pay_of(client, "?pay=undecided") == "undecided"
+    client.post(f"{ADDRESS}approve/", {"which": "all"})
+    assert pay_of(client, "?pay=approved") == "approved"
+
+
+def test_people_are_found_by_their_state_of_pay(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    decide(client, session, "approve")
+    assert not client.get(f"{ADDRESS}?pay=undecided").context["people"]
+    assert len(client.get(f"{ADDRESS}?pay=approved").context["people"]) == 1
+
+
+def test_somebody_who_did_not_finish_may_be_paid_by_hand(client, study):
+    session = cast.sit(study, n=1)
+    Session.objects.update(lease_expires_at=session.started_at)
+    expire_sessions()
+    client.force_login(cast.ada())
+    decide(client, session, "approve", amount="0.50")
+    assert Payment.objects.get().amount_minor == 50
+
+
+def test_viewers_read_and_do_not_decide_and_strangers_find_nothing(client, study):
+    session = cast.sit(study)
+    client.force_login(cast.ben())
+    page = client.get(ADDRESS).content.decode()
+    assert "Decide" not in page and "undecided" in page
+    assert decide(client, session, "approve").status_code == 403
+    assert client.post(f"{ADDRESS}approve/", {"which": "all"}).status_code == 403
+    client.force_login(cast.cleo())
+    assert decide(client, session, "approve").status_code == 404
+
+
+def test_the_page_says_that_failed_catch_trials_are_no_ground_for_refusing_pay(client, study):
+    client.force_login(cast.ben())
+    assert "they are no ground for refusing pay" in " ".join(client.get(ADDRESS).content.decode().split())
