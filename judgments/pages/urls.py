@@ -6,6 +6,7 @@ from judgments.pages import (
     decision_views,
     import_views,
     judgments_views,
+    live_views,
     overview_views,
     participants_views,
     preview_views,
@@ -13,6 +14,8 @@ from judgments.pages import (
 
 urlpatterns = [
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
+    path("studies/<slug:slug>/live/", live_views.live, name="study-live"),
+    path("studies/<slug:slug>/live/part/", live_views.part, name="study-live-part"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
     path("studies/<slug:slug>/preview/", preview_views.preview, name="study-preview"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
