@@ -1,0 +1,202 @@
+"""A frozen version as one ZIP for a registry such as OSF: what will be shown, to whom it is counted, by what.
+
+The same version, plans and code give the same bytes: names in order, no clock, every file with its SHA-256.
+"""
+
+import csv
+import io
+import json
+import zipfile
+from typing import Any
+
+from analysis.releases.models import ExclusionPlan
+from analysis.releases.plans import as_plan
+from analysis.releases.storage import checksum, zip_entry
+from config.version import code_version
+from experiments.models import ExperimentVersion, PlannedTrial, PresentationList
+from judgments.sessions.plan import ENGINE, FORMAT
+
+SECRETS = ("completion_code", "screen_out_code")
+LEFT_OUT = "left out: whoever knows it could claim to have taken part"
+TEXTS = ("consent", "instructions", "debrief")
+TABLES = ("questionnaire", "quiz", "practice", "anchors", "catch_trials")
+COLUMNS = (
+    "list position block kind item paradigm condition pair_id sentence_id expected_first first second correct"
+)
+SUMS = "SHA256SUMS"
+
+
+def preregistration(version: ExperimentVersion) -> bytes:
+    """The ZIP of a frozen version."""
+    folder = folder_of(version)
+    sink = io.BytesIO()
+    with zipfile.ZipFile(sink, "w") as archive:
+        for name, content in sorted(files_of(version).items()):
+            archive.writestr(zip_entry(f"{folder}/{name}"), content)
+    return sink.getvalue()
+
+
+def folder_of(version: ExperimentVersion) -> str:
+    """Name of the folder, and of the file without its ending."""
+    return f"{version.experiment.slug}-version-{version.number}-preregistration"
+
+
+def files_of(version: ExperimentVersion) -> dict[str, bytes]:
+    """Every file by its name, the checksums of the others in ``SHA256SUMS``."""
+    snapshot = public_snapshot(version)
+    plans = plans_of(version)
+    lists = list(version.lists.order_by("pk"))
+    files = {
+        "study.json": _json(snapshot),
+        "seeds.json": _json(seeds_of(version)),
+        "exclusion-plans.json": _json(plans),
+        "engine.json": _json(engine_of(version)),
+        **{f"texts/{name}.txt": _text(snapshot.get(name, "")) for name in TEXTS},
+        **{f"texts/{name}.json": _json(snapshot.get(name, [])) for name in TABLES},
+        **{f"lists/list-{number:03d}.csv": list_csv(one) for number, one in enumerate(lists, start=1)},
+    }
+    files["README.md"] = _text(readme(version, lists=lists, plans=plans))
+    files[SUMS] = _text("".join(f"{checksum(files[name])}  {name}\n" for name in sorted(files)))
+    return files
+
+
+def public_snapshot(version: ExperimentVersion) -> dict[str, Any]:
+    """The snapshot without the codes that prove participation."""
+    return {
+        name: LEFT_OUT if name in SECRETS and value else value for name, value in version.snapshot.items()
+    }
+
+
+def seeds_of(version: ExperimentVersion) -> dict[str, Any]:
+    """Seeds of the lists, and how a session's own seed comes about."""
+    design = version.snapshot.get("design") or {}
+    return {
+        "study": version.snapshot.get("seed"),
+        "design": design.get("seed"),
+        "lists": "made from the design's seed, or from the study's where the design's is 0",
+        "sessions": "48 random bits each, drawn at arrival and stored with the session",
+    }
+
+
+def engine_of(version: ExperimentVersion) -> dict[str, Any]:
+    """The code that shows the trials."""
+    return {
+        "software": "Obelus",
+        "code_version": code_version(),
+        "trial_engine": ENGINE,
+        "plan_format": FORMAT,
+        "task": version.snapshot.get("task"),
+    }
+
+
+def plans_of(version: ExperimentVersion) -> list[dict[str, Any]]:
+    """Every version of every exclusion plan of the study, as stored."""
+    rows = ExclusionPlan.objects.filter(experiment=version.experiment).select_related("author")
+    return [as_plan(row).as_dict() for row in rows.order_by("name", "version")]
+
+
+def list_csv(one: PresentationList) -> bytes:
+    """One list in its order, word for word."""
+    out = io.StringIO()
+    table = csv.DictWriter(out, COLUMNS.split(), lineterminator="\n", restval="")
+    table.writeheader()
+    related = ("item__paradigm", "sentence", "pair__good", "pair__bad", "pair__paradigm")
+    for trial in one.planned_trials.select_related(*related).order_by("position"):
+        table.writerow({"list": one.label, **_row(trial)})
+    return out.getvalue().encode()
+
+
+def _row(trial: PlannedTrial) -> dict[str, Any]:
+    paradigm = (trial.pair and trial.pair.paradigm) or (trial.item and trial.item.paradigm)
+    return {
+        "position": trial.position,
+        "block": trial.block,
+        "kind": trial.kind,
+        "item": trial.item.key if trial.item else "",
+        "paradigm": paradigm.name if paradigm else "",
+        **(_shown_pair(trial) if trial.pair or "good" in trial.payload else _shown_sentence(trial)),
+    }
+
+
+def _shown_pair(trial: PlannedTrial) -> dict[str, Any]:
+    """Both members in the order of the screen; without a plan, odd positions show the expected one first."""
+    first = trial.position % 2 == 1 if trial.expected_first is None else trial.expected_first
+    good, bad = (
+        (trial.pair.good.text, trial.pair.bad.text)
+        if trial.pair
+        else (trial.payload["good"], trial.payload["bad"])
+    )
+    is_open = bool(trial.payload.get("open"))
+    return {
+        "condition": f"{trial.pair.good.condition}|{trial.pair.bad.condition}" if trial.pair else "",
+        "pair_id": trial.pair.key if trial.pair else "",
+        "expected_first": "" if is_open else str(first).lower(),
+        "first": good if first else bad,
+        "second": bad if first else good,
+        "correct": "" if trial.pair or is_open else good,
+    }
+
+
+def _shown_sentence(trial: PlannedTrial) -> dict[str, Any]:
+    correct = trial.payload.get("correct")
+    return {
+        "condition": trial.sentence.condition if trial.sentence else "",
+        "sentence_id": trial.sentence.key if trial.sentence else "",
+        "first": trial.sentence.text if trial.sentence else trial.payload.get("sentence", ""),
+        "correct": "" if correct is None else "–".join(f"{end:g}" for end in dict.fromkeys(correct)),
+    }
+
+
+def readme(version: ExperimentVersion, *, lists: list[PresentationList], plans: list[dict[str, Any]]) -> str:
+    """What is in the folder and how to check it."""
+    snapshot, locked = version.snapshot, [plan for plan in plans if plan["locked_before_first_response"]]
+    materials = snapshot.get("materials") or {}
+    has_secret = any(snapshot.get(name) for name in SECRETS)
+    slug, frozen_at = version.experiment.slug, f"{version.created_at:%Y-%m-%d %H:%M} UTC"
+    return f"""# {snapshot.get("title", slug)}
+
+Version {version.number} of the study `{slug}`, frozen {frozen_at}.
+SHA-256 of the version: `{version.sha256}`
+Task: {snapshot.get("task")}.
+Materials: {materials.get("name", "none")}, SHA-256 `{materials.get("checksum", "")}`.
+Lists: {len(lists)}, of {_range([one.n_trials for one in lists])} trials.
+Exclusion plans: {len(plans)}, of which {len(locked)} were written before the first answer.
+
+| file | holds |
+| --- | --- |
+| `study.json` | the frozen version: texts, task and its parameters, design, checksum of the materials |
+| `texts/` | the same texts, one file each, and the tables of questions, practice, anchors and catch trials |
+| `lists/` | one CSV per list: every trial in its order, word for word, with side and condition |
+| `seeds.json` | the seeds from which the lists were made |
+| `exclusion-plans.json` | who will be left out of the analysis by which rule, each with its checksum |
+| `engine.json` | version of the code that shows the trials and measures response times |
+| `{SUMS}` | SHA-256 of every file: `sha256sum -c {SUMS}` checks them |
+
+{_how_to_check(has_secret)}
+"""
+
+
+def _how_to_check(has_secret: bool) -> str:
+    """How the version's own checksum comes about."""
+    if has_secret:
+        return (
+            "Completion codes are left out of `study.json`: they are secret while people are recruited. "
+            "The version's own checksum is of the document with them."
+        )
+    return (
+        "The version's own checksum is that of `study.json` with sorted keys and no spaces: "
+        "`jq -cjS . study.json | sha256sum`."
+    )
+
+
+def _range(numbers: list[int]) -> str:
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _json(document: Any) -> bytes:
+    return _text(json.dumps(document, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+def _text(text: str) -> bytes:
+    return text.encode()

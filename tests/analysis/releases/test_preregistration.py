@@ -1,0 +1,104 @@
+"""A frozen version as a ZIP for a registry."""
+
+import csv
+import hashlib
+import io
+import json
+import zipfile
+
+import pytest
+
+from analysis.releases.plans import write_plan
+from config.version import code_version
+from experiments.lifecycle import open_study
+from experiments.models import Design
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+FOLDER = "agreement-version-1-preregistration"
+CATCH = {"options": [{"text": "The cat sleeps."}, {"text": "Cat the sleeps."}], "correct": 0}
+STEPS = [{"name": "not native", "scope": "participant", "rule": "not_native"}]
+
+
+def opened(**fields):
+    study = cast.draft("agreement", catch_trials=[CATCH], **fields)
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    write_plan(study, "attention", steps=STEPS, user=cast.ada())
+    return open_study(study, cast.ada())
+
+
+def fetched(client, number=1) -> bytes:
+    client.force_login(cast.ben())
+    answer = client.get(f"/studies/agreement/versions/{number}/preregistration.zip")
+    assert answer.status_code == 200 and FOLDER in answer["Content-Disposition"]
+    return answer.content
+
+
+def read(content: bytes) -> dict[str, bytes]:
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    return {name.removeprefix(f"{FOLDER}/"): archive.read(name) for name in archive.namelist()}
+
+
+def test_zip_holds_texts_lists_seeds_plans_engine_and_checksums(client):
+    study = opened()
+    files = read(fetched(client))
+    assert files["texts/consent.txt"].decode() == study.consent
+    assert json.loads(files["seeds.json"])["design"] == 5
+    plans = json.loads(files["exclusion-plans.json"])
+    assert [(one["name"], one["locked_before_first_response"]) for one in plans] == [("attention", True)]
+    assert json.loads(files["engine.json"])["code_version"] == code_version()
+    assert "Version 1 of the study `agreement`" in files["README.md"].decode()
+    sums = dict(reversed(line.split("  ")) for line in files.pop("SHA256SUMS").decode().splitlines())
+    assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def test_lists_are_written_in_order_word_for_word(client):
+    study = opened()
+    files = read(fetched(client))
+    assert sorted(name for name in files if name.startswith("lists/")) == [
+        "lists/list-001.csv",
+        "lists/list-002.csv",
+    ]
+    rows = list(csv.DictReader(io.StringIO(files["lists/list-001.csv"].decode())))
+    assert [int(row["position"]) for row in rows] == list(range(1, 6))
+    session = cast.begin(study)
+    stored = {row["list"]: name for name in files if name.startswith("lists/") for row in _rows(files[name])}
+    shown = [[one["text"] for one in trial.shown["options"]] for trial in session.trials.all()]
+    assert [[row["first"], row["second"]] for row in _rows(files[stored[session.list.label]])] == shown
+
+
+def _rows(content: bytes):
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_same_version_gives_the_same_bytes(client):
+    opened()
+    assert fetched(client) == fetched(client)
+
+
+def test_snapshot_fits_the_checksum_of_the_version(client):
+    study = opened()
+    document = json.loads(read(fetched(client))["study.json"])
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert hashlib.sha256(text.encode()).hexdigest() == study.current_version().sha256
+
+
+def test_completion_codes_stay_secret(client):
+    opened(completion_code="C0DE-OF-ALL")
+    files = read(fetched(client))
+    assert b"C0DE-OF-ALL" not in b"".join(files.values())
+    assert "left out" in files["README.md"].decode()
+
+
+def test_ratings_show_one_sentence_and_strangers_nothing(client):
+    study = cast.draft(
+        "agreement", task="likert", catch_trials=[{"text": "The cat sleeps.", "correct": [5, 7]}]
+    )
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    open_study(study, cast.ada())
+    rows = _rows(read(fetched(client))["lists/list-001.csv"])
+    assert {row["second"] for row in rows} == {""}
+    assert [row["correct"] for row in rows if row["kind"] == "catch"] == ["5–7"]
+    assert client.get("/studies/agreement/versions/2/preregistration.zip").status_code == 404
+    client.force_login(cast.cleo())
+    assert client.get("/studies/agreement/versions/1/preregistration.zip").status_code == 404
