@@ -97,7 +97,8 @@ class SettingsForm(forms.ModelForm):
             "instructions": "Shown before the first trial. An empty line begins a new paragraph.",
             "debrief": "Shown at the end, with the completion code.",
             "max_participants": "Empty: no limit.",
-            "target_judgments": "",
+            "target_judgments": "Nobody new is asked once every item will have as many, people in session "
+            "included. 0: never stop.",
             "lease_minutes": "",
             "completion_url": "An https address; {code}, {participant} and {session} are filled in.",
             "reward_minor": "Offered when you approve pay. Nothing is paid by itself.",

@@ -20,6 +20,7 @@ from experiments.models import Experiment
 from judgments.models import PlatformIdentity, Session
 from judgments.screens.page import closed, not_found, page
 from judgments.sessions.arrive import Arrival, arrive, refuse
+from judgments.sessions.enough import check_wanted
 from judgments.sessions.places import StudyClosed, check_open
 from judgments.sessions.protocol import Protocol, protocol_of
 
@@ -56,6 +57,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
             if request.method == "POST":
                 return _answered(request, experiment, protocol)
             check_open(experiment)
+            check_wanted(experiment)  # here only: whoever is asked for consent may begin
         except StudyClosed as door:
             return closed(request, door.reason, title=protocol.title, language=protocol.language)
         return _ask(request, protocol)

@@ -37,6 +37,7 @@ QUESTIONNAIRE = [
     },
 ]
 SEED = 20260
+WANTED = 250  # judgments per item: enough room for everybody who tries the demo
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,7 @@ def open_demo_study(plan: StudyPlan, materials: MaterialSet, owner) -> Experimen
         materials=materials,
         owner=owner,
         seed=SEED,
+        target_judgments=WANTED,
         **plan.extras,
     )
     Membership.objects.create(experiment=study, user=owner, role=Membership.Role.OWNER)

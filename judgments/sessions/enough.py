@@ -1,0 +1,48 @@
+"""Whether a study has recruited enough: every item will have the judgments wanted, live sessions included.
+
+The door closes before consent. Who was asked for consent while it was open may still begin, so nobody is
+turned away after a yes; the limit of participants, which is money, holds for everybody.
+"""
+
+from functools import lru_cache
+
+from experiments.design.balance import fewest_planned
+from experiments.models import Experiment, PlannedTrial, PresentationList, TrialKind
+from judgments.sessions.places import StudyClosed, filled, is_test_run
+
+Showings = tuple[dict[int, int], ...]
+
+
+def check_wanted(experiment: Experiment) -> None:
+    """Raise :class:`~judgments.sessions.places.StudyClosed` when nobody more is needed."""
+    if has_enough(experiment):
+        raise StudyClosed("full")
+
+
+def has_enough(experiment: Experiment) -> bool:
+    """Whether every item has (complete and live) at least the judgments wanted; a pilot never has.
+
+    Judgments under earlier versions count for the items that the newest one still shows.
+    """
+    if not experiment.target_judgments or is_test_run(experiment):
+        return False
+    version = experiment.current_version()
+    lists = PresentationList.objects.filter(experiment=experiment, version__is_preview=False).order_by("pk")
+    known = tuple(lists.values_list("pk", "version", "n_trials"))
+    if version is None or not known:
+        return False
+    counts = filled([pk for pk, _, _ in known], is_test=False)
+    return fewest_planned(showings(known, version.pk), counts) >= experiment.target_judgments
+
+
+@lru_cache(maxsize=200)
+def showings(lists: tuple[tuple[int, int, int], ...], version_id: int) -> Showings:
+    """Which lists show an item how often, each pattern once; lists never change, so each is read once."""
+    shown: dict[int, dict[int, int]] = {}
+    targets = PlannedTrial.objects.filter(list__in=[pk for pk, _, _ in lists], kind=TrialKind.TARGET)
+    for item, one in targets.filter(item__isnull=False).order_by().values_list("item", "list").iterator():
+        times = shown.setdefault(item, {})
+        times[one] = times.get(one, 0) + 1
+    current = {pk for pk, version, _ in lists if version == version_id}
+    patterns = {frozenset(times.items()) for times in shown.values() if current & times.keys()}
+    return tuple(dict(pattern) for pattern in patterns)

@@ -1,0 +1,79 @@
+"""Recruiting stops when every item will have the judgments wanted."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from experiments.design.balance import fewest_planned
+from judgments.models import Session
+from judgments.sessions.enough import has_enough
+from judgments.sessions.withdraw import leave
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_item_with_fewest_judgments_decides():
+    shown = [{"A": 1}, {"A": 1, "B": 1}, {"B": 2}]
+    assert fewest_planned(shown, {"A": 3, "B": 1}) == 2
+    assert fewest_planned([], {"A": 3}) == 0
+
+
+def test_live_and_complete_sessions_count_and_lost_ones_do_not():
+    study = cast.study("agreement", n_lists=2, target_judgments=2)
+    cast.sit(study, "pia")
+    assert not has_enough(study)
+    quentin = cast.begin(study, "quentin")
+    assert has_enough(study)
+    leave(quentin)
+    assert not has_enough(study)
+
+
+def test_a_lease_that_runs_out_opens_the_door_again():
+    study = cast.study("agreement", target_judgments=1)
+    cast.begin(study, "pia")
+    assert has_enough(study)
+    Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
+    assert not has_enough(study)
+
+
+def test_earlier_versions_count_for_the_same_items():
+    study = cast.study("agreement", target_judgments=2)
+    cast.sit(study, "pia")
+    study.instructions = "Read slowly."
+    study.save()
+    cast.freeze(study)
+    cast.presentation_list(study)
+    assert not has_enough(study)
+    cast.sit(study, "quentin")
+    assert has_enough(study)
+
+
+def test_no_target_and_a_pilot_never_have_enough():
+    study = cast.study("agreement", target_judgments=0)
+    cast.sit(study, "pia")
+    assert not has_enough(study)
+    pilot = cast.study("pilot", target_judgments=1, status="pilot")
+    cast.sit(pilot, "quentin")
+    assert not has_enough(pilot)
+
+
+def test_the_door_closes_before_consent_and_not_after_it(client):
+    study = cast.study("agreement", target_judgments=1)
+    asked = client.get("/take/agreement/")
+    assert "consent" in asked.content.decode()
+    key = asked.context["key"]
+    cast.begin(study, "pia")
+    late = client.get("/take/agreement/")
+    assert late.status_code == client.get("/take/agreement/").status_code and "key" not in late.context
+    begun = client.post("/take/agreement/", {"arrival": key, "consent": "yes"})
+    assert begun.status_code == 302 and begun["Location"].startswith("/s/")
+    assert Session.objects.count() == 2
+
+
+def test_the_wanted_judgments_are_read_once_and_counted_in_few_queries(django_assert_max_num_queries):
+    study = cast.study("agreement", n_lists=4, target_judgments=50)
+    has_enough(study)
+    with django_assert_max_num_queries(3):
+        has_enough(study)
