@@ -75,7 +75,7 @@ def request_comparison(
     key = f"{COMPARE}-{comparison.pk}"
     comparison.job = enqueue(COMPARE, arguments, user=user, experiment=release.experiment, key=key)
     comparison.save(update_fields=["job"])
-    details = {"comparison": comparison.pk, "release": release.number, "models": [run.name for run in chosen]}
+    details = {"comparison": comparison.pk, "release": release.number, "models": model_names(chosen)}
     AuditEntry.objects.create(
         experiment=release.experiment, user=user, action="comparison asked for", details=details
     )
