@@ -62,16 +62,19 @@ export async function run(element, trial, context) {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
     form.addEventListener("submit", (event) => {
       event.preventDefault();
+      const press = context.answering(click ?? event);
+      if (watch.onset === null || watch.rt(press) < context.guard_ms) {
+        early += 1;
+        return;
+      }
       const wrong = problemOf(input.value, words);
       problem.textContent = wrong;
       problem.hidden = !wrong;
       input.setAttribute("aria-invalid", String(Boolean(wrong)));
-      const press = context.answering(click ?? event);
       if (wrong) {
         refusals += 1;
         input.focus();
-      } else if (watch.onset === null || watch.rt(press) < context.guard_ms) early += 1;
-      else resolve(press);
+      } else resolve(press);
     });
   });
   answer.catch(() => {}); // it may end before it is waited for
