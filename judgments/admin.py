@@ -104,7 +104,7 @@ class JudgmentAdmin(ReadOnly):
 class PaymentAdmin(ReadOnly):
     """The ledger of pay."""
 
-    list_display = ["at", "session", "kind", "amount_minor", "currency", "decided_by"]
+    list_display = ["at", "session", "kind", "amount_minor", "currency", "reason", "decided_by"]
     list_filter = ["kind", "currency"]
     search_fields = ["idempotency_key", "session__participant__pseudonym", "session__experiment__slug"]
     list_select_related = ["session", "decided_by"]
@@ -127,6 +127,17 @@ class FlagAdmin(ReadOnly):
     list_display = ["raised_at", "participant", "session", "reason", "raised_by", "lifted_at"]
     search_fields = ["participant__pseudonym", "participant__experiment__slug", "reason"]
     list_select_related = ["participant", "session", "raised_by"]
+
+
+@admin.register(models.Signal)
+class SignalAdmin(ReadOnly):
+    """What the quality signals found last."""
+
+    list_display = ["at", "name", "version", "session", "value", "reason"]
+    list_filter = ["name"]
+    search_fields = ["session__participant__pseudonym", "session__experiment__slug", "reason"]
+    list_select_related = ["session"]
+    show_full_result_count = False
 
 
 @admin.register(models.Tombstone)

@@ -10,7 +10,8 @@ from django.utils.safestring import SafeString
 from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import TIES
 from analysis.errors import BadInput
-from analysis.exclusions.criteria import CRITERIA
+from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
+from analysis.quality.report import SIGNALS
 from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.models import Release, ScoringRun
 from analysis.releases.plans import stored_names
@@ -24,6 +25,7 @@ STEP_WORDS = {
     "not_native": "not a native speaker",
     "flagged": "flagged by hand",
     "too_few": "too few answers",
+    **{f"{SIGNAL_PREFIX}{name}": f"signal: {signal.label}" for name, signal in SIGNALS.items()},
 }
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
 RULES = ("blimp", "climp", "4/5", "0.85")
