@@ -1,55 +1,211 @@
-"""What is still to be done before a study can open, with the reason and the page for it."""
+"""The launch checklist: what is still to be done before a study opens, why, and on which page.
 
-from dataclasses import dataclass
+A *blocking* line keeps the study from opening (:func:`experiments.lifecycle.problems`). An *advisory* line
+may stay undone, but then opening asks again, and notes which.
+"""
+
+import re
+from dataclasses import dataclass, replace
+
+from django.core.cache import cache
 
 from analysis.errors import BadInput
-from experiments.lifecycle import problems
+from experiments.catch_lint import catch_problems
+from experiments.design.proof import claims
+from experiments.estimate import minutes
+from experiments.lifecycle import sha256_of, snapshot
+from experiments.lists import planned
 from experiments.models import Experiment
+from experiments.rehearsals import Rehearsals, rehearsals, waivers
 from judgments.tasks.registry import get_task
+
+KEPT_SECONDS, LONG_MINUTES = 60, 30
+KEEPING = re.compile(  # words of keeping and deleting, in the languages of the interface
+    r"\bstor(e|ed|age|ing)\b|\bke(ep|pt)\b|delet|eras|retain|retention|anonym|pseudonym|archiv|publish|speicher|"
+    r"gespeichert|aufbewahr|lösch|veröffentlich|guard|conserv|elimin|almacen|borra|bewaar|opgeslagen|verwijder|"
+    r"armazen|apag|sakla|silin|保存|删除|匿名|削除|保管|تخزين|تُحفظ|حذف|تحفظ",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a researcher's way."""
+    """One line of the checklist: what, whether it is done, why, and where to mend it."""
 
+    key: str
     label: str
     is_done: bool
     reason: str
     page: str
+    is_blocking: bool = False
+    waived: str = ""
+
+    @property
+    def is_green(self) -> bool:
+        """Done, or done without for a reason."""
+        return self.is_done or bool(self.waived)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """What the design makes now: how many lists, how long, what they keep; or why there are none."""
+
+    problem: str = ""
+    n_lists: int = 0
+    n_trials: int = 0
+    n_fewest: int = 0
+    broken: tuple[str, ...] = ()
 
 
 def steps(study: Experiment) -> list[Step]:
-    """The way from a draft to an open study."""
-    found = [
-        Step("Materials", study.materials is not None, materials_reason(study), "study-settings"),
-        Step("Task", not task_problem(study), task_problem(study) or task_label(study), "study-settings"),
-        Step(
+    """The whole checklist, in the order of the work."""
+    made, reasons = lists_of(study), waivers(study)
+    found = [*_blocking(study, made), *_advisory(study, made)]
+    return [step if step.is_blocking else replace(step, waived=reasons.get(step.key, "")) for step in found]
+
+
+def may_open(found: list[Step]) -> bool:
+    """Whether nothing blocks."""
+    return all(step.is_done for step in found if step.is_blocking)
+
+
+def is_green(found: list[Step]) -> bool:
+    """Whether every line is done or waived."""
+    return all(step.is_green for step in found)
+
+
+def lists_of(study: Experiment) -> Lists:
+    """The lists in numbers; made again only when something that decides them has changed."""
+    stamp = f"{study.pk}-{study.materials_id}-{study.updated_at.timestamp()}-{sha256_of(snapshot(study))}"
+    return cache.get_or_set(f"lists-{stamp}", lambda: _lists_of(study), KEPT_SECONDS)
+
+
+def _lists_of(study: Experiment) -> Lists:
+    try:
+        made = planned(study)
+    except BadInput as error:
+        return Lists(problem=_sentence(error))
+    lengths = [len(one) for one in made]
+    broken = tuple(f"{one.text}: it does not hold ({one.numbers})." for one in claims(made) if not one.holds)
+    return Lists(n_lists=len(made), n_trials=max(lengths), n_fewest=min(lengths), broken=broken)
+
+
+def _blocking(study: Experiment, made: Lists) -> list[Step]:
+    """What :func:`experiments.lifecycle.problems` asks for, line by line."""
+    task, settings = task_problem(study), "study-settings"
+    return [
+        _must("materials", "Materials", study.materials is not None, materials_reason(study), settings),
+        _must("task", "Task", not task, task or task_label(study), settings),
+        _must(
+            "consent",
             "Consent text",
             bool(study.consent.strip()),
             "Shown first; nothing is stored before a yes.",
-            "study-settings",
+            settings,
         ),
-        Step(
+        _must(
+            "instructions",
             "Instructions",
             bool(study.instructions.strip()),
             "Shown before the first trial.",
+            settings,
+        ),
+        *_way_back(study),
+        _must("design", "Design and lists", not made.problem, _lists_reason(made), "study-design"),
+    ]
+
+
+def _must(key: str, label: str, is_done: bool, reason: str, page: str) -> Step:
+    return Step(key, label, is_done, reason, page, is_blocking=True)
+
+
+def _way_back(study: Experiment) -> list[Step]:
+    """The address people are led back to, where the study leads them anywhere."""
+    if study.completion != Experiment.Completion.REDIRECT:
+        return []
+    reason = "The address of the other site, with a place for the code."
+    return [_must("way-back", "Way back", bool(study.completion_url), reason, "study-settings")]
+
+
+def _advisory(study: Experiment, made: Lists) -> list[Step]:
+    remarks = [] if task_problem(study) else catch_problems(study)
+    n_catch = len(study.catch_trials)
+    done = rehearsals(study)
+    return [
+        Step("balance", "Balance", *_balance(made), "study-design"),
+        Step(
+            "practice",
+            "Practice",
+            bool(study.practice),
+            f"{len(study.practice)} with feedback." if study.practice else "Two or three, with feedback.",
             "study-settings",
         ),
         Step(
+            "catch",
             "Catch trials",
-            bool(study.catch_trials),
-            "Wanted, not needed: they show who does not read.",
+            bool(study.catch_trials) and not remarks,
+            " ".join(remarks)
+            or (f"{n_catch}, each with a right answer." if n_catch else "Who does not read?"),
             "study-settings",
         ),
+        Step(
+            "debrief",
+            "Debrief",
+            bool(study.debrief.strip()),
+            "What it was about, told at the end.",
+            "study-settings",
+        ),
+        Step("retention", "Keeping of data", *_retention(study), "study-settings"),
+        Step("time", "Time and pay", *_time(study, made), "study-design"),
+        Step("preview", "Tried by one of you", *_tried(done), "study"),
+        Step("dry-run", "Dry run", *_dry_run(done), "study-launch"),
     ]
-    remaining = problems(study) if all(step.is_done for step in found[:4]) else []
-    design = Step(
-        "Design and lists",
-        not remaining and all(s.is_done for s in found[:4]),
-        " ".join(remaining) or "Look at the lists before you open.",
-        "study-design",
-    )
-    return [*found, design]
+
+
+def _balance(made: Lists) -> tuple[bool, str]:
+    if made.problem:
+        return False, "There are no lists yet."
+    return not made.broken, " ".join(made.broken) or "Items, conditions and sides are even: see the proof."
+
+
+def _retention(study: Experiment) -> tuple[bool, str]:
+    if KEEPING.search(study.consent):
+        return True, "The consent text says what is kept. Platform ids lie in a vault of their own."
+    return False, "The consent text does not say how long answers are kept, nor under which name."
+
+
+def _time(study: Experiment, made: Lists) -> tuple[bool, str]:
+    if made.problem:
+        return False, "There are no lists yet."
+    estimate = minutes(study, n_trials=made.n_trials)
+    told = f"About {estimate} min: {made.n_trials} trials, the texts and questions."
+    if study.reward_minor:
+        hourly = study.reward_minor * 60 / estimate / 100
+        told += f" The reward comes to {study.currency} {hourly:.2f} an hour."
+    if estimate > LONG_MINUTES:
+        return False, f"{told} Longer than {LONG_MINUTES} min tires people: shorter lists help."
+    return True, told
+
+
+def _tried(done: Rehearsals) -> tuple[bool, str]:
+    if done.by_people_now:
+        return True, f"{done.by_people_now} complete, of the study as it is now."
+    if done.by_people:
+        return True, f"{done.by_people} complete, of an earlier state: look again at what has changed."
+    return False, "Take it yourself to the end, on a phone too; it never counts."
+
+
+def _dry_run(done: Rehearsals) -> tuple[bool, str]:
+    if done.simulated_now:
+        return True, f"{done.simulated_now} simulated participants got through the study as it is now."
+    return False, "Let simulated participants take it; they never count."
+
+
+def _lists_reason(made: Lists) -> str:
+    if made.problem:
+        return made.problem
+    length = str(made.n_trials) if made.n_trials == made.n_fewest else f"{made.n_fewest} to {made.n_trials}"
+    return f"{made.n_lists} lists of {length} trials."
 
 
 def materials_reason(study: Experiment) -> str:
@@ -67,5 +223,9 @@ def task_problem(study: Experiment) -> str:
     try:
         get_task(study.task).settings(study.parameters)
     except BadInput as error:
-        return str(error)[:1].upper() + str(error)[1:]
+        return _sentence(error)
     return ""
+
+
+def _sentence(error: BadInput) -> str:
+    return str(error)[:1].upper() + str(error)[1:]

@@ -12,6 +12,7 @@ from judgments.monitor import facts, list_rows
 from judgments.tasks.registry import shown_task
 
 SHOWN_ENTRIES = 8
+BEFORE = {Experiment.Status.DRAFT, Experiment.Status.PILOT}
 
 
 @login_required
@@ -28,7 +29,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "lists": list_rows(study) if collected else [],
         "is_collected": collected,
         "may_edit": may_edit(request.user, study),
-        "steps": steps(study) if collected and study.status == Experiment.Status.DRAFT else [],
+        "steps": steps(study) if collected and study.status in BEFORE else [],
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.slug}/"),
         "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],

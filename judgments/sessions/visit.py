@@ -28,11 +28,16 @@ def visit(browser: Browser, experiment: Experiment, persona: Persona) -> Session
     version = experiment.current_version()
     if version is None:
         raise BadInput(f"study {experiment.slug!r} was never opened.", remedy="Open it first.")
-    mind, answered = Mind(persona, protocol_of(version)), 0
     page = browser.get(f"/take/{experiment.slug}/?participant={persona.key}")
+    return go_through(browser, page, Mind(persona, protocol_of(version)))
+
+
+def go_through(browser: Browser, page: Page, mind: Mind) -> Session | None:
+    """From one page of a session, or from the consent, to where it leads no further."""
+    answered = 0
     for _ in range(MOST_STEPS):
         form = _the_form(page)
-        if form is None or answered == persona.stops_after:
+        if form is None or answered == mind.persona.stops_after:
             break
         data = _filled(form, mind)
         answered += "response" in data

@@ -1,0 +1,68 @@
+"""A dry run: simulated participants go through the pages of a study as it is now, in whatever state it is."""
+
+from typing import Any
+
+from analysis.errors import BadInput
+from experiments.job_runner import Run, enqueue, job
+from experiments.lifecycle import freeze_preview, sha256_of, snapshot
+from experiments.models import Experiment, ExperimentVersion, Job
+from judgments.models import Judgment, Participant, Session
+from judgments.sessions.browser import InProcess
+from judgments.sessions.preview import begin_preview
+from judgments.sessions.protocol import protocol_of
+from judgments.sessions.simulate import Mind, Persona
+from judgments.sessions.visit import go_through
+
+DRY_RUN = "judgments.dry-run"
+FEWEST, MOST = 2, 8
+THROUGH = {Session.Status.COMPLETE, Session.Status.SCREENED_OUT}
+
+
+def dry_run_later(study: Experiment, *, user) -> Job:
+    """Have a worker do it; pressed twice while it waits or runs, it is one job."""
+    earlier = Job.objects.filter(kind=DRY_RUN, experiment=study)
+    standing = earlier.exclude(state__in=[Job.State.DONE, Job.State.FAILED]).first()
+    if standing is not None:
+        return standing
+    key = f"{DRY_RUN}:{study.pk}:{sha256_of(snapshot(study))[:16]}:{earlier.count()}"
+    return enqueue(DRY_RUN, {"study": study.pk}, user=user, experiment=study, key=key)
+
+
+@job(DRY_RUN)
+def dry_run(run: Run) -> None:
+    """One participant for each list, at least two; the first who does not get through ends it."""
+    study = Experiment.objects.get(pk=run.arguments["study"])
+    version = freeze_preview(study)
+    n = min(MOST, max(FEWEST, version.lists.count()))
+    sessions = []
+    for number in range(n):
+        run.progress(number, n, "simulated participants")
+        sessions.append(take_part(study, version, name=f"dry-run-{run.job.pk}-{number}"))
+    with run.finishing() as result:
+        result.update(told(sessions))
+
+
+def take_part(study: Experiment, version: ExperimentVersion, *, name: str) -> Session:
+    """One honest simulated participant, from the first screen after consent to the end."""
+    protocol = protocol_of(version)
+    session = begin_preview(study, version, key=name, consent_text=protocol.consent)
+    Participant.objects.filter(pk=session.participant_id).update(is_simulated=True)
+    browser = InProcess()
+    go_through(browser, browser.get(f"/s/{session.token}/"), Mind(Persona(name), protocol))
+    session.refresh_from_db()
+    if session.status not in THROUGH:
+        raise BadInput(
+            f"simulated participant {name.rpartition('-')[2]} did not get to the end.",
+            remedy=f"Look at the screen {session.screen!r} in a preview.",
+        )
+    return session
+
+
+def told(sessions: list[Session]) -> dict[str, Any]:
+    """What the job's page says."""
+    complete = [one for one in sessions if one.status == Session.Status.COMPLETE]
+    return {
+        "participants": len(sessions),
+        "complete": len(complete),
+        "judgments": Judgment.objects.filter(trial__session__in=sessions).count(),
+    }

@@ -1,0 +1,183 @@
+"""The launch checklist."""
+
+import re
+
+import pytest
+from django.core.cache import cache
+
+from experiments.job_runner import run
+from experiments.lifecycle import freeze_preview, problems
+from experiments.models import AuditEntry, Design, Experiment, Job
+from experiments.readiness import is_green, may_open, steps
+from judgments.dry_run import DRY_RUN
+from judgments.models import Session
+from judgments.sessions.finish import finish
+from judgments.sessions.preview import begin_preview
+from judgments.sessions.record import Delivery, record
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+PAGE = "/studies/agreement/launch/"
+PRACTICE = [{"options": [{"text": "The boys 9 are here."}, {"text": "The boys 9 is here."}], "correct": 0}]
+CATCH = [
+    {"options": [{"text": "The cats 7 are here."}, {"text": "Cats the 7 here are."}], "correct": 0},
+    {"options": [{"text": "The dogs 8 are here."}, {"text": "Dogs the 8 here are."}], "correct": 0},
+]
+WHOLE = {
+    "consent": "Your answers are stored under a pseudonym. You may stop at any time.",
+    "practice": PRACTICE,
+    "catch_trials": CATCH,
+}
+
+
+@pytest.fixture(autouse=True)
+def fresh_lists():
+    """No lists of another test."""
+    cache.clear()
+
+
+def draft(**fields) -> Experiment:
+    study = cast.draft("agreement", **{**WHOLE, **fields})
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    return study
+
+
+def line(study, key):
+    return next(step for step in steps(study) if step.key == key)
+
+
+def try_it(study):
+    session = begin_preview(study, freeze_preview(study), key="ada", consent_text=study.consent)
+    for trial in session.trials.select_related("session__experiment"):
+        record(session, trial.public_id, Delivery(cast.answer_to(trial)))
+    return finish(session)
+
+
+def press(client, path="", **data):
+    return client.post(f"{PAGE}{path}", data, follow=True).content.decode()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"consent": ""},
+        {"instructions": " "},
+        {"completion": "redirect"},
+        {"task": "likert", "parameters": {"points": 1}},
+        {"catch_trials": [{"text": "No pair."}]},
+    ],
+)
+def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
+    study = draft(**fields)
+    assert may_open(steps(study)) == (problems(study) == [])
+
+
+def test_every_line_can_become_green(client):
+    study = draft()
+    client.force_login(cast.ada())
+    assert [step.key for step in steps(study) if not step.is_green] == ["preview", "dry-run"]
+    try_it(study)
+    client.post(f"{PAGE}dry-run/")
+    run(Job.objects.get(kind=DRY_RUN).pk)
+    assert is_green(steps(study))
+    page = client.get(PAGE).content.decode()
+    assert "All green" in page and "advised" not in page
+    press(client)
+    study.refresh_from_db()
+    assert study.status == "open"
+    assert not AuditEntry.objects.filter(action="opened with checks undone").exists()
+
+
+def test_dry_run_sends_one_simulated_participant_to_each_list_and_counts_none(client):
+    study = draft(questionnaire=[{"name": "age", "label": "How old are you?", "type": "number"}])
+    client.force_login(cast.ada())
+    client.post(f"{PAGE}dry-run/")
+    client.post(f"{PAGE}dry-run/")
+    job = Job.objects.get(kind=DRY_RUN)
+    run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done", job.error
+    assert (job.result["participants"], job.result["complete"]) == (2, 2)
+    assert not Session.objects.filter(is_test=False).exists()
+    assert set(Session.objects.values_list("participant__is_simulated", flat=True)) == {True}
+    assert line(study, "dry-run").is_done and not line(study, "preview").is_done
+
+
+def test_a_change_asks_for_another_dry_run_and_remembers_that_somebody_tried():
+    study = draft()
+    try_it(study)
+    assert "as it is now" in line(study, "preview").reason
+    study.instructions = "Read slowly."
+    study.save()
+    step = line(study, "preview")
+    assert step.is_done and "earlier state" in step.reason
+
+
+def test_opening_with_undone_checks_asks_first_and_is_noted(client):
+    study = draft()
+    client.force_login(cast.ada())
+    assert "Open all the same" in press(client)
+    study.refresh_from_db()
+    assert study.status == "draft"
+    press(client, sure="yes")
+    study.refresh_from_db()
+    assert study.status == "open"
+    noted = AuditEntry.objects.get(action="opened with checks undone")
+    assert noted.details == {"checks": ["Tried by one of you", "Dry run"]}
+
+
+def test_a_check_is_waived_for_a_reason_and_asked_for_again(client):
+    study = draft()
+    client.force_login(cast.ada())
+    assert "a check is waived for a reason" in press(client, "waive/", check="dry-run", reason=" ")
+    assert not line(study, "dry-run").is_green
+    page = press(client, "waive/", check="dry-run", reason="The same design ran last week.")
+    assert "Waived: The same design ran last week." in page
+    assert line(study, "dry-run").is_green and not line(study, "dry-run").is_done
+    press(client, "waive/", check="dry-run", again="yes")
+    assert not line(study, "dry-run").is_green
+    assert client.post(f"{PAGE}waive/", {"check": "consent", "reason": "Why not."}).status_code == 404
+
+
+def test_catch_trials_are_looked_at():
+    odd = {"options": [{"text": "CLICK HERE to show that you read this"}, {"text": "no"}], "correct": 0}
+    reason = line(draft(catch_trials=[odd]), "catch").reason
+    assert "One catch trial decides little" in reason
+    assert "Catch trial 1 ends unlike the other sentences." in reason
+    ratings = [
+        {"text": "The cats 7 are here.", "correct": [2, 7]},
+        {"text": "The dogs 8 is here.", "correct": 9},
+    ]
+    Experiment.objects.all().delete()
+    other = cast.draft("ratings", task="likert", catch_trials=ratings)
+    assert "accepts 2 to 7" in line(other, "catch").reason
+    assert "not on the scale" in line(other, "catch").reason
+
+
+def test_time_and_pay_are_told():
+    reason = line(draft(reward_minor=100), "time").reason
+    assert re.search(r"About \d+ min: 7 trials", reason) and "GBP" in reason
+
+
+def test_retention_is_read_from_the_consent_in_several_languages():
+    study = draft()
+    for text, is_done in [
+        ("Ihre Antworten werden zehn Jahre aufbewahrt.", True),
+        ("Tus respuestas se guardan bajo un seudónimo.", True),
+        ("您的回答将匿名保存。", True),
+        ("Have fun.", False),
+    ]:
+        study.consent = text
+        assert line(study, "retention").is_done is is_done
+
+
+def test_viewers_look_and_strangers_do_not(client):
+    draft()
+    client.force_login(cast.ben())
+    page = client.get(PAGE).content.decode()
+    assert "Launch checklist" in page and "<summary>Waive" not in page
+    assert client.post(PAGE).status_code == 403
+    assert client.post(f"{PAGE}dry-run/").status_code == 403
+    client.force_login(cast.cleo())
+    assert client.get(PAGE).status_code == 404
