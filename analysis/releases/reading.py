@@ -9,6 +9,7 @@ import pandas as pd
 from django.core.cache import cache
 from django.db.models import Count, Max
 
+from analysis.agreement.conduct import item_conduct
 from analysis.agreement.report import item_table
 from analysis.releases.plans import find_plan
 from analysis.releases.reports import agreement_of, kept_judgments, ratings_of
@@ -59,10 +60,13 @@ def ratings(experiment: Experiment, **choices: Any) -> dict[str, Any]:
 
 
 def items(experiment: Experiment, *, exclude: str = "") -> pd.DataFrame:
-    """The table of items."""
+    """The table of items, with position bias and median response time of each."""
 
     def make() -> pd.DataFrame:
         kept = kept_judgments(experiment, exclude=exclude)
-        return item_table(kept.excluded.kept, before=kept.judgments)
+        counted = item_table(kept.excluded.kept, before=kept.judgments)
+        keys = ["paradigm", "item"]
+        counted[keys] = counted[keys].astype(object)
+        return counted.merge(item_conduct(kept.excluded.kept), on=keys, how="left")
 
     return cached(experiment, "items", {"exclude": exclude}, make)

@@ -11,6 +11,7 @@ from analysis.releases.forms import ExcludeForm
 from analysis.releases.plans import find_plan
 from analysis.releases.views.pages import page, study_page, valid_or_default
 from experiments.models import Experiment, MinimalPair, Sentence
+from judgments.tasks.registry import shown_task
 
 PER_PAGE = 50
 
@@ -34,6 +35,7 @@ def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         items=shown,
         keep=query.urlencode(),
         n_items=len(counted),
+        has_sides=shown_task(study.task).shows == "pair",
     )
 
 

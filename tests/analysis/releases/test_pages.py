@@ -12,6 +12,7 @@ from django.urls import reverse
 from analysis.releases.comparing import request_comparison
 from analysis.releases.models import Comparison, Release, ScoringRun
 from experiments import job_runner
+from judgments.models import Judgment
 from tests import cast
 from tests.analysis.releases.study import judged_study, ready_release, scored, scores_file
 
@@ -102,6 +103,18 @@ def test_contested_items_come_first(ada):
     page = ada.get(reverse("study-items", args=[study.slug]))
     assert page.content.decode().count("The keys") == 8
     assert page.context["items"][0]["share"] == pytest.approx(0.8)
+
+
+def test_items_show_sides_and_times(ada):
+    study = judged_study(people=5)
+    Judgment.objects.update(rt_ms=1234)
+    page = ada.get(reverse("study-items", args=[study.slug]))
+    row = page.context["items"][0]
+    assert row["median_rt_ms"] == 1234 and "1,234 ms" in page.content.decode()
+    assert row["n_sided"] in (0, 5) and "First chosen" in page.content.decode()
+    rated = judged_study("rated", task="likert")
+    other = ada.get(reverse("study-items", args=[rated.slug])).content.decode()
+    assert "Median time" in other and "First chosen" not in other
 
 
 def test_release_is_built_and_downloaded(ada):
