@@ -1,0 +1,95 @@
+"""The pages around the trials, by keyboard and on a narrow screen: quiz, deletion, the end, pay."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from judgments.models import Session
+from judgments.sessions.comprehension import right_place
+from tests import cast
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+QUIZ = [
+    {"question": "What counts?", "right": "how it sounds", "wrong": ["is it true", "is it long"]},
+    {"question": "May you stop?", "right": "yes", "wrong": ["no"], "hint": "At any time."},
+]
+QUESTIONS = [{"name": "dutch", "label": "Do you speak Dutch?", "type": "yes_no", "screen_out": ["no"]}]
+
+
+def read_well(page):
+    """A researcher's page: axe finds nothing, nothing scrolls sideways; small buttons are for a mouse."""
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+
+
+def agree(page):
+    page.goto("/take/agreement/")
+    page.get_by_role("button", name="I agree").first.click()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_questions_and_quiz_by_keyboard_then_the_answers_are_deleted(open_page, check_page, scheme):
+    cast.study("agreement", quiz=QUIZ, questionnaire=QUESTIONS)
+    page = open_page(color_scheme=scheme)
+    agree(page)
+    check_page(page)
+    assert not page.locator("input[name=further_notes]").evaluate("one => one.tabIndex >= 0")
+    page.get_by_label("Yes").check()
+    page.get_by_role("button", name="Continue").press("Enter")
+    page.get_by_role("button", name="Start").press("Enter")
+    check_page(page)
+    session = Session.objects.get()
+    for number in range(len(QUIZ)):
+        place = right_place(session, number)
+        wrong = "2" if place == "1" else "1"
+        page.locator(f"input[name=answer_{number + 1}][value='{wrong}']").press("Space")
+    page.get_by_role("button", name="Continue").press("Enter")
+    page.get_by_text("At any time.").wait_for()
+    check_page(page)
+    page.goto(f"/s/{session.token}/withdraw/")
+    check_page(page)
+    page.get_by_role("button", name="Delete my answers").press("Enter")
+    page.get_by_role("heading", name="Your answers are deleted").wait_for()
+    check_page(page)
+
+
+def test_screened_out_and_finished_pages_read_well(open_page, check_page):
+    study = cast.study(
+        "agreement",
+        questionnaire=QUESTIONS,
+        screen_out_code="PARTIAL",
+        completion="redirect",
+        completion_url="https://panel.example.org/?cc={code}",
+    )
+    page = open_page()
+    agree(page)
+    page.get_by_label("No", exact=True).check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("PARTIAL").wait_for()
+    check_page(page)
+    session = cast.sit(study, "quentin")
+    page.goto(f"/s/{session.token}/")
+    assert page.get_by_role("link", name="Complete and go back").is_visible()
+    check_page(page)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_pay_is_decided_on_a_page_that_reads_well(open_page, client, live_server, width, scheme):
+    study = cast.study("agreement", reward_minor=150)
+    session = cast.sit(study, "pia")
+    cast.sit(study, "quentin")
+    session.signals.create(name="side_bias", version=1, value=1, reason="the first in 20 of 20 trials")
+    client.force_login(cast.ada())
+    page = open_page(width=width, color_scheme=scheme)
+    value = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": value, "url": live_server.url}])
+    page.goto("/studies/agreement/participants/")
+    read_well(page)
+    page.get_by_role("button", name="Approve all 2").click()
+    page.get_by_text("Pay of 2 sessions approved").wait_for()
+    page.get_by_text("Decide on the pay of").first.click()
+    read_well(page)
+    page.get_by_role("button", name="Undo").first.click()
+    page.get_by_text("Both entries stay in the ledger").wait_for()
+    page.goto(f"/studies/agreement/participants/{session.participant.pk}/erase/")
+    read_well(page)
