@@ -72,6 +72,8 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3") and not TESTING:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60  # opening the file anew costs as much as storing a row
 if TESTING:
     DATABASES["default"]["OPTIONS"].pop("pool", None)  # a pool would hold the test database open
     if DATABASES["default"]["ENGINE"].endswith("sqlite3"):

@@ -25,9 +25,10 @@ from judgments.models import Session
 from judgments.screens.page import direction
 from judgments.screens.trial_screen import sentence_context
 from judgments.screens.words import engine_words
-from judgments.sessions.deliver import Refusal, deliver, session_of
+from judgments.sessions.deliver import Refusal, deliver
 from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
 from judgments.sessions.lease import SessionOver, is_too_late
+from judgments.sessions.lookup import session_of
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.plan import plan_of
 from judgments.sessions.protocol import protocol_of

@@ -10,13 +10,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions.finish import NotFinished, finish
 from judgments.sessions.incoming import Incoming
 from judgments.sessions.lease import renew
+from judgments.sessions.lookup import named_trials
 from judgments.sessions.places import lease_end
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import judgment_of, options_of, screen_after
@@ -24,15 +24,6 @@ from judgments.tasks.base import BadResponse
 
 FRESH = timedelta(seconds=5)  # a lease renewed so recently is not written again
 ATTEMPTS = 3
-NEEDED = (
-    "token",
-    "status",
-    "screen",
-    "lease_expires_at",
-    "last_seen_at",
-    "experiment__lease_minutes",
-    "version__sha256",
-)
 
 
 @dataclass(frozen=True)
@@ -56,19 +47,11 @@ class Receipt:
     is_complete: bool = False
 
 
-def session_of(token: str, *, sent: Sequence[str]) -> Session | None:
-    """The session of a token, with ``waits_at``: the first position that this delivery leaves open."""
-    waiting = Trial.objects.filter(session=OuterRef("pk"), judgment__isnull=True)
-    waiting = waiting.exclude(public_id__in=sent).order_by("position").values("position")[:1]
-    sessions = Session.objects.select_related("experiment", "version").only(*NEEDED)
-    return sessions.annotate(waits_at=Subquery(waiting)).filter(token=token).first()
-
-
 def deliver(session: Session, rows: Sequence[Incoming]) -> Receipt:
     """Store what is new, acknowledge what is stored, refuse what cannot be; complete the session.
 
-    Takes a session of :func:`session_of`. Raises :class:`~judgments.sessions.lease.SessionOver` or
-    :class:`~judgments.sessions.places.StudyClosed` when something new can no longer be stored.
+    Takes a session of :mod:`judgments.sessions.lookup`. Raises :class:`~judgments.sessions.lease.SessionOver`
+    or :class:`~judgments.sessions.places.StudyClosed` when something new can no longer be stored.
     """
     for attempt in range(ATTEMPTS):
         sorting = _Sorting(session, rows)
@@ -108,9 +91,7 @@ class _Sorting:
         self.conflicts: list[SessionEvent] = []
         self.events: list[SessionEvent] = []
         self.still_open: list[int] = []
-        named = session.trials.filter(public_id__in=[row.trial for row in rows])
-        named = named.select_related("judgment", "pair").defer("attributes")
-        self.trials = {trial.public_id: trial for trial in named}
+        self.trials = named_trials(session, list(dict.fromkeys(row.trial for row in rows)))
         for row in rows:
             self._sort(row)
 
@@ -119,7 +100,7 @@ class _Sorting:
         if trial is None:
             self._refuse(row, "unknown_trial", "This session has no such trial.")
             return
-        known = self.new.get(row.trial) or getattr(trial, "judgment", None)
+        known = self.new.get(row.trial) or trial.known
         try:
             answer = self.protocol.task.parse(
                 row.delivery.response, self.protocol.settings, options=options_of(trial)
