@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-RATING_TASKS = ("likert", "magnitude_estimation", "slider")
+RATING_TASKS = ("likert", "magnitude_estimation", "slider", "best_worst")
 _TRUE = {"true", "1", "1.0", "yes", "t"}
 _FALSE = {"false", "0", "0.0", "no", "f"}
 

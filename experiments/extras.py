@@ -1,7 +1,8 @@
 """Practice, catch and anchor trials: checked rows, and lines that a researcher can write.
 
 One trial per line. Where the task shows pairs: ``right sentence | other sentence | feedback``. Where it
-shows one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
+shows a set: ``best sentence | other | other``, without feedback. Where it shows
+one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
 or no. Feedback is shown after a practice trial. A table's columns pasted with tabs work too.
 """
 
@@ -21,7 +22,7 @@ SENTENCE_KEYS = {"text", "correct", "feedback", "language"}
 
 def checked_trials(rows: Sequence[Any], *, task: Task, kind: str) -> list[dict[str, Any]]:
     """The trials, each of the form the task shows; the first that cannot be shown is refused and named."""
-    check = _checked_pair if task.shows == "pair" else _checked_sentence
+    check = {"pair": _checked_pair, "sentence": _checked_sentence, "set": _checked_set}[task.shows]
     return [check(row, f"{kind} trial {number}", kind=kind) for number, row in enumerate(rows, start=1)]
 
 
@@ -60,6 +61,21 @@ def _checked_pair(row: Any, place: str, *, kind: str) -> dict[str, Any]:
     return dict(row)
 
 
+def _checked_set(row: Any, place: str, *, kind: str) -> dict[str, Any]:
+    _checked_keys(row, place, known=PAIR_KEYS, kind=kind)
+    options = row.get("options")
+    texts = [one.get("text") if isinstance(one, dict) else None for one in options or ()]
+    if not all(isinstance(one, str) and one.strip() for one in texts) or not 3 <= len(set(texts)) <= 6:
+        raise BadInput(f"{place} does not have three to six different sentences.", remedy="Write them all.")
+    if len(set(texts)) < len(texts):
+        raise BadInput(f"{place} has a sentence twice.", remedy="Write different sentences.")
+    if row.get("correct") is not None and row["correct"] not in range(len(texts)):
+        raise BadInput(
+            f"{place} has 'correct' {row['correct']!r}.", remedy="Give the best one's place, from 0."
+        )
+    return dict(row)
+
+
 def _checked_sentence(row: Any, place: str, *, kind: str) -> dict[str, Any]:
     _checked_keys(row, place, known=SENTENCE_KEYS, kind=kind)
     if not isinstance(row.get("text"), str) or not row["text"].strip():
@@ -79,7 +95,7 @@ def _is_number(value: Any) -> bool:
 
 def trials_from_lines(text: str, *, task: Task, kind: str) -> list[dict[str, Any]]:
     """Read lines; the first that cannot be read is named."""
-    read = _pair_line if task.shows == "pair" else _sentence_line
+    read = {"pair": _pair_line, "sentence": _sentence_line, "set": _set_line}[task.shows]
     rows = [read(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
     return checked_trials(rows, task=task, kind=kind)
 
@@ -97,6 +113,11 @@ def _pair_line(line: str, number: int) -> dict[str, Any]:
         raise BadInput(f"line {number} has one sentence.", remedy="Write: right sentence | other sentence.")
     row: dict[str, Any] = {"options": [{"text": right}, {"text": other}], "correct": 0}
     return {**row, "feedback": feedback} if feedback else row
+
+
+def _set_line(line: str, number: int) -> dict[str, Any]:
+    parts = [part.strip() for part in line.split("\t" if "\t" in line else "|")]
+    return {"options": [{"text": part} for part in parts if part], "correct": 0}
 
 
 def _sentence_line(line: str, number: int) -> dict[str, Any]:
@@ -132,7 +153,8 @@ def lines_from_trials(rows: Sequence[dict[str, Any]], *, task: Task) -> str:
 def _line(row: dict[str, Any], task: Task) -> str:
     if "options" in row:
         texts = [one.get("text", "") for one in row["options"]]
-        parts = list(reversed(texts)) if row.get("correct") == 1 else texts
+        right = row.get("correct") or 0
+        parts = [*texts[right : right + 1], *texts[:right], *texts[right + 1 :]]
     else:
         parts = [row.get("text", ""), _written(row.get("correct"), task)]
     parts = [*parts, row.get("feedback", "")]

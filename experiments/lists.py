@@ -4,11 +4,13 @@ Practice, anchor and catch trials are written in the study itself, as JSON lists
 
 - ``{"options": [{"text": "..."}, {"text": "..."}], "correct": 0}`` where the task shows pairs:
   ``correct`` is the place of the intended option in this list, whichever side it is shown on;
+- the same with three to six options where it shows sets, ``correct`` being the place of the best;
 - ``{"text": "...", "correct": 7}`` (or ``"correct": [6, 7]``, lowest and highest right answer) where it
   shows sentences;
 
 each with an optional ``"feedback"``. Practice and anchors may go without ``correct``; catch trials may not.
-A planned trial carries as ``payload`` what a session shows: ``good`` and ``bad``, or ``sentence``.
+A planned trial carries as ``payload`` what a session shows: ``good`` and ``bad``, ``sentence``, or of a set
+the ids of its ``sentences`` or the texts of a ``set`` written in the study.
 """
 
 from collections import Counter
@@ -65,8 +67,11 @@ def design_of(experiment: Experiment) -> Design:
 
 def design_spec(experiment: Experiment, design: Design, targets: Sequence[Stimulus]) -> DesignSpec:
     """What the pure planner needs, from a stored design."""
-    pairs = get_task(experiment.task).shows == "pair"
+    task = get_task(experiment.task)
+    pairs, settings = task.shows == "pair", task.settings(experiment.parameters)
     sampled = design.kind == Design.Kind.SAMPLE
+    if sampled and task.shows == "set":
+        raise BadInput("sets are made of all sentences.", remedy="Choose another scheme than a sample.")
     if sampled and not design.items_per_paradigm:
         raise BadInput(
             "a sample design needs the number of items per paradigm.", remedy="Set items_per_paradigm."
@@ -79,6 +84,8 @@ def design_spec(experiment: Experiment, design: Design, targets: Sequence[Stimul
     return DesignSpec(
         forced_choice=pairs,
         complete=design.kind == Design.Kind.ALL,
+        set_size=settings["size"] if task.shows == "set" else 0,
+        showings=settings["showings"] if task.shows == "set" else 0,
         per_paradigm=design.items_per_paradigm if sampled else None,
         n_blocks=design.n_lists // per_block if per_block else None,
         n_lists=per_block or design.n_lists,
@@ -144,6 +151,8 @@ def _marked(entry: dict[str, Any]) -> dict[str, Any]:
 def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
     """What a session shows: ``good`` and ``bad``, or ``sentence`` with the range of right answers."""
     kept = {name: entry[name] for name in ("feedback", "language") if entry.get(name)}
+    if len(entry.get("options", ())) > 2:
+        return {**kept, "set": [one["text"] for one in entry["options"]], "correct": entry.get("correct")}
     if "options" in entry:
         good, bad = sorted(entry["options"], key=lambda one: not one["expected"])
         if entry.get("correct") is None:
@@ -205,7 +214,7 @@ def make_lists(version: ExperimentVersion) -> list[PresentationList]:
 def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: int) -> list[PlannedTrial]:
     """Rows of one list; practice and anchors belong to the first block."""
     experiment = one.experiment
-    shows_pairs = get_task(experiment.task).shows == "pair"
+    shows = get_task(experiment.task).shows
     entries = checked_extras(experiment)
     items = _items(experiment, places)
     lead = sum(place.kind in (TrialKind.PRACTICE, TrialKind.ANCHOR) for place in places)
@@ -214,8 +223,10 @@ def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: i
         content: dict[str, Any] = {}
         if place.kind in entries:
             content["payload"] = payload_of(entries[place.kind][int(place.key)])
+        elif shows == "set":
+            content["payload"] = {"sentences": [int(key) for key in place.key.split(",")]}
         else:
-            content["pair_id" if shows_pairs else "sentence_id"] = int(place.key)
+            content["pair_id" if shows == "pair" else "sentence_id"] = int(place.key)
             content["item_id"] = items[int(place.key)]
         block = 1 + max(0, place.position - lead - 1) // per_block
         rows.append(
@@ -233,6 +244,8 @@ def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: i
 
 def _items(experiment: Experiment, places: Sequence[PlannedPlace]) -> dict[int, int]:
     """Item of each pair or sentence in a list."""
+    if get_task(experiment.task).shows == "set":
+        return {}
     keys = [int(place.key) for place in places if place.kind in (TrialKind.TARGET, TrialKind.FILLER)]
     if get_task(experiment.task).shows == "pair":
         return dict(experiment.materials.pairs.filter(pk__in=keys).values_list("pk", "good__item"))

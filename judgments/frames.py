@@ -16,6 +16,8 @@ from django.db.models import Count, Exists, OuterRef, Q
 from analysis.columns import JUDGMENT_COLUMNS
 from experiments.models import Experiment, Item, MinimalPair, Sentence
 from judgments.models import Flag, Judgment, Participant, Session
+from judgments.sets import row_per_sentence
+from judgments.tasks.registry import shown_task
 
 BLOCK = 100_000
 _FACTS = {
@@ -47,9 +49,8 @@ def judgment_frame(
     """Every judgment of a study, ordered by session and position; people who withdrew are left out.
 
     In forced choice ``item`` is the pair's item (the pair itself where the item has several pairs),
-    ``sentence_id``
-    the chosen member, ``value`` 1 where that is the expected one. ``session`` and ``trial`` are numbers
-    as text.
+    ``sentence_id`` the chosen member, ``value`` 1 where that is the expected one; a judged set has a row for
+    each of its sentences. ``session`` and ``trial`` are numbers as text.
     """
     people = participant_frame(experiment, include_tests=include_tests)
     sittings = session_frame(experiment, include_tests=include_tests)
@@ -79,7 +80,10 @@ def judgment_frame(
         *_FLAGS,
     ):
         frame[name] = facts[name]
-    return frame.assign(**_material_columns(experiment, facts))[list(JUDGMENT_COLUMNS)]
+    frame = frame.assign(**_material_columns(experiment, facts))
+    if shown_task(experiment.task).shows == "set":
+        frame = row_per_sentence(frame, experiment)
+    return frame[list(JUDGMENT_COLUMNS)]
 
 
 def participant_frame(experiment: Experiment, *, include_tests: bool = False) -> pd.DataFrame:

@@ -13,6 +13,7 @@ TASK_WORDS = {
     "likert": "a rating on a labelled scale",
     "magnitude_estimation": "magnitude estimation against a reference sentence",
     "slider": "a rating on a slider",
+    "best_worst": "best-worst scaling of small sets of sentences",
 }
 RULE_WORDS = {
     "blimp": (

@@ -10,6 +10,7 @@ from experiments.design.latin_square import complete_lists, forced_choice_lists,
 from experiments.design.ordering import OrderRules, fitting_rules, ordered
 from experiments.design.sampling import sampled_blocks
 from experiments.design.trials import PlannedTrial, Stimulus, numbered
+from experiments.design.tuples import tuple_lists
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class DesignSpec:
         Stimuli are minimal pairs whose sides are balanced; otherwise sentences in a Latin square.
     complete : bool
         Rating tasks: every list has every sentence, instead of one condition of each item.
+    set_size, showings : int
+        Best–worst scaling: sentences per set, and sets per sentence over all lists; 0 where single
+        sentences or pairs are shown.
     per_paradigm : int, optional
         Items of each paradigm per list; all when left out.
     n_blocks : int, optional
@@ -39,6 +43,8 @@ class DesignSpec:
 
     forced_choice: bool = False
     complete: bool = False
+    set_size: int = 0
+    showings: int = 0
     per_paradigm: int | None = None
     n_blocks: int | None = None
     n_lists: int | None = None
@@ -67,6 +73,9 @@ def _dealt(
     targets: Sequence[Stimulus], spec: DesignSpec, rng: np.random.Generator
 ) -> list[list[PlannedTrial]]:
     """Targets of each list, not yet ordered."""
+    if spec.set_size:
+        n_lists = spec.n_lists or 1
+        return tuple_lists(targets, rng, size=spec.set_size, showings=spec.showings, n_lists=n_lists)
     rating = complete_lists if spec.complete else latin_square_lists
     deal = forced_choice_lists if spec.forced_choice else rating
     if spec.per_paradigm is None:

@@ -73,7 +73,9 @@ def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str
     shown = []
     for trial in trials:
         sentences = (
-            _written(entries[trial.kind][int(trial.key)]) if trial.kind in entries else texts[int(trial.key)]
+            _written(entries[trial.kind][int(trial.key)])
+            if trial.kind in entries
+            else [text for key in trial.key.split(",") for text in texts[int(key)]]
         )
         if trial.expected_first is False:
             sentences = sentences[::-1]
@@ -83,7 +85,8 @@ def shown_trials(study: Experiment, trials: list[PlannedTrial]) -> list[dict[str
 
 def texts_of(study: Experiment, trials: list[PlannedTrial]) -> dict[int, list[str]]:
     """Sentences of planned targets and fillers by the row's id; of a pair, the expected one first."""
-    keys = [int(trial.key) for trial in trials if trial.kind in {"target", "filler"}]
+    planned = [trial.key for trial in trials if trial.kind in {"target", "filler"}]
+    keys = {int(key) for one in planned for key in one.split(",")}  # a set names all its sentences
     if shown_task(study.task).shows == "pair":
         pairs = MinimalPair.objects.filter(pk__in=keys).select_related("good", "bad")
         return {pair.pk: [pair.good.text, pair.bad.text] for pair in pairs}

@@ -129,7 +129,7 @@ def answer(request: HttpRequest, session: Session, public_id: str) -> HttpRespon
     """Record one judgment; say what is wrong with it when it cannot be one."""
     if request.method != "POST":
         return redirect("session", token=session.token)
-    response = request.POST.get("response", "")[:1000]
+    response = protocol_of(session.version).task.sent(request.POST)[:1000]
     try:
         record(session, public_id, Delivery(response, timing={"no_rt": True}))
     except UnknownTrial:

@@ -31,6 +31,7 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: s
         "parts": protocol.task.screen(protocol.settings, shown=trial.shown),
         "problem": problem,
         "given": given,
+        "chosen": protocol.task.fields(given),
     }
 
 
@@ -64,7 +65,7 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
         sentence_context(trial.shown)
     ]
     is_correct = trial.judgment.is_correct
-    answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response]
+    answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response.partition(" ")[0]]
     return {
         "is_correct": is_correct,
         "feedback": trial.correct.get("feedback", ""),

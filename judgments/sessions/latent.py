@@ -30,6 +30,17 @@ def felt(trial: Trial, scale: tuple[float | None, float | None]) -> float:
     return 0.0
 
 
+def felt_options(trial: Trial) -> dict[str, float]:
+    """Latent z of every sentence of a set, by the id of its option."""
+    shown = trial.shown.get("options", ())
+    materials = trial.session.experiment.materials_id
+    keys = [one["sentence_id"] for one in shown if one.get("sentence_id")]
+    rows = Sentence.objects.filter(material_set=materials, key__in=keys).select_related("item__paradigm")
+    known = {one.key: acceptability_of(one) for one in rows}
+    right = trial.correct.get("option")
+    return {one["id"]: CATCH * (one["id"] == right) + known.get(one["sentence_id"], 0.0) for one in shown}
+
+
 def acceptability_of(sentence: Sentence) -> float:
     """Latent z of a stored sentence."""
     known = sentence.attributes.get("acceptability")

@@ -1,5 +1,6 @@
 """A planned list becomes the trials of one session: texts, order and sides as they will be shown."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
@@ -22,10 +23,34 @@ def prepare_trials(session: Session) -> None:
     materials = session.experiment.materials
     language = materials.language if materials else protocol.language
     planned = session.list.planned_trials.select_related("sentence", "pair__good", "pair__bad")
-    Trial.objects.bulk_create(_trial(session, one, language=language, arranged=arranged) for one in planned)
+    sets = _Sets(planned, language=language, turn=turn)
+    Trial.objects.bulk_create(
+        _trial(session, one, language=language, arranged=arranged, sets=sets) for one in planned
+    )
 
 
-def _trial(session: Session, planned: PlannedTrial, *, language: str, arranged: dict[str, Any]) -> Trial:
+class _Sets:
+    """The sentences of the sets of a list, in an order that turns from participant to participant."""
+
+    def __init__(self, planned: Iterable[PlannedTrial], *, language: str, turn: int) -> None:
+        keys = {key for one in planned for key in one.payload.get("sentences", ())}
+        self.sentences = Sentence.objects.in_bulk(keys)
+        self.language, self.turn = language, turn
+
+    def options(self, payload: dict[str, Any]) -> list[dict[str, Any]]:
+        """What a set shows."""
+        members = [_text(self.sentences[key], self.language) for key in payload.get("sentences", ())]
+        members += [
+            {"sentence_id": "", "text": text, "language": payload.get("language") or self.language}
+            for text in payload.get("set", ())
+        ]
+        start = self.turn % max(1, len(members))
+        return [{"id": new_public_id(), **one} for one in members[start:] + members[:start]]
+
+
+def _trial(
+    session: Session, planned: PlannedTrial, *, language: str, arranged: dict[str, Any], sets: _Sets
+) -> Trial:
     trial = Trial(
         session=session,
         position=planned.position,
@@ -36,7 +61,9 @@ def _trial(session: Session, planned: PlannedTrial, *, language: str, arranged: 
         pair_id=planned.pair_id,
         expected_first=planned.expected_first,
     )
-    if planned.pair is not None or "good" in planned.payload:
+    if {"sentences", "set"} & set(planned.payload):
+        trial.shown = {"options": sets.options(planned.payload), **arranged}
+    elif planned.pair is not None or "good" in planned.payload:
         if trial.expected_first is None:
             trial.expected_first = bool(trial.position % 2)
         trial.shown = {"options": _options(planned, language, good_first=trial.expected_first), **arranged}
@@ -76,6 +103,10 @@ def _entry(payload: dict[str, Any], name: str, *, language: str) -> dict[str, st
 def _correct(trial: Trial, payload: dict[str, Any]) -> dict[str, Any]:
     """The intended answer of a catch or practice trial, in terms of what is shown."""
     correct: dict[str, Any] = {"feedback": payload["feedback"]} if payload.get("feedback") else {}
+    if "set" in payload:
+        best = None if payload.get("correct") is None else payload["set"][payload["correct"]]
+        right = [one["id"] for one in trial.shown["options"] if one["text"] == best]
+        return {**correct, "option": right[0]} if right else correct
     if "options" in trial.shown:
         if payload.get("open"):  # practice without a right answer
             return correct

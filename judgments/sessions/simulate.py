@@ -1,6 +1,6 @@
 """Synthetic participants: the answers they give, and a whole sitting through the same steps as people."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from judgments.sessions.advance import show
 from judgments.sessions.arrive import Arrival, arrive
 from judgments.sessions.clock import retime
 from judgments.sessions.finish import finish
-from judgments.sessions.latent import felt
+from judgments.sessions.latent import felt, felt_options
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import Delivery, options_of, record
 from judgments.sessions.withdraw import leave
@@ -48,10 +48,14 @@ class Mind:
         acceptability = felt(trial, task.scale(settings))
         if task.shows == "sentence" and not trial.correct:
             acceptability += self.bias
+        options = options_of(trial)
+        if task.shows == "set":
+            known = felt_options(trial)
+            options = [replace(one, acceptability=known[one.id]) for one in options]
         return task.simulate(
             self.rng,
             settings,
-            options=options_of(trial),
+            options=options,
             acceptability=acceptability,
             profile=self.persona.profile,
         )

@@ -40,7 +40,7 @@ def go_through(browser: Browser, page: Page, mind: Mind) -> Session | None:
         if form is None or answered == mind.persona.stops_after:
             break
         data = _filled(form, mind)
-        answered += "response" in data
+        answered += bool(TRIAL.search(form.action))
         page = browser.post(form.action, {**form.hidden, **data})
         if page.status >= 400:
             raise Stuck(f"{form.action} answered {page.status}: {page.title()}.")
@@ -60,7 +60,7 @@ def _filled(form: Form, mind: Mind) -> dict[str, Any]:
     if "consent" in form.names():
         data: dict[str, Any] = {"consent": "yes"}
     elif found := TRIAL.search(form.action):
-        data = {"response": mind.response(_trial(**found.groupdict()))}
+        data = dict(mind.protocol.task.fields(mind.response(_trial(**found.groupdict()))))
     elif form.action.rstrip("/").endswith("/quiz"):
         data = _quiz_answers(form)
     elif form.action.rstrip("/").endswith("/questions"):

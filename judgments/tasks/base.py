@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis.errors import BadInput
 
-Shows = Literal["pair", "sentence"]
+Shows = Literal["pair", "sentence", "set"]
 PROFILES = ("honest", "careless", "left-biased", "random")
 
 
@@ -67,6 +67,7 @@ class Option:
     id: str
     text: str
     expected: bool | None = None
+    acceptability: float | None = None  # latent z, in simulation and where a set is shown only
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,14 @@ class Task:
     def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
         """What the task's template shows beside sentences: points, labels, buttons; nothing secret."""
         return {}
+
+    def sent(self, form: Mapping[str, str]) -> str:
+        """The response that a plain form sends; a task with other fields than ``response`` overrides it."""
+        return form.get("response", "")
+
+    def fields(self, response: str) -> dict[str, str]:
+        """The fields of the plain form that make a response: the inverse of :meth:`sent`."""
+        return {"response": response}
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Turn what a form or a script sent into an :class:`Answer`; raise :class:`BadResponse`."""

@@ -1,0 +1,67 @@
+"""Best–worst scaling: how often a sentence was the best less how often it was the worst."""
+
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.rows import column_or_blank, is_kind, numbers
+
+
+def best_worst_scores(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Count best and worst choices of each sentence.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per sentence of an answered set
+        Needs ``sentence_id`` and ``value``: 1 where the sentence was chosen as the best of its set, −1
+        where as the worst, 0 where as neither. Only targets are used; missing answers are left out.
+
+    Returns
+    -------
+    DataFrame
+        ``sentence_id``, ``item``, ``condition``, ``n`` (sets in which it was judged), ``best``, ``worst``,
+        ``score``, by sentence in alphabetical order.
+
+    Raises
+    ------
+    MissingColumns
+        If a needed column is absent.
+
+    Notes
+    -----
+    score = (best − worst) / n, from −1 (always the worst) to 1 (always the best). It is the mean of
+    ``value``, so the rating statistics (item means, agreement) read the same rows. Scores rest on
+    comparisons within a set: they rank the sentences of one study, and say nothing about another's.
+
+    References
+    ----------
+    Louviere, Flynn & Marley (2015), *Best-Worst Scaling*, CUP, ch. 2. Kiritchenko & Mohammad (2017), ACL.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"sentence_id": ["a", "b", "c", "a", "b", "c"], "value": [1, 0, -1, 1, -1, 0]})
+    >>> best_worst_scores(rows)[["sentence_id", "n", "score"]].values.tolist()
+    [['a', 2, 1.0], ['b', 2, -0.5], ['c', 2, -0.5]]
+    """
+    require_columns(judgments, "sentence_id", "value")
+    rows = judgments[is_kind(judgments, ("target",))]
+    table = pd.DataFrame(
+        {
+            "sentence_id": rows["sentence_id"].astype(str).to_numpy(),
+            "item": column_or_blank(rows, "item").astype(str).to_numpy(),
+            "condition": column_or_blank(rows, "condition").astype(str).to_numpy(),
+            "value": numbers(rows),
+        }
+    ).dropna(subset=["value"])
+    table = table.assign(best=table["value"] == 1, worst=table["value"] == -1)
+    found = (
+        table.groupby("sentence_id", sort=True)
+        .agg(
+            item=("item", "first"),
+            condition=("condition", "first"),
+            n=("value", "size"),
+            best=("best", "sum"),
+            worst=("worst", "sum"),
+        )
+        .reset_index()
+    )
+    return found.assign(score=(found["best"] - found["worst"]) / found["n"])

@@ -1,0 +1,86 @@
+"""Best–worst scaling in a real browser: by keyboard, by touch, with and without the engine."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from experiments.lifecycle import open_study
+from experiments.models import Design
+from judgments.models import Judgment, Session
+from tests.cast import ada, begin, draft, material_set
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def a_session(**fields) -> Session:
+    materials = material_set(n_items=4, texts=("The keys {n} to the old door are here.", "The {n} is keys."))
+    experiment = draft(
+        task="best_worst", materials=materials, parameters={"size": 4, "showings": 2}, **fields
+    )
+    Design.objects.create(experiment=experiment, n_lists=2, seed=3)
+    open_study(experiment, ada())
+    return begin(experiment)
+
+
+def past_the_instructions(page: Page, session: Session) -> None:
+    page.goto(f"/s/{session.token}/")
+    with page.expect_navigation():
+        page.locator("main .button.primary").click()
+
+
+def mark(page: Page, name: str, place: int) -> None:
+    one = page.locator(f"input[name={name}]").nth(place)
+    one.tap() if page.evaluate("navigator.maxTouchPoints > 0") else one.click()
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_whole_session_with_and_without_the_engine(open_page, check_page, plain, width):
+    session = a_session()
+    page = open_page(width=width, plain=plain, has_touch=width == 320)
+    past_the_instructions(page, session)
+    for number in range(2):
+        if not plain:
+            page.locator(".task[data-onset]").wait_for()
+            page.wait_for_timeout(250)
+        if number == 0:
+            check_page(page)
+        mark(page, "best", 1)
+        page.locator("main .button.primary").click()
+        expect(page.locator("[role=alert]")).to_contain_text("best and the worst")
+        mark(page, "worst", 2)
+        before = page.locator("input[name=best]").first.get_attribute("value")
+        page.locator("main .button.primary").click()
+        expect(page.locator(f"input[value='{before}']")).to_have_count(0)
+    page.locator(".code").wait_for()
+    assert [one.value for one in Judgment.objects.all()] == [2, 2]
+
+
+def test_one_sentence_cannot_be_both(open_page):
+    session = a_session()
+    page = open_page()
+    past_the_instructions(page, session)
+    page.locator(".task[data-onset]").wait_for()
+    mark(page, "best", 0)
+    mark(page, "worst", 0)
+    page.wait_for_timeout(250)
+    page.locator("main .button.primary").click()
+    expect(page.locator("[role=alert]")).to_contain_text("two different sentences")
+    assert Judgment.objects.count() == 0
+
+
+def test_by_keyboard_in_a_right_to_left_language(open_page, check_page):
+    session = a_session(language="ar")
+    page = open_page()
+    past_the_instructions(page, session)
+    page.locator(".task[data-onset]").wait_for()
+    page.wait_for_timeout(250)
+    check_page(page)
+    for _ in range(2):
+        page.locator(".task[data-onset]").wait_for()
+        page.wait_for_timeout(250)
+        trial = page.locator(".task").get_attribute("data-trial")
+        for key in ("Tab", "Space", "Tab", "ArrowDown", "Enter"):
+            page.keyboard.press(key)
+        page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
+    page.locator(".code").wait_for()
+    assert {(one.value, one.input_type) for one in Judgment.objects.all()} == {(1, "keyboard")}
