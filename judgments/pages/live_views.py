@@ -3,7 +3,6 @@
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from experiments.models import Experiment
@@ -30,5 +29,4 @@ def _numbers(study: Experiment) -> dict[str, object]:
     return {
         "live": look_at(study),
         "is_collected": study.origin == Experiment.Origin.COLLECTED,
-        "seen_at": timezone.now(),
     }

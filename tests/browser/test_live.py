@@ -1,0 +1,29 @@
+"""The live page in a browser: it renews itself, says so politely, and keeps the reader's focus."""
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from tests import cast
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_numbers_renew_themselves_and_the_focus_stays(client, open_page, live_server):
+    cache.clear()
+    study = cast.study("agreement", target_judgments=10)
+    client.force_login(cast.ada())
+    page = open_page(width=1280)
+    cookie = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page.goto("/studies/agreement/live/")
+    expect(page.get_by_text("These numbers renew themselves")).to_be_visible()
+    page.locator("section[aria-labelledby=lists]").focus()
+    cast.sit(study, "pia")
+    expect(page.locator("[data-live-said]")).to_have_text(
+        "1 complete, 0 in session now, 4 judgments.", timeout=20_000
+    )
+    expect(page.locator("dl.facts dd").first).to_contain_text("1 of 10 wanted")
+    assert page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "lists"
+    cast.sit(study, "quentin", n=1)
+    expect(page.locator("[data-live-said]")).to_contain_text("1 in session now", timeout=20_000)
