@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment
@@ -92,14 +92,49 @@ def undo(entry: Payment, *, by: Any) -> Payment:
     )
 
 
+@transaction.atomic
 def approve_many(study: Experiment, sessions: QuerySet[Session], *, by: Any) -> int:
     """Approve the study's pay for those of the sessions that are payable and undecided."""
     if not study.reward_minor:
         raise BadInput("the study does not say what it pays.", remedy="Set the pay under Task and texts.")
-    wanted = list(undecided(study).filter(pk__in=sessions.values("pk")).order_by("pk"))
-    for session in wanted:
-        approve(session, amount_minor=study.reward_minor, currency=study.currency, by=by)
+    asked = payable(study).filter(pk__in=sessions.values("pk")).order_by("pk")
+    held = list(asked.select_for_update(of=("self",)).values_list("pk", flat=True))
+    wanted = list(
+        undecided(study).filter(pk__in=held).select_related("participant").annotate(n=Count("payments"))
+    )
+    rows = [_reward(study, session, place=session.n, by=by) for session in wanted]
+    Payment.objects.bulk_create(rows, batch_size=500)
+    AuditEntry.objects.bulk_create(
+        (AuditEntry(experiment=study, user=by, action=_action(row), details=_details(row)) for row in rows),
+        batch_size=500,
+    )
     return len(wanted)
+
+
+def _reward(study: Experiment, session: Session, *, place: int, by: Any) -> Payment:
+    return Payment(
+        session=session,
+        kind=Kind.REWARD,
+        amount_minor=study.reward_minor,
+        currency=study.currency,
+        idempotency_key=f"{Kind.REWARD}-{session.pk}-{place}",
+        decided_by=by,
+    )
+
+
+def _action(row: Payment) -> str:
+    return f"pay: {row.get_kind_display()}"
+
+
+def _details(row: Payment) -> dict[str, Any]:
+    """What the trail says of an entry."""
+    return {
+        "participant": row.session.participant.pseudonym,
+        "session": row.session_id,
+        "amount": written(row.amount_minor, row.currency),
+        **({"reason": row.reason} if row.reason else {}),
+        **({"of": row.reverses.get_kind_display()} if row.reverses else {}),
+    }
 
 
 def _locked(session: Session) -> Payment | None:
@@ -138,14 +173,7 @@ def _add(
         decided_by=by,
         **fields,
     )
-    details = {
-        "participant": session.participant.pseudonym,
-        "session": session.pk,
-        "amount": written(amount_minor, currency),
-        **({"reason": fields["reason"]} if fields.get("reason") else {}),
-        **({"of": fields["reverses"].get_kind_display()} if fields.get("reverses") else {}),
-    }
     AuditEntry.objects.create(
-        experiment=session.experiment, user=by, action=f"pay: {row.get_kind_display()}", details=details
+        experiment=session.experiment, user=by, action=_action(row), details=_details(row)
     )
     return row

@@ -3,7 +3,10 @@
 import pytest
 
 from judgments.models import Session, SessionEvent
+from judgments.sessions.browser import InProcess
 from judgments.sessions.comprehension import right_place
+from judgments.sessions.simulate import Persona
+from judgments.sessions.visit import visit
 from tests import cast
 from tests.judgments.screens import walk
 
@@ -88,3 +91,10 @@ def test_the_page_says_nothing_about_the_right_answer(client):
     html = client.get(address).content.decode()
     values = [one["value"] for one in walk.fields(html) if one.get("name") == "answer_1"]
     assert values == ["1", "2", "3"]
+
+
+def test_synthetic_people_pass_the_quiz_on_their_way():
+    study = cast.study("agreement", quiz=QUIZ)
+    session = visit(InProcess(), study, Persona("one"))
+    assert session.status == Session.Status.COMPLETE
+    assert SessionEvent.objects.get(kind="quiz").details["wrong"] == []
