@@ -50,7 +50,7 @@ JUDGMENT_COLUMNS = _table(
     Column(
         "value",
         "number",
-        "Answer on the task's scale; forced choice: 1 expected member chosen, 0 the other; yes-no: 1 yes, 0 no.",
+        "Answer on the task's scale; forced choice: 1 the expected member, 0 the other; yes-no: 1 yes, 0 no.",
     ),
     Column("scale_low", "number", "Lowest point of the scale shown."),
     Column("scale_high", "number", "Highest point of the scale shown."),
