@@ -1,5 +1,7 @@
 """Judgments of sets, for :mod:`judgments.frames`: a row for each sentence that was compared."""
 
+from collections import Counter
+
 import pandas as pd
 
 from experiments.models import Experiment
@@ -14,8 +16,7 @@ def row_per_sentence(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFram
 
     ``frame`` has a row per trial, with the response as it was sent: the best option's id and the worst's.
     """
-    trials = Trial.objects.filter(session__experiment=experiment, judgment__isnull=False)
-    shown = {str(pk): one.get("options", []) for pk, one in trials.values_list("pk", "shown")}
+    shown, n_planned = _shown(experiment)
     options = [shown.get(str(trial), []) for trial in frame["trial"]]
     spread = frame.loc[frame.index.repeat([len(one) for one in options])].reset_index(drop=True)
     marked = [
@@ -30,10 +31,21 @@ def row_per_sentence(frame: pd.DataFrame, experiment: Experiment) -> pd.DataFram
         sentence_id=pd.Categorical(keys),
         value=pd.Series(marked, dtype="float64"),
         response=pd.Categorical([MEANING[value] for value in marked]),
+        n_planned=spread["session"].astype(str).map(n_planned).astype("int64"),
         scale_low=-1.0,
         scale_high=1.0,
         **{name: pd.Categorical(told[name]) if len(told) else pd.Categorical([]) for name in FROM_MATERIALS},
     )
+
+
+def _shown(experiment: Experiment) -> tuple[dict[str, list[dict[str, str]]], Counter[str]]:
+    """Options of every trial, and the rows that each session will have when it is complete."""
+    trials = Trial.objects.filter(session__experiment=experiment).values_list("pk", "session_id", "shown")
+    shown, n_rows = {}, Counter[str]()
+    for pk, session, one in trials.iterator():
+        shown[str(pk)] = one.get("options", [])
+        n_rows[str(session)] += len(shown[str(pk)])
+    return shown, n_rows
 
 
 def _value(option_id: str, response: str) -> float:

@@ -121,6 +121,8 @@ def test_frames_have_a_row_per_sentence_and_scores_recover_what_was_felt():
     good = scores[scores.index.str.endswith("good")].mean()
     assert good > 0.2 > scores[scores.index.str.endswith("bad")].mean()
     assert frame["item"].nunique() == 4
+    every = judgment_frame(experiment)
+    assert (every.groupby("session", observed=True).size() == every["n_planned"].iloc[0]).all()
     told = agreement_report(frame)
     assert told["overall"]["individual_agreement"] > 0.6
 
