@@ -17,7 +17,7 @@ TOKEN = OpenApiParameter(
 )
 
 
-class SentenceSerializer(serializers.Serializer):
+class ShownSentenceSerializer(serializers.Serializer):
     """A sentence as it is to be shown."""
 
     id = serializers.CharField(help_text="Opaque; the answer to a forced choice.", allow_blank=True)
@@ -34,8 +34,8 @@ class PlannedTrialSerializer(serializers.Serializer):
     block = serializers.IntegerField()
     is_practice = serializers.BooleanField()
     is_answered = serializers.BooleanField()
-    options = SentenceSerializer(many=True)
-    sentence = SentenceSerializer(allow_null=True)
+    options = ShownSentenceSerializer(many=True)
+    sentence = ShownSentenceSerializer(allow_null=True)
     parts = serializers.DictField(required=False, help_text="Where they differ from the task's.")
 
 
@@ -47,7 +47,7 @@ class PlannedTaskSerializer(serializers.Serializer):
     parts = serializers.DictField()
 
 
-class PlanSerializer(serializers.Serializer):
+class TrialPlanSerializer(serializers.Serializer):
     """The plan of a session."""
 
     format = serializers.IntegerField()
@@ -124,7 +124,7 @@ class SessionPlan(APIView):
         summary="The plan of a session",
         operation_id="session_plan",
         parameters=[TOKEN],
-        responses={200: PlanSerializer, **FAILURES},
+        responses={200: TrialPlanSerializer, **FAILURES},
         auth=[],
     )
     def get(self, request: object, token: str) -> None:
