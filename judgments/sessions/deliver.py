@@ -1,7 +1,7 @@
 """Answers in the background: one or many, in any order, any number of times, each stored once.
 
-The usual way takes four queries whatever the number of rows: the session with the first trial that
-still waits, the trials named, the lease, the rows. What is acknowledged is committed.
+The usual way takes three queries whatever the number of rows: the session with the trials named, the lease
+(unless it was renewed just now), the rows. What is acknowledged is committed.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions.finish import NotFinished, finish
 from judgments.sessions.incoming import Incoming
 from judgments.sessions.lease import renew
-from judgments.sessions.lookup import named_trials
+from judgments.sessions.lookup import session_of
 from judgments.sessions.places import lease_end
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import judgment_of, options_of, screen_after
@@ -54,6 +54,8 @@ def deliver(session: Session, rows: Sequence[Incoming]) -> Receipt:
     or :class:`~judgments.sessions.places.StudyClosed` when something new can no longer be stored.
     """
     for attempt in range(ATTEMPTS):
+        if attempt:
+            session = session_of(session.token, sent=[row.trial for row in rows]) or session
         sorting = _Sorting(session, rows)
         try:
             sorting.store()
@@ -91,7 +93,7 @@ class _Sorting:
         self.conflicts: list[SessionEvent] = []
         self.events: list[SessionEvent] = []
         self.still_open: list[int] = []
-        self.trials = named_trials(session, list(dict.fromkeys(row.trial for row in rows)))
+        self.trials: dict[str, Trial] = session.named
         for row in rows:
             self._sort(row)
 
@@ -128,24 +130,33 @@ class _Sorting:
         """Write everything, or nothing."""
         if not self.new and not self.conflicts:
             return
+        screen = self._screen()
+        if len(self.new) == 1 and not self.events and not self.conflicts and self._is_fresh(screen):
+            for judgment in self.new.values():
+                judgment.save(force_insert=True)  # one statement is its own transaction
+            return
         with transaction.atomic():
             if self.new:
-                self._renew(max((one.trial for one in self.new.values()), key=lambda trial: trial.position))
+                if not self._is_fresh(screen):
+                    renew(self.session, screen=screen)
                 Judgment.objects.bulk_create(self.new.values())
             if events := self.events + self._unknown_conflicts():
                 SessionEvent.objects.bulk_create(events)
 
-    def _renew(self, last: Trial) -> None:
-        """Renew the lease, unless that was done just now and the participant is where they were."""
-        session, screen = self.session, screen_after(last)
-        is_fresh = (
+    def _screen(self) -> str:
+        """Where the participant is after the last of the new answers."""
+        last = max((one.trial for one in self.new.values()), key=lambda trial: trial.position, default=None)
+        return screen_after(last) if last else self.session.screen
+
+    def _is_fresh(self, screen: str) -> bool:
+        """Whether the lease was renewed just now, and the participant is where they were."""
+        session = self.session
+        return (
             session.status == Session.Status.ACTIVE
             and session.screen == screen
             and session.lease_expires_at is not None
             and lease_end(session.experiment, timezone.now()) - session.lease_expires_at < FRESH
         )
-        if not is_fresh:
-            renew(session, screen=screen)
 
     def _unknown_conflicts(self) -> list[SessionEvent]:
         """Conflicts that were not noted before: a delivery sent again is one event."""

@@ -1,11 +1,14 @@
-"""What a delivery of answers looks up: its session and its trials, one query each.
+"""What a delivery of answers looks up: its session and the trials it names, in one query.
 
-Storing an answer is the busiest thing the platform does, and building these two queries anew each time
-would cost more than running them; so they are written out, once, in SQL that PostgreSQL and SQLite share.
+Storing an answer is the busiest thing the platform does, and building this query anew each time would cost
+more than running it; so it is written out, once, in SQL that PostgreSQL and SQLite share.
 """
 
+import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
@@ -14,73 +17,92 @@ TABLES = {
     model.__name__.lower(): f'"{model._meta.db_table}"'
     for model in (Session, Trial, Judgment, Experiment, ExperimentVersion, MinimalPair)
 }
-SESSION = """
-SELECT s.id, s.token, s.status, s.screen, s.lease_expires_at, s.last_seen_at, s.experiment_id, s.version_id,
-  e.lease_minutes AS lease_minutes, v.sha256 AS version_sha256,
-  (SELECT t.position FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id
-   WHERE t.session_id = s.id AND j.id IS NULL{but_for} ORDER BY t.position LIMIT 1) AS waits_at
-FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
-  JOIN {experimentversion} v ON v.id = s.version_id
-WHERE s.token = %s"""
-NAMED = """
-SELECT t.id, t.session_id, t.position, t.kind, t.block, t.public_id, t.sentence_id, t.pair_id,
-  t.expected_first, t.shown, t.correct, t.shown_at, p.good_id AS good_id, p.bad_id AS bad_id,
-  j.id AS known_id, j.response AS known_response, j.is_correct AS known_is_correct
-FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id
-WHERE t.session_id = %s AND t.public_id IN ({marks})"""
+# LIMIT keeps PostgreSQL from working the inner query out again for every trial.
+WITHOUT_TRIALS = """
+WITH s AS (
+  SELECT s.id, s.token, s.status, s.screen, s.lease_expires_at, s.last_seen_at, s.experiment_id, s.version_id,
+    e.lease_minutes AS lease_minutes, v.sha256 AS version_sha256,
+    (SELECT t.position FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id
+     WHERE t.session_id = s.id AND j.id IS NULL{but_for} ORDER BY t.position LIMIT 1) AS waits_at
+  FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
+    JOIN {experimentversion} v ON v.id = s.version_id
+  WHERE s.token = %s LIMIT 1)
+SELECT s.*{columns} FROM s{joins}"""
+COLUMNS = """, t.id AS trial_id, t.position AS trial_position, t.kind AS trial_kind, t.block AS trial_block,
+  t.public_id AS trial_public_id, t.pair_id AS trial_pair_id, t.expected_first AS trial_expected_first,
+  t.shown AS trial_shown, t.correct AS trial_correct, t.shown_at AS trial_shown_at,
+  p.good_id AS pair_good_id, p.bad_id AS pair_bad_id,
+  j.id AS known_id, j.response AS known_response, j.is_correct AS known_is_correct"""
+JOINS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
+  LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
 
 
 @lru_cache(maxsize=512)
-def _session_sql(n: int) -> str:
-    but_for = f" AND t.public_id NOT IN ({_marks(n)})" if n else ""
-    return SESSION.format(**TABLES, but_for=but_for)
+def _sql(n: int) -> str:
+    marks = ", ".join(["%s"] * n)
+    but_for = f" AND t.public_id NOT IN ({marks})" if n else ""
+    joins = JOINS.format(**TABLES, marks=marks) if n else ""
+    return WITHOUT_TRIALS.format(**TABLES, but_for=but_for, columns=COLUMNS if n else "", joins=joins)
 
 
-@lru_cache(maxsize=512)
-def _named_sql(n: int) -> str:
-    return NAMED.format(**TABLES, marks=_marks(n))
+def session_of(token: str, *, sent: Sequence[str] = ()) -> Session | None:
+    """The session of a token.
 
-
-def _marks(n: int) -> str:
-    return ", ".join(["%s"] * n)
-
-
-def session_of(token: str, *, sent: Sequence[str]) -> Session | None:
-    """The session of a token, with ``waits_at``: the first position that this delivery leaves open."""
-    found = list(Session.objects.raw(_session_sql(len(sent)), [*sent, token]))
-    if not found:
+    It has ``waits_at``, the first position that a delivery of ``sent`` leaves open, and ``named``: those
+    of its trials that are sent, by public id, each with ``known``, the judgment it has already.
+    """
+    ids = list(dict.fromkeys(sent))
+    rows = list(Session.objects.raw(_sql(len(ids)), [*ids, token, *ids]))
+    if not rows:
         return None
-    session = found[0]
+    session, db = rows[0], rows[0]._state.db
     session.experiment = Experiment.from_db(
-        session._state.db, ["id", "lease_minutes"], [session.experiment_id, session.lease_minutes]
+        db, ["id", "lease_minutes"], [session.experiment_id, session.lease_minutes]
     )
     session.version = ExperimentVersion.from_db(
-        session._state.db, ["id", "sha256"], [session.version_id, session.version_sha256]
+        db, ["id", "sha256"], [session.version_id, session.version_sha256]
     )
+    session.named = {row.trial_public_id: _trial(row) for row in rows if ids and row.trial_id is not None}
     return session
 
 
-def named_trials(session: Session, public_ids: Sequence[str]) -> dict[str, Trial]:
-    """Trials of a session by their public ids, with ``known``: the judgment that one has already, if any."""
-    if not public_ids:
-        return {}
-    rows = Trial.objects.raw(_named_sql(len(public_ids)), [session.pk, *public_ids])
-    return {trial.public_id: _joined(trial) for trial in rows}
-
-
-def _joined(trial: Trial) -> Trial:
-    """Hang the joined columns up where the rest of the code looks for them."""
-    db = trial._state.db
+def _trial(row: Any) -> Trial:
+    """A trial from the columns beside its session's, with its pair and its judgment."""
+    db = row._state.db
+    values = {
+        "id": row.trial_id,
+        "session_id": row.pk,
+        "position": row.trial_position,
+        "kind": row.trial_kind,
+        "block": row.trial_block,
+        "public_id": row.trial_public_id,
+        "pair_id": row.trial_pair_id,
+        "expected_first": _flag(row.trial_expected_first),
+        "shown": _document(row.trial_shown),
+        "correct": _document(row.trial_correct),
+        "shown_at": _moment(row.trial_shown_at),
+    }
+    names = [field.attname for field in Trial._meta.concrete_fields if field.attname in values]
+    trial = Trial.from_db(db, names, [values[name] for name in names])
     if trial.pair_id is not None:
-        trial.pair = MinimalPair.from_db(
-            db, ["id", "good_id", "bad_id"], [trial.pair_id, trial.good_id, trial.bad_id]
-        )
+        members = [trial.pair_id, row.pair_good_id, row.pair_bad_id]
+        trial.pair = MinimalPair.from_db(db, ["id", "good_id", "bad_id"], members)
     trial.known = None
-    if trial.known_id is not None:
-        is_correct = None if trial.known_is_correct is None else bool(trial.known_is_correct)
-        trial.known = Judgment.from_db(
-            db,
-            ["id", "trial_id", "response", "is_correct"],
-            [trial.known_id, trial.pk, trial.known_response, is_correct],
-        )
+    if row.known_id is not None:
+        known = [row.known_id, trial.pk, row.known_response, _flag(row.known_is_correct)]
+        trial.known = Judgment.from_db(db, ["id", "trial_id", "response", "is_correct"], known)
     return trial
+
+
+def _flag(value: Any) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _document(value: Any) -> Any:
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _moment(value: Any) -> datetime | None:
+    """SQLite keeps times as text in UTC."""
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
