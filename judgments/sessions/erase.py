@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from experiments.models import AuditEntry
@@ -19,16 +19,26 @@ from judgments.models import (
 )
 
 BY_PARTICIPANT = "deleted by the participant"
+ATTEMPTS = 4
 ON_REQUEST = "deleted on request"
 
 
-@transaction.atomic
 def erase(participant: Participant, *, reason: str, by: Any = None, forget: bool = False) -> int:
     """Delete what a person answered; gives the number of judgments. Done twice, it has one effect.
 
     What stays: the pseudonym, consent and its withdrawal, state, code and pay of each session. ``forget``
     deletes the platform's id as well, after which nobody can tell whose pay it was.
     """
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return _erase(participant, reason, by=by, forget=forget)
+        except IntegrityError:  # an answer came in between our look and our deletion: look again
+            continue
+    return _erase(participant, reason, by=by, forget=forget)
+
+
+@transaction.atomic
+def _erase(participant: Participant, reason: str, *, by: Any, forget: bool) -> int:
     held = Participant.objects.select_for_update().get(pk=participant.pk)
     if forget:
         PlatformIdentity.objects.filter(participant=held).delete()
