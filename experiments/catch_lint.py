@@ -16,7 +16,7 @@ def catch_problems(study: Experiment) -> list[str]:
     practice = [text for entry in study.practice if isinstance(entry, dict) for text in _texts(entry)]
     found = catch_remarks(texts, _targets(study), practice=practice)
     task = get_task(study.task)
-    if task.shows == "pair":
+    if task.shows != "sentence":
         return found
     answers = [_answer(entry.get("correct")) for entry in entries]
     return [*answer_remarks(answers, task.scale(task.settings(study.parameters))), *found]

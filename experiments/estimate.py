@@ -4,7 +4,14 @@ from math import ceil
 
 from experiments.models import Experiment
 
-TRIAL_SECONDS = {"forced_choice": 6, "likert": 6, "yes_no": 5, "slider": 7, "magnitude_estimation": 10}
+TRIAL_SECONDS = {
+    "forced_choice": 6,
+    "likert": 6,
+    "yes_no": 5,
+    "slider": 7,
+    "magnitude_estimation": 10,
+    "best_worst": 12,
+}
 OTHER_TRIAL, QUESTION, QUIZ_QUESTION = 8, 8, 15  # seconds
 SIGNS_PER_SECOND = {"zh": 5, "ja": 6}
 OTHER_SIGNS = 18  # about 200 words a minute

@@ -10,6 +10,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from experiments.models import Experiment, ExperimentVersion, TrialKind
+from experiments.showings import showings_of
 from judgments.models import Judgment, Session
 from judgments.sessions.places import holding
 
@@ -115,6 +116,9 @@ def needed_sessions(study: Experiment, version: ExperimentVersion) -> int | None
     )
     if not planned["n_trials"]:
         return None
+    if not planned["n_items"]:  # sets: each of their members is shown
+        shown = showings_of(version.lists.values_list("pk", flat=True))
+        planned |= {"n_items": len(shown), "n_trials": sum(sum(times.values()) for times in shown.values())}
     return ceil(study.target_judgments * planned["n_items"] * planned["n_lists"] / planned["n_trials"])
 
 

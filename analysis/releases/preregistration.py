@@ -13,7 +13,7 @@ from analysis.releases.models import ExclusionPlan
 from analysis.releases.plans import as_plan
 from analysis.releases.storage import checksum, zip_entry
 from config.version import code_version
-from experiments.models import ExperimentVersion, PlannedTrial, PresentationList
+from experiments.models import ExperimentVersion, PlannedTrial, PresentationList, Sentence
 from judgments.sessions.plan import ENGINE, FORMAT
 
 SECRETS = ("completion_code", "screen_out_code")
@@ -23,6 +23,7 @@ TABLES = ("questionnaire", "quiz", "practice", "anchors", "catch_trials")
 COLUMNS = (
     "list position block kind item paradigm condition pair_id sentence_id expected_first first second correct"
 )
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 SUMS = "SHA256SUMS"
 
 
@@ -97,16 +98,25 @@ def plans_of(version: ExperimentVersion) -> list[dict[str, Any]]:
 
 def list_csv(one: PresentationList) -> bytes:
     """One list in its order, word for word."""
-    out = io.StringIO()
-    table = csv.DictWriter(out, COLUMNS.split(), lineterminator="\n", restval="")
-    table.writeheader()
     related = ("item__paradigm", "sentence", "pair__good", "pair__bad", "pair__paradigm")
-    for trial in one.planned_trials.select_related(*related).order_by("position"):
-        table.writerow({"list": one.label, **_row(trial)})
+    trials = list(one.planned_trials.select_related(*related).order_by("position"))
+    members = _members(trials)
+    rows = [{"list": one.label, **_row(trial, members)} for trial in trials]
+    further = [name for name in PLACES[2:] if any(name in row for row in rows)]
+    out = io.StringIO()
+    table = csv.DictWriter(out, [*COLUMNS.split(), *further], lineterminator="\n", restval="")
+    table.writeheader()
+    table.writerows(rows)
     return out.getvalue().encode()
 
 
-def _row(trial: PlannedTrial) -> dict[str, Any]:
+def _members(trials: list[PlannedTrial]) -> dict[int, Sentence]:
+    """Sentences of the sets of a list."""
+    keys = {pk for trial in trials for pk in trial.payload.get("sentences", ())}
+    return {one.pk: one for one in Sentence.objects.filter(pk__in=keys)} if keys else {}
+
+
+def _row(trial: PlannedTrial, members: dict[int, Sentence]) -> dict[str, Any]:
     paradigm = (trial.pair and trial.pair.paradigm) or (trial.item and trial.item.paradigm)
     return {
         "position": trial.position,
@@ -114,7 +124,28 @@ def _row(trial: PlannedTrial) -> dict[str, Any]:
         "kind": trial.kind,
         "item": trial.item.key if trial.item else "",
         "paradigm": paradigm.name if paradigm else "",
-        **(_shown_pair(trial) if trial.pair or "good" in trial.payload else _shown_sentence(trial)),
+        **_shown(trial, members),
+    }
+
+
+def _shown(trial: PlannedTrial, members: dict[int, Sentence]) -> dict[str, Any]:
+    if {"sentences", "set"} & set(trial.payload):
+        return _shown_set(trial.payload, members)
+    if trial.pair or "good" in trial.payload:
+        return _shown_pair(trial)
+    return _shown_sentence(trial)
+
+
+def _shown_set(payload: dict[str, Any], members: dict[int, Sentence]) -> dict[str, Any]:
+    """The members of a set as planned; each participant has an order of their own."""
+    texts, best = list(payload.get("set", ())), payload.get("correct")
+    found = [members[pk] for pk in payload.get("sentences", ())]
+    shown = [one.text for one in found] or texts
+    return {
+        "condition": "|".join(one.condition for one in found),
+        "sentence_id": "|".join(one.key for one in found),
+        **dict(zip(PLACES, shown, strict=False)),
+        "correct": "" if best is None else texts[best],
     }
 
 

@@ -7,7 +7,8 @@ turned away after a yes; the limit of participants, which is money, holds for ev
 from functools import lru_cache
 
 from experiments.design.balance import fewest_planned
-from experiments.models import Experiment, PlannedTrial, PresentationList, TrialKind
+from experiments.models import Experiment, PresentationList
+from experiments.showings import showings_of
 from judgments.sessions.places import StudyClosed, filled, is_test_run
 
 Showings = tuple[dict[int, int], ...]
@@ -28,21 +29,17 @@ def has_enough(experiment: Experiment) -> bool:
         return False
     version = experiment.current_version()
     lists = PresentationList.objects.filter(experiment=experiment, version__is_preview=False).order_by("pk")
-    known = tuple(lists.values_list("pk", "version", "n_trials"))
+    known = tuple(lists.values_list("pk", "version", "version__sha256", "n_trials"))
     if version is None or not known:
         return False
-    counts = filled([pk for pk, _, _ in known], is_test=False)
+    counts = filled([pk for pk, *_ in known], is_test=False)
     return fewest_planned(showings(known, version.pk), counts) >= experiment.target_judgments
 
 
 @lru_cache(maxsize=200)
-def showings(lists: tuple[tuple[int, int, int], ...], version_id: int) -> Showings:
+def showings(lists: tuple[tuple[int, int, str, int], ...], version_id: int) -> Showings:
     """Which lists show an item how often, each pattern once; lists never change, so each is read once."""
-    shown: dict[int, dict[int, int]] = {}
-    targets = PlannedTrial.objects.filter(list__in=[pk for pk, _, _ in lists], kind=TrialKind.TARGET)
-    for item, one in targets.filter(item__isnull=False).order_by().values_list("item", "list").iterator():
-        times = shown.setdefault(item, {})
-        times[one] = times.get(one, 0) + 1
-    current = {pk for pk, version, _ in lists if version == version_id}
+    shown = showings_of([pk for pk, *_ in lists])
+    current = {pk for pk, version, *_ in lists if version == version_id}
     patterns = {frozenset(times.items()) for times in shown.values() if current & times.keys()}
     return tuple(dict(pattern) for pattern in patterns)

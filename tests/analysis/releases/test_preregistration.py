@@ -102,3 +102,13 @@ def test_ratings_show_one_sentence_and_strangers_nothing(client):
     assert client.get("/studies/agreement/versions/2/preregistration.zip").status_code == 404
     client.force_login(cast.cleo())
     assert client.get("/studies/agreement/versions/1/preregistration.zip").status_code == 404
+
+
+def test_sets_are_written_with_all_their_members(client):
+    study = cast.draft("agreement", task="best_worst", parameters={"size": 4, "showings": 4})
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    open_study(study, cast.ada())
+    rows = _rows(read(fetched(client))["lists/list-001.csv"])
+    texts = [{row[place] for place in ("first", "second", "third", "fourth")} for row in rows]
+    assert all(len(one) == 4 and "" not in one for one in texts)
+    assert "fifth" not in rows[0] and rows[0]["sentence_id"].count("|") == 3

@@ -6,7 +6,11 @@ import pytest
 from django.utils import timezone
 
 from experiments.design.balance import fewest_planned
+from experiments.lifecycle import open_study
+from experiments.models import Design
+from experiments.showings import showings_of
 from judgments.models import Session
+from judgments.monitor import wanted_sessions
 from judgments.sessions.enough import has_enough
 from judgments.sessions.withdraw import leave
 from tests import cast
@@ -77,3 +81,23 @@ def test_the_wanted_judgments_are_read_once_and_counted_in_few_queries(django_as
     has_enough(study)
     with django_assert_max_num_queries(3):
         has_enough(study)
+
+
+def test_members_of_sets_are_counted_like_items():
+    study = cast.draft("sets", task="best_worst", parameters={"size": 4, "showings": 4}, target_judgments=4)
+    Design.objects.create(experiment=study, n_lists=2, seed=3)
+    open_study(study, cast.ada())
+    assert wanted_sessions(study) == 1
+    assert not has_enough(study)
+    cast.begin(study, "pia")
+    assert has_enough(study) == (fewest_in(study) >= 4)
+    cast.begin(study, "quentin")
+    assert has_enough(study)
+
+
+def fewest_in(study) -> int:
+    """Fewest showings of an item in the list that the first session took."""
+    taken = Session.objects.filter(experiment=study).earliest("pk").list_id
+    return min(
+        times.get(taken, 0) for times in showings_of(study.lists.values_list("pk", flat=True)).values()
+    )
