@@ -6,12 +6,12 @@ from django.urls import include, path
 from config.health import live, ready
 
 urlpatterns = [
+    path("api/v1/", include("config.api")),  # first: answers are the busiest address
     path("", include("experiments.pages.urls")),
     path("", include("judgments.pages.urls")),
     path("", include("analysis.releases.urls")),
     path("", include("judgments.screens.urls")),
     path("accounts/", include("allauth.urls")),
-    path("api/v1/", include("config.api")),
     path("admin/", admin.site.urls),
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),

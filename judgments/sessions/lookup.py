@@ -22,8 +22,9 @@ WITHOUT_TRIALS = """
 WITH s AS (
   SELECT s.id, s.token, s.status, s.screen, s.lease_expires_at, s.last_seen_at, s.experiment_id, s.version_id,
     e.lease_minutes AS lease_minutes, v.sha256 AS version_sha256,
-    (SELECT t.position FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id
-     WHERE t.session_id = s.id AND j.id IS NULL{but_for} ORDER BY t.position LIMIT 1) AS waits_at
+    (SELECT t.position FROM {trial} t
+     WHERE t.session_id = s.id AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id){but_for}
+     ORDER BY t.position LIMIT 1) AS waits_at
   FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
     JOIN {experimentversion} v ON v.id = s.version_id
   WHERE s.token = %s LIMIT 1)
