@@ -1,10 +1,12 @@
 """The proof that lists are balanced: counts to look at, and the claims they support or refute."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from experiments.design.trials import PlannedTrial
+from experiments.design.tuples import members_of, most_meetings
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     Returns
     -------
     list of Claim
-        Items once per list, conditions even within lists, showings even over lists, sides even.
+        Items once per list, conditions even within lists, showings even over lists, sides even; of sets,
+        showings even over and within lists, and how often two sentences meet.
 
     Notes
     -----
@@ -115,6 +118,8 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     >>> [claim.holds for claim in claims([[PlannedTrial("a", "1")], [PlannedTrial("a", "1")]])]
     [True, True]
     """
+    if any(members_of(trial)[1:] for one in lists for trial in targets(one)):
+        return _set_claims(lists)
     counted = [list_counts(one) for one in lists]
     found = [
         _claim("No list shows an item twice", 0, [one.n_repeated for one in counted], what="repeated items"),
@@ -130,11 +135,40 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     return found
 
 
+def _set_claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
+    """What lists of sets keep, within each paradigm."""
+    sets = [(trial.paradigm, members_of(trial)) for one in lists for trial in targets(one)]
+    meetings = Counter(pair for _, members in sets for pair in combinations(sorted(members), 2))
+    in_lists = [
+        _spread(Counter(key for trial in targets(one) for key in members_of(trial))) for one in lists if one
+    ]
+    needed = 0
+    for paradigm in {name for name, _ in sets}:
+        members = [one for name, one in sets if name == paradigm]
+        names = {key for one in members for key in one}
+        showings = sum(len(one) for one in members) // len(names)
+        needed = max(needed, most_meetings(len(names), size=len(members[0]), showings=showings))
+    most = max(meetings.values(), default=0)
+    return [
+        _even(
+            "Every sentence is shown equally often over the lists",
+            list(Counter(key for _, members in sets for key in members).values()),
+            what="showings",
+        ),
+        _claim("Every list shows its sentences equally often", 1, in_lists, what="difference"),
+        Claim(
+            "No two sentences meet more often than needed, or once more",
+            most <= needed + 1,
+            f"meetings: at most {most}; {needed} would be the least",
+        ),
+    ]
+
+
 def _showings(lists: Sequence[Sequence[PlannedTrial]]) -> list[int]:
     return list(Counter(trial.key for one in lists for trial in targets(one)).values())
 
 
-def _spread(counts: dict[str, int]) -> int:
+def _spread(counts: Mapping[str, int]) -> int:
     return max(counts.values()) - min(counts.values())
 
 

@@ -237,5 +237,24 @@ def tuple_lists(
     return lists
 
 
+def members_of(trial: PlannedTrial) -> list[str]:
+    """Name the sentences that a planned trial shows: several where it is a set.
+
+    Parameters
+    ----------
+    trial : PlannedTrial
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> members_of(PlannedTrial("12,4,7,9", "")), members_of(PlannedTrial("12", "one"))
+    (['12', '4', '7', '9'], ['12'])
+    """
+    return trial.key.split(",")
+
+
 def _planned(paradigm: str, members: Sequence[Stimulus], chosen: Sequence[int]) -> PlannedTrial:
     return PlannedTrial(",".join(members[number].key for number in chosen), "", paradigm=paradigm)

@@ -31,6 +31,7 @@ QUIZ_HELP = (
     "Question? | right answer | wrong; wrong | what to say when it is wrong"
 )
 PAIR_HELP = "One per line: right sentence | other sentence"
+SET_HELP = "One per line: best sentence | other | other"
 SENTENCE_HELP = "One per line: sentence | {right_answer}"
 
 
@@ -130,13 +131,11 @@ class SettingsForm(forms.ModelForm):
 
     def _explain(self) -> None:
         """Say how lines are written for this task."""
-        line = (
-            PAIR_HELP
-            if self.task.shows == "pair"
-            else SENTENCE_HELP.format(right_answer=self.task.right_answer)
-        )
+        rating = SENTENCE_HELP.format(right_answer=self.task.right_answer)
+        line = {"pair": PAIR_HELP, "set": SET_HELP}.get(self.task.shows, rating)
+        afterwards = "" if self.task.shows == "set" else " | what to say afterwards (may be left out)"
         self.fields["catch_trials"].help_text = f"{line}. They show who reads; they are never analysed."
-        self.fields["practice"].help_text = f"{line} | what to say afterwards (may be left out)."
+        self.fields["practice"].help_text = f"{line}{afterwards}."
         self.fields[
             "anchors"
         ].help_text = "One per line. Shown first, so that people see the whole range before it counts."

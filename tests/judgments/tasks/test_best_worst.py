@@ -6,7 +6,9 @@ import pytest
 from analysis.aggregation.best_worst import best_worst_scores
 from analysis.agreement.report import agreement_report
 from analysis.errors import BadInput
+from experiments.design.proof import claims
 from experiments.lifecycle import open_study
+from experiments.lists import planned
 from experiments.models import Design, Sentence
 from judgments.frames import judgment_frame
 from judgments.models import Judgment
@@ -79,6 +81,11 @@ def test_every_sentence_stands_equally_often_in_the_stored_lists():
     rows = experiment.current_version().lists.values_list("planned_trials__payload", flat=True)
     shown = [key for payload in rows for key in payload.get("sentences", ())]
     assert sorted(shown) == sorted([*Sentence.objects.values_list("pk", flat=True)] * 4)
+    assert [(one.holds, one.numbers) for one in claims(planned(experiment))] == [
+        (True, "showings: 4"),
+        (True, "difference: at most 0 in a list"),
+        (True, "meetings: at most 3; 2 would be the least"),
+    ]
     assert [one.n_trials for one in experiment.current_version().lists.all()] == [5, 5]
 
 
