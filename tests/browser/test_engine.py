@@ -307,6 +307,46 @@ def test_early_answers_and_held_keys_do_not_count_and_are_noted(open_page):
     assert SessionEvent.objects.get(kind="early_answer").details == {"n": 2}
 
 
+def test_who_leaves_the_page_for_long_reads_the_instructions_before_going_on(open_page, check_page):
+    session = a_session("likert", instructions="Read every sentence once.")
+    Session.objects.update(screen="block-1")
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    trial = shown_trial(page)
+    page.evaluate(
+        """() => {
+          const show = (state) => {
+            Object.defineProperty(document, "visibilityState", { configurable: true, value: state });
+            document.dispatchEvent(new Event("visibilitychange"));
+          };
+          show("hidden");
+          const now = Date.now;
+          Date.now = () => now() + 11 * 60 * 1000;
+          show("visible");
+        }"""
+    )
+    expect(page.locator("h1")).to_have_text("Welcome back")
+    expect(page.locator("main")).to_contain_text("Read every sentence once.")
+    check_page(page)
+    page.keyboard.press("Enter")
+    assert shown_trial(page) == trial
+    answer(page, "likert")
+    page.wait_for_timeout(300)
+    assert SessionEvent.objects.get(kind="away").details["ms"] > 10 * 60 * 1000
+
+
+def test_when_the_engine_does_not_come_the_plain_form_is_there(open_page):
+    session = a_session()
+    page = open_page()
+    page.context.route("**/engine/*.js", lambda route: route.abort())
+    page.goto(f"/s/{session.token}/")
+    page.locator(".option").first.click()
+    page.locator("main .button.primary").click()
+    expect(page.locator(".where").first).to_contain_text("2 of 4")
+    judgment = Judgment.objects.get()
+    assert judgment.timing["no_rt"] is True and judgment.rt_ms is None
+
+
 def test_nothing_is_sent_to_the_browser_that_is_not_shown(open_page):
     session = a_session()
     page = open_page()
