@@ -21,11 +21,15 @@ STATES = (("undecided", "undecided"), ("approved", "approved"), ("not_paid", "no
 
 
 def payable(study: Experiment) -> QuerySet[Session]:
-    """Sessions about whose pay somebody should decide: finished ones, also of people who withdrew later."""
+    """Sessions about whose pay somebody should decide: finished by a person, who may have withdrawn later.
+
+    Previews are researchers' own; synthetic participants want nothing.
+    """
     finished = Q(status=Session.Status.COMPLETE) | Q(
         status=Session.Status.WITHDRAWN, completed_at__isnull=False
     )
-    return Session.objects.filter(finished, experiment=study)
+    people = Session.objects.filter(experiment=study, participant__is_simulated=False)
+    return people.filter(finished, version__is_preview=False)
 
 
 def undecided(study: Experiment) -> QuerySet[Session]:
@@ -54,7 +58,8 @@ def approve(session: Session, *, amount_minor: int, currency: str, by: Any) -> P
             raise BadInput("it was decided not to pay this session.", remedy="Undo that first.")
         return decided
     _check_amount(amount_minor)
-    return _add(session, Kind.REWARD, amount_minor, currency, by=by)
+    is_out = session.status == Session.Status.SCREENED_OUT
+    return _add(session, Kind.SCREEN_OUT if is_out else Kind.REWARD, amount_minor, currency, by=by)
 
 
 @transaction.atomic

@@ -84,7 +84,8 @@ class Sitting:
     @property
     def is_waiting(self) -> bool:
         """Whether a bulk approval would take it."""
-        return self.pay == "undecided" and self.session.completed_at is not None
+        is_person = not (self.session.participant.is_simulated or self.session.version.is_preview)
+        return is_person and self.pay == "undecided" and self.session.completed_at is not None
 
     @property
     def minutes(self) -> float | None:
@@ -179,7 +180,8 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
     caught = answered.filter(trial__kind=TrialKind.CATCH, is_correct__isnull=False)
     rows = (
         Session.objects.filter(participant__in=people)
-        .select_related("list")
+        .select_related("list", "participant", "version")
+        .defer("version__snapshot")
         .annotate(
             n_answered=_count(answered),
             n_trials=_count(Trial.objects.filter(session=OuterRef("pk")), of="session"),

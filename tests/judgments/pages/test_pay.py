@@ -151,3 +151,24 @@ def test_viewers_read_and_do_not_decide_and_strangers_find_nothing(client, study
 def test_the_page_says_that_failed_catch_trials_are_no_ground_for_refusing_pay(client, study):
     client.force_login(cast.ben())
     assert "they are no ground for refusing pay" in " ".join(client.get(ADDRESS).content.decode().split())
+
+
+def test_synthetic_participants_and_previews_are_never_up_for_pay(client, study):
+    session = cast.sit(study)
+    session.participant.is_simulated = True
+    session.participant.save()
+    client.force_login(cast.ada())
+    page = client.get(ADDRESS)
+    assert page.context["n_undecided"] == 0 and 'name="session"' not in page.content.decode()
+    client.post(f"{ADDRESS}approve/", {"which": "all"})
+    assert not Payment.objects.exists()
+
+
+def test_pay_for_a_screened_out_session_is_called_so(client):
+    question = {"name": "dutch", "label": "Dutch?", "type": "yes_no", "screen_out": ["no"]}
+    session = cast.begin(cast.study("agreement", questionnaire=[question]))
+    client.post(f"/s/{session.token}/questions/", {"dutch": "no"})
+    client.force_login(cast.ada())
+    decide(client, session, "approve", amount="0.20")
+    assert Payment.objects.get().kind == "screen_out"
+    assert pay_of(client) == "approved"
