@@ -16,6 +16,7 @@ from experiments.estimate import minutes
 from experiments.lifecycle import sha256_of, snapshot
 from experiments.lists import planned
 from experiments.models import Experiment
+from experiments.money import written
 from experiments.rehearsals import Rehearsals, rehearsals, waivers
 from judgments.tasks.registry import get_task
 
@@ -180,8 +181,8 @@ def _time(study: Experiment, made: Lists) -> tuple[bool, str]:
     estimate = minutes(study, n_trials=made.n_trials)
     told = f"About {estimate} min: {made.n_trials} trials, the texts and questions."
     if study.reward_minor:
-        hourly = study.reward_minor * 60 / estimate / 100
-        told += f" The reward comes to {study.currency} {hourly:.2f} an hour."
+        hourly = round(study.reward_minor * 60 / estimate)
+        told += f" The reward comes to {written(hourly, study.currency)} an hour."
     if estimate > LONG_MINUTES:
         return False, f"{told} Longer than {LONG_MINUTES} min tires people: shorter lists help."
     return True, told

@@ -11,13 +11,13 @@ from django.utils import timezone
 
 from analysis.aggregation.clustered import clustered_share
 from experiments.models import Experiment, TrialKind
+from experiments.money import written
 from judgments.leaving import Stage, leaving
 from judgments.models import Flag, Judgment, Session, Signal
 from judgments.monitor import Facts, ListRow, facts, list_rows, places_left
 from judgments.tasks.registry import shown_task
 
 FRESH_SECONDS, SHARE = 2, 20  # many who watch cost as much as one, and at most a twentieth of a core
-NO_MINOR_UNIT = {"JPY", "KRW", "VND", "CLP", "ISK", "UGX"}
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,7 @@ def hourly_pay(study: Experiment, median_s: float | None) -> Pay:
         return Pay("", "no reward is set")
     if not median_s:
         return Pay("", "nobody is done yet")
-    return Pay(money(round(paying.reward_minor * 3600 / median_s), paying.currency), "at the median time")
-
-
-def money(minor: int, currency: str) -> str:
-    """An amount in minor units, with its currency.
-
-    >>> money(1140, "GBP"), money(1500, "JPY")
-    ('GBP 11.40', 'JPY 1,500')
-    """
-    return f"{currency} {minor:,}" if currency in NO_MINOR_UNIT else f"{currency} {minor / 100:,.2f}"
+    return Pay(written(round(paying.reward_minor * 3600 / median_s), paying.currency), "at the median time")
 
 
 def flag_counts(study: Experiment) -> list[tuple[str, int]]:

@@ -95,7 +95,7 @@ class StudySerializer(serializers.ModelSerializer):
         ]
         read_only_fields = ["slug", "status", "origin", "created_at", "opened_at", "closed_at"]
         extra_kwargs = {
-            "target_judgments": {"min_value": 1, "max_value": 1_000_000},
+            "target_judgments": {"min_value": 0, "max_value": 1_000_000},
             "max_participants": {"min_value": 1, "max_value": 10_000_000},
         }
 

@@ -60,7 +60,7 @@ def test_pay_comes_from_the_recruitment_and_says_why_when_there_is_none():
     study = cast.study("agreement")
     assert hourly_pay(study, 240).reason == "no reward is set"
     Campaign.objects.create(experiment=study, name="prolific", reward_minor=76, currency="GBP")
-    assert hourly_pay(study, 240).per_hour == "GBP 11.40"
+    assert hourly_pay(study, 240).per_hour == "11.40 GBP"
     assert hourly_pay(study, None).reason == "nobody is done yet"
 
 
