@@ -1,9 +1,9 @@
 """Error of the engine's response times in Chromium: synthetic key presses of known delay after the paint.
 
-Run ``python tests/benchmarks/bench_rt.py [TRIALS]``. An observer of our own, apart from the engine, notes when
-a trial was painted (a message posted from the animation frame that drew it is handled after the paint), waits
-a random while and presses a key. The error is the stored ``rt_ms`` minus the time from that paint to the press.
-The engine takes the following frame, when the picture reaches the screen: up to one frame (17 ms) less.
+Run ``python tests/benchmarks/bench_rt.py [TRIALS]``. An observer of our own, apart from the engine, notes
+when a trial was painted (a message posted from the animation frame that drew it is handled after the paint),
+waits a random while and presses a key. The error is the stored ``rt_ms`` minus the time from that paint to
+the press. The engine takes the following frame, when the picture reaches the screen: up to 17 ms less.
 """
 
 import json
