@@ -47,7 +47,7 @@ paradigm = materials.paradigms.first()
 for number in range({trials}):
     good, bad = f"The cat sees {{number}} dogs.", f"The cat see {{number}} dogs."
     cast.pair(paradigm, f"more-{{number}}", good=good, bad=bad)
-study = cast.study(materials=materials, n_lists=4)
+study = cast.study(materials=materials, n_lists=4, target_judgments=0)
 plans = []
 for number in range({people}):
     session = cast.begin(study, f"person-{{number}}")
