@@ -55,7 +55,8 @@ export function welcomeBack(context, { plan }) {
 export function feedback(context, { plan, trial, response, said }) {
   const { words } = plan;
   const title = said.is_correct ? words.right : said.is_correct === null ? words.thanks : words.wrong;
-  const chosen = trial.options.find((option) => option.id === response);
+  const first = response.split(" ")[0]; // best–worst sends two ids, the best first
+  const chosen = trial.options.find((option) => option.id === first);
   const body = [make("p", { class: "shown" }, sentence(chosen ?? trial.options[0] ?? trial.sentence))];
   const answer = make("strong", { class: "num" }, trial.parts.buttons?.find((one) => one.value === response)?.label ?? response);
   body.push(make("p", { class: "quiet" }, ...(chosen ? [words.you_chose] : [words.your_answer, " ", answer])));
