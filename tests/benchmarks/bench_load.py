@@ -147,7 +147,7 @@ def base_environment() -> dict[str, str]:
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_POOL": "0",
+        "DATABASE_POOL": "8",
         "LOG_LEVEL": "ERROR",
     }
 
