@@ -40,8 +40,8 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
     Notes
     -----
     A fixed-effects model: it ignores that ratings of one person go together, so its errors are too
-    small and its β is shrunken where participants differ. The mixed form (R's ``ordinal::clmm``) has
-    no Python equivalent here. The library stores the gaps between thresholds as logarithms; they
+    small and its β is shrunken where participants differ;
+    :func:`~analysis.aggregation.ordinal_mixed.mixed_cumulative_link` has their intercepts. The library stores the gaps between thresholds as logarithms; they
     come out as thresholds.
 
     References
