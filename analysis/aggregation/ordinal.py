@@ -41,7 +41,8 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
     -----
     A fixed-effects model: it ignores that ratings of one person go together, so its errors are too
     small and its β is shrunken where participants differ;
-    :func:`~analysis.aggregation.ordinal_mixed.mixed_cumulative_link` has their intercepts. The library stores the gaps between thresholds as logarithms; they
+    :func:`~analysis.aggregation.ordinal_mixed.mixed_cumulative_link` has their intercepts.
+    The library stores the gaps between thresholds as logarithms; they
     come out as thresholds.
 
     References
