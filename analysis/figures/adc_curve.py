@@ -11,6 +11,8 @@ from analysis.comparison.baselines import adc_shares, constant_baseline
 from analysis.comparison.criteria import Signs
 from analysis.comparison.deltas import PairTable
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_labels
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
 
 DELTA_MAX = 3.0
@@ -117,3 +119,26 @@ def adc_curve_figure(
         note,
     )
     return layered([lines], curves, height=HEIGHT, title=title)
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    table = evidence.table
+    if table is None:
+        raise NotEnoughData("there are no scores of a model.")
+    curves = curve_frame(table, signs=evidence.signs, ceiling=evidence.ceiling)
+    n_pairs = int(table.labeled.sum())
+    return adc_curve_figure(curves, n_pairs=n_pairs, signs=evidence.signs, note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="adc",
+        number=4,
+        title="ADC by δ",
+        shows="A curve per model, the share of pairs within δ for every δ, beside the constant and people",
+        needs="scores of people and of a model on the members of minimal pairs",
+        about="models",
+        lacking=lacks_labels,
+        draw=_draw,
+    ),
+)

@@ -7,6 +7,8 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, PASSED, caption, layered
 
 STEP = 24
@@ -81,3 +83,21 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         note,
     )
     return layered([bars, lines, half], shown, height=alt.Step(STEP), title=title)
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    return agreement_figure(agreement_frame(evidence.agreement), note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="agreement",
+        number=2,
+        title="Agreement by paradigm",
+        shows="A bar per paradigm, the mean share of judgments as the author expects, with its interval",
+        needs="judgments with an expected label",
+        about="study",
+        lacking=lacks_task(),
+        draw=_draw,
+    ),
+)

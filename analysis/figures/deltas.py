@@ -8,6 +8,8 @@ from analysis.columns import require_columns
 from analysis.comparison.criteria import Signs, adc_met, signs_agree
 from analysis.comparison.deltas import PairTable
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_labels
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
 
 HEIGHT = 380
@@ -147,3 +149,26 @@ def _ground(reach: float, delta: float) -> list[alt.Chart]:
     )
     identity = alt.Chart(ends).mark_line(color=BAND, strokeWidth=1.5, clip=True).encode(x="x:Q", y="x:Q")
     return [shaded, band, identity]
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    table = evidence.table
+    if table is None:
+        raise NotEnoughData("there are no scores of a model.")
+    model, delta = evidence.model or table.models[0], min(evidence.deltas)
+    frame = delta_frame(table, model, delta=delta, signs=evidence.signs)
+    return delta_figure(frame, model=model, delta=delta, signs=evidence.signs, note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="deltas",
+        number=3,
+        title="Differences of people and model",
+        shows="A point per pair, people's difference against the model's, with the band of the ADC",
+        needs="scores of people and of a model on the members of minimal pairs",
+        about="models",
+        lacking=lacks_labels,
+        draw=_draw,
+    ),
+)

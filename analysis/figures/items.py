@@ -3,14 +3,18 @@
 import altair as alt
 import pandas as pd
 
+from analysis.agreement.report import item_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import caption, layered
 
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")
 SHAPES = ("circle", "diamond", "triangle-down", "cross", "cross")
 STEP = 20
+MOST_DRAWN = 40
 
 
 def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> alt.LayerChart:
@@ -79,3 +83,26 @@ def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> a
         note,
     )
     return layered([half, lines, dots], shown, height=alt.Step(STEP), title=title)
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    counted = item_table(evidence.kept, before=evidence.judgments)
+    judged = counted[counted["share"].notna()]
+    distance = (judged["share"] - 0.5).abs()
+    shown = judged.loc[distance.sort_values(kind="stable").index[:MOST_DRAWN]]
+    left = f"The {MOST_DRAWN} most contested of {len(judged)}." if len(judged) > MOST_DRAWN else ""
+    return item_strip(shown, note=f"{left} {evidence.note}".strip())
+
+
+DRAWINGS = (
+    Drawing(
+        name="items",
+        number=1,
+        title="Agreement by item",
+        shows="A dot per item, the share of judgments as the author expects, with its Wilson interval",
+        needs="judgments with an expected label",
+        about="study",
+        lacking=lacks_task(),
+        draw=_draw,
+    ),
+)

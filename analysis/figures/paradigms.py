@@ -7,6 +7,8 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_models
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import PEOPLE, caption, judge_colour, judge_shape, layered
 
 STEP = 26
@@ -119,3 +121,21 @@ def _tooltip(shares: pd.DataFrame) -> list[alt.Tooltip]:
         if column in shares.columns:
             shown.append(alt.Tooltip(f"{column}:Q", format=".1%"))
     return [*shown, alt.Tooltip("n:Q", title="pairs")]
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    return paradigm_figure(paradigm_frame(dict(evidence.comparison or {"models": []})), note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="paradigms",
+        number=2,
+        title="Right by paradigm",
+        shows="A dot per model and paradigm, the share of pairs right, with its interval, beside people",
+        needs="scores of a model on minimal pairs with paradigms",
+        about="models",
+        lacking=lacks_models,
+        draw=_draw,
+    ),
+)

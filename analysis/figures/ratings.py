@@ -3,9 +3,13 @@
 import altair as alt
 import pandas as pd
 
+from analysis.aggregation.ratings import ratings_report
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.evidence import Evidence
 from analysis.figures.theme import PASSED, caption, layered
+from analysis.rows import RATING_TASKS
 
 STEP = 26
 CONDITIONS = 40
@@ -58,3 +62,23 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
     )
     dots = centres.encode(x="centre:Q", y=y)
     return layered([ticks, dots], shown[["condition", "mean"]], height=alt.Step(STEP), title=title)
+
+
+def _draw(evidence: Evidence) -> alt.LayerChart:
+    report = ratings_report(evidence.kept)
+    frame = pd.DataFrame(report["items"], columns=["condition", "mean"]).astype({"mean": float})
+    return rating_figure(frame, note=evidence.note)
+
+
+DRAWINGS = (
+    Drawing(
+        name="ratings",
+        number=12,
+        title="Ratings by condition",
+        shows="A tick per sentence, its mean rating, and a dot per condition",
+        needs="ratings",
+        about="study",
+        lacking=lacks_task(*RATING_TASKS),
+        draw=_draw,
+    ),
+)
