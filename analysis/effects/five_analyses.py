@@ -16,6 +16,7 @@ from analysis.agreement.decisions import forced_choice_decisions
 from analysis.columns import require_columns
 from analysis.comparison.differences import holm
 from analysis.effects.bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
+from analysis.effects.contrast_models import choice_model, contrast_model, share_with_interval
 from analysis.effects.contrasts import (
     Contrast,
     common_language,
@@ -25,12 +26,12 @@ from analysis.effects.contrasts import (
     welch_contrast,
 )
 from analysis.effects.convergence import ALPHA, ANALYSES, BAYES_CUT, convergence_rates, outcome
-from analysis.effects.mixed import CROSSED, Random, mixed_model
+from analysis.effects.mixed import CROSSED, Random
 from analysis.effects.sign_tests import sign_test
 from analysis.rows import column_or_blank, group_codes, is_kind, tasks
 
 _LARGEST = float(np.finfo(np.float64).max)
-_GAP: dict[str, Any] = {"estimate": None, "statistic": None, "df": None, "p": None}
+_GAP: dict[str, Any] = {"estimate": None, "se": None, "statistic": None, "df": None, "p": None}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class FiveAnalyses:
     """Results by phenomenon and analysis, effect sizes by phenomenon, convergence by analysis."""
 
     table: pd.DataFrame
-    """``phenomenon``, ``task``, ``analysis``, ``estimate``, ``statistic``, ``df``, ``p``, ``p_holm``,
+    """``phenomenon``, ``task``, ``analysis``, ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``p_holm``,
     ``outcome``, ``method`` and ``status``."""
     effects: pd.DataFrame
     rates: pd.DataFrame
@@ -102,9 +103,9 @@ def five_analyses(
     Ratings: paired t on participant means (Welch where nobody judged both sides), JZS Bayes factor with
     r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Forced choice: one choice per
     participant gives the exact sign test and the Bayes factor of a share; several give t tests of the
-    participants' shares against ½. The logistic mixed model of choices has no exact implementation here, so
-    that analysis is ``not_estimable`` with status ``needs_logistic``. Holm's correction is over the contrasts
-    of one analysis; the original study did not correct.
+    participants' shares against ½. Choices and yes-no take a logistic mixed model (Laplace,
+    Wald z); where everybody agrees its estimate is infinite and the status ``separated``. Holm's
+    correction is over the contrasts of one analysis; the original study did not correct.
 
     References
     ----------
@@ -121,7 +122,7 @@ def five_analyses(
             rows.append({by: name, "task": task, "analysis": analysis, **result, "outcome": verdict})
     columns = [by, "task", "analysis", *_GAP, "outcome", "method", "status"]
     table = pd.DataFrame(rows, columns=columns)
-    table.insert(7, "p_holm", _holm(table))
+    table.insert(8, "p_holm", _holm(table))
     rates = convergence_rates(table, population=population)
     told = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
     return FiveAnalyses(table, pd.DataFrame(effects), rates, told | {"population": population})
@@ -165,7 +166,7 @@ def _ratings(
         _direction(difference),
         *_tails(tested, method="paired t, participants" if paired else "Welch t, participants"),
         _bayes(tested, bayes),
-        _mixed(rows, good, task=task, random=random),
+        contrast_model(rows, good, task=task, random=random),
     ]
     items = contrast(rows, unit="item", value="score")
     return found, {
@@ -206,9 +207,10 @@ def _choices(
     else:
         tails = _tails(tested, method="t of participants' shares against 1/2")
         bayes = _bayes(tested, jzs_bayes_factor(tested.statistic, tested.n))
-    mixed = {**_GAP, "method": "logistic mixed model", "status": "needs_logistic"}
-    found = [_direction(estimate), *tails, bayes, mixed]
-    return found, {**_sizes_and_effects(rows, tested), "cles": k / n if n else None}
+    found = [_direction(estimate), *tails, bayes, choice_model(rows, random=random)]
+    sized = _sizes_and_effects(rows, tested)
+    sized |= {"d_av": None, "d_pooled": None}  # one half has no spread of its own
+    return found, {**sized, "cles": k / n if n else None, **share_with_interval(rows)}
 
 
 def _direction(estimate: float | None) -> dict[str, Any]:
@@ -248,15 +250,6 @@ def _bayes(tested: Contrast, bayes: BayesFactor) -> dict[str, Any]:
     }
 
 
-def _mixed(rows: pd.DataFrame, good: np.ndarray, *, task: str, random: tuple[Random, ...]) -> dict[str, Any]:
-    if task == "yes_no":
-        return {**_GAP, "method": "logistic mixed model", "status": "needs_logistic"}
-    fit = mixed_model(rows.assign(condition=good.astype(float)), outcome="score", random=random)
-    effect = fit["condition"]
-    numbers = {"estimate": effect.estimate, "statistic": effect.statistic, "df": effect.df, "p": effect.p}
-    return {**numbers, "method": f"{fit.formula}; {fit.method}", "status": fit.status}
-
-
 def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
     return {
         "n_participants": rows["participant"].nunique(),
@@ -283,7 +276,8 @@ def _conventions(
         "choices": "exact sign test with one choice per participant, else t of participants' shares",
         "bayes_factor": "JZS, r = sqrt(2)/2; shares: uniform prior",
         "mixed_model": " + ".join(["score ~ 1 + condition", *(term.formula for term in random)]) + "; REML, "
-        "Satterthwaite degrees of freedom",
+        "Satterthwaite degrees of freedom; choices and yes-no: logistic, Laplace, Wald z",
+        "share": "choices: pooled share, 95 % over participants (bootstrap of whole participants)",
         "p_holm": "Holm over the contrasts of one task and analysis",
         "rates": "converges / estimable; Wilson, 95 %",
     }

@@ -95,7 +95,7 @@ def test_one_choice_per_participant_is_tested_exactly():
     assert found.loc["two_tailed", "p"] == pytest.approx(0.03515625)
     assert found.loc["one_tailed", "p"] == pytest.approx(0.03515625 / 2)
     assert found.loc["bayes_factor", "statistic"] == pytest.approx(4.5011, abs=1e-3)
-    assert found.loc["mixed_model", ["outcome", "status"]].tolist() == ["not_estimable", "needs_logistic"]
+    assert found.loc["mixed_model", ["outcome", "status"]].tolist() == ["not_estimable", "too_few"]
 
 
 def test_several_choices_are_tested_by_participants(shared_vectors):

@@ -1,0 +1,132 @@
+"""The logistic mixed model against lme4's glmer, against brute force, and where it has no answer."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+
+from analysis.effects.contrast_models import choice_model
+from analysis.effects.laplace import Laplace
+from analysis.effects.logistic import logistic_mixed_model
+from analysis.effects.mixed import CROSSED, Random
+from analysis.errors import BadInput
+
+
+def vector_rows(vector):
+    return pd.DataFrame(vector["input"], columns=["participant", "item", "value"])
+
+
+def dense_deviance(rows, parameters):
+    """Laplace's approximation again, with full matrices and no elimination."""
+    y = rows["value"].to_numpy()
+    blocks = [pd.get_dummies(rows[name]).to_numpy(float) for name in ("participant", "item")]
+    scaled = np.hstack([block * sd for block, sd in zip(blocks, parameters[1:], strict=True)])
+    modes = np.zeros(scaled.shape[1])
+    for _ in range(60):
+        chance = expit(parameters[0] + scaled @ modes)
+        curvature = scaled.T @ ((chance * (1 - chance))[:, None] * scaled) + np.eye(len(modes))
+        modes = modes + np.linalg.solve(curvature, scaled.T @ (y - chance) - modes)
+    eta = parameters[0] + scaled @ modes
+    loss = 2 * (np.logaddexp(0, eta).sum() - y @ eta)
+    return loss + modes @ modes + np.linalg.slogdet(curvature)[1]
+
+
+def test_vector_fc_glmm(shared_vectors):
+    vector = shared_vectors["fc_glmm"]
+    wanted, fit = vector["expected"], logistic_mixed_model(vector_rows(vector), fixed=())
+    effect = fit["intercept"]
+    assert fit.status == "ok" and effect.df is None
+    assert effect.estimate == pytest.approx(wanted["glmm_intercept"], abs=vector["tolerance"])
+    # glmer stops a little before the optimum and takes its error there: ours has the lower deviance
+    assert fit.variances["participant"] == pytest.approx(wanted["var_participant"], abs=2e-3)
+    assert fit.variances["item"] == pytest.approx(wanted["var_item"], abs=2e-3)
+    assert effect.se == pytest.approx(wanted["glmm_se"], rel=0.01)
+    assert effect.p == pytest.approx(wanted["glmm_p"], rel=0.06)
+    theirs = [wanted["glmm_intercept"], wanted["var_participant"] ** 0.5, wanted["var_item"] ** 0.5]
+    assert fit.criterion <= dense_deviance(vector_rows(vector), theirs)
+
+
+def test_deviance_and_error_equal_those_of_full_matrices(shared_vectors):
+    rows = vector_rows(shared_vectors["fc_glmm"])
+    fit = logistic_mixed_model(rows, fixed=())
+    best = np.array([fit["intercept"].estimate, *(fit.variances[name] ** 0.5 for name in fit.variances)])
+    assert fit.criterion == pytest.approx(dense_deviance(rows, best), abs=1e-8)
+    steps, hessian = 1e-3 * np.eye(3), np.empty((3, 3))
+    for i, one in enumerate(steps):
+        for j, other in enumerate(steps):
+            ends = [
+                dense_deviance(rows, best + a * one + b * other) * a * b for a in (1, -1) for b in (1, -1)
+            ]
+            hessian[i, j] = sum(ends) / 4e-6
+    error = np.sqrt(np.linalg.inv(hessian / 2)[0, 0])
+    assert fit["intercept"].se == pytest.approx(error, rel=1e-4)
+
+
+def test_elimination_in_sparse_form_gives_the_same_deviance(monkeypatch, shared_vectors):
+    rows = vector_rows(shared_vectors["fc_glmm"])
+    codes = [pd.factorize(rows[name])[0] for name in ("participant", "item")]
+    sizes = [int(one.max()) + 1 for one in codes]
+    y, ones = rows["value"].to_numpy(), np.ones((len(rows), 1))
+    at = np.array([0.5, 0.8, 0.4])
+    dense = Laplace(y, ones, groups=codes, sizes=sizes).deviance(at)
+    monkeypatch.setattr("analysis.effects.laplace._DENSE_CELLS", 1)
+    swapped = Laplace(y, ones, groups=codes[::-1], sizes=sizes[::-1])
+    assert swapped.deviance(at[[0, 2, 1]]) == pytest.approx(dense, abs=1e-9)
+    assert dense == pytest.approx(dense_deviance(rows, at), abs=1e-8)
+
+
+def simulated(seed=5, people=80, items=24, effect=1.2):
+    rng = np.random.default_rng(seed)
+    person, item = np.repeat(np.arange(people), items), np.tile(np.arange(items), people)
+    good = ((person + item) % 2).astype(float)
+    eta = effect * good - 0.5 + rng.normal(0, 1, people)[person] + rng.normal(0, 0.5, items)[item]
+    value = (rng.random(len(eta)) < expit(eta)).astype(float)
+    return pd.DataFrame({"participant": person, "item": item, "condition": good, "value": value})
+
+
+def test_simulated_effect_and_spreads_are_recovered():
+    fit = logistic_mixed_model(simulated(items=80))
+    effect = fit["condition"]
+    assert effect.ci_low < 1.2 < effect.ci_high and effect.ci_low > 0.8
+    assert 0.6 < fit.variances["participant"] < 1.5 and 0.1 < fit.variances["item"] < 0.6
+
+
+def test_a_factor_without_spread_is_singular_and_keeps_the_estimate():
+    rows = simulated()
+    fit = logistic_mixed_model(rows.assign(value=np.where(np.arange(len(rows)) % 10 < 7, 1.0, 0.0)))
+    assert fit.status == "singular" and "participant" in fit.zero_terms
+    assert fit.variances["participant"] == 0 and fit["condition"].p is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        (lambda rows: rows.iloc[:0], "no_data"),
+        (lambda rows: rows.assign(participant=np.arange(len(rows))), "too_few"),
+        (lambda rows: rows.assign(value=1.0), "separated"),
+        (lambda rows: rows.assign(value=np.where(rows["condition"] == 1, 1.0, rows["value"])), "separated"),
+        (lambda rows: rows.assign(condition=1.0), "no_variation"),
+    ],
+)
+def test_what_has_no_finite_answer_says_why(change, status):
+    fit = logistic_mixed_model(change(simulated(people=10)))
+    assert (fit.status, fit["condition"].estimate) == (status, None)
+
+
+def test_slopes_and_scores_are_refused():
+    rows = simulated(people=6)
+    with pytest.raises(BadInput, match="slope"):
+        logistic_mixed_model(rows, random=(*CROSSED[:1], Random("item", "condition")))
+    with pytest.raises(BadInput, match="0 or 1"):
+        logistic_mixed_model(rows.assign(value=3.0))
+
+
+def test_the_side_enters_where_items_were_shown_both_ways_and_stays_out_elsewhere():
+    rng = np.random.default_rng(7)
+    rows = simulated(effect=0).rename(columns={"value": "score"})
+    rows["expected_first"] = (rng.random(len(rows)) < 0.5).astype(float)
+    rows["score"] = (rng.random(len(rows)) < np.where(rows["expected_first"] == 1, 0.9, 0.5)).astype(float)
+    with_side = choice_model(rows, random=CROSSED)
+    assert "side" in with_side["method"] and with_side["estimate"] == pytest.approx(1.1, abs=0.3)
+    one_order = rows.assign(expected_first=(rows["item"] % 2).astype(float))
+    assert "side" not in choice_model(one_order, random=CROSSED)["method"]
