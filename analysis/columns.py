@@ -38,6 +38,7 @@ JUDGMENT_COLUMNS = _table(
     Column("kind", "text", "target, filler, catch, practice or anchor."),
     Column("task", "text", "forced_choice, likert, yes_no, magnitude_estimation or another task's name."),
     Column("list", "text", "Presentation list of the session."),
+    Column("round", "integer", "Round of the study that the list belongs to, from 1."),
     Column("phenomenon", "text", "Group of paradigms."),
     Column("paradigm", "text", "Group of minimal pairs or sentences of one contrast."),
     Column("item", "text", "One lexicalization; in forced choice, the minimal pair."),

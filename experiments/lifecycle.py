@@ -15,7 +15,15 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from experiments.languages import worded
 from experiments.lists import design_of, make_lists, planned
-from experiments.models import AuditEntry, Experiment, ExperimentVersion, Membership
+from experiments.models import (
+    AuditEntry,
+    Design,
+    Experiment,
+    ExperimentVersion,
+    MaterialSet,
+    Membership,
+)
+from experiments.rounds import rounds_of
 from judgments.tasks.registry import get_task, shown_task
 
 FROZEN_FIELDS = (
@@ -52,6 +60,7 @@ DESIGN_FIELDS = (
     "constraints",
     "seed",
 )
+LATER_DESIGN_FIELDS = ("rounds", "filler_ratio", "anchor_order")  # as the study's later ones
 Status = Experiment.Status
 STEPS = {
     Status.PILOT: {Status.DRAFT},
@@ -105,23 +114,23 @@ def snapshot(experiment: Experiment) -> dict[str, Any]:
         "parameters": worded(
             shown_task(experiment.task), experiment.parameters, language=experiment.language
         ),
-        **_changed_from_default(experiment),
-        "design": {name: getattr(design, name) for name in DESIGN_FIELDS},
-        "materials": {
-            "name": materials.name,
-            "language": materials.language,
-            "checksum": materials.checksum,
-        }
-        if materials
-        else None,
+        **_changed_from_default(experiment, LATER_FIELDS),
+        "design": {
+            **{name: getattr(design, name) for name in DESIGN_FIELDS},
+            **_changed_from_default(design, LATER_DESIGN_FIELDS),
+        },
+        "materials": _named(materials) if materials else None,
+        **({"fillers": _named(design.filler_materials)} if design.filler_materials else {}),
     }
 
 
-def _changed_from_default(experiment: Experiment) -> dict[str, Any]:
-    defaults = {name: Experiment._meta.get_field(name).get_default() for name in LATER_FIELDS}
-    return {
-        name: value for name, default in defaults.items() if (value := getattr(experiment, name)) != default
-    }
+def _named(materials: MaterialSet) -> dict[str, str]:
+    return {"name": materials.name, "language": materials.language, "checksum": materials.checksum}
+
+
+def _changed_from_default(row: Experiment | Design, names: tuple[str, ...]) -> dict[str, Any]:
+    defaults = {name: row._meta.get_field(name).get_default() for name in names}
+    return {name: value for name, default in defaults.items() if (value := getattr(row, name)) != default}
 
 
 def sha256_of(document: dict[str, Any]) -> str:
@@ -177,6 +186,34 @@ def pause(experiment: Experiment, user: Any = None) -> Experiment:
 def close(experiment: Experiment, user: Any = None) -> Experiment:
     """End the study."""
     return _move(experiment, Status.CLOSED, user=user)
+
+
+@transaction.atomic
+def start_round(experiment: Experiment, number: int, user: Any = None) -> Experiment:
+    """Let a round take participants; who is in a session goes on with the lists they have.
+
+    A study that takes participants is frozen again first, so that the round's lists are those of the design
+    as it is now.
+    """
+    _require_editor(experiment, user)
+    locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
+    n_rounds = len(rounds_of(design_of(locked), locked))
+    if not 1 <= number <= n_rounds:
+        raise BadInput(f"there is no round {number}.", remedy=f"The design has {n_rounds}.")
+    if locked.status in {Status.DRAFT, Status.CLOSED}:
+        raise BadInput(
+            f"the study is {locked.get_status_display()}.",
+            remedy="A round starts while it is open or paused.",
+        )
+    if locked.current_round != number:
+        if locked.status in Status.taking_participants():
+            _freeze_if_ready(locked)
+        details = {"from": locked.current_round, "to": number}
+        locked.current_round = number
+        locked.save(update_fields=["current_round", "updated_at"])
+        AuditEntry.objects.create(experiment=locked, user=user, action="round", details=details)
+    experiment.refresh_from_db()
+    return experiment
 
 
 @transaction.atomic

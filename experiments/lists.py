@@ -20,8 +20,9 @@ from typing import Any
 from django.db import transaction
 
 from analysis.errors import BadInput
-from experiments.design.ordering import OrderRules
-from experiments.design.plan import DesignSpec, Extras, planned_lists
+from experiments.design.ordering import TARGET, OrderRules
+from experiments.design.plan import DesignSpec, Extras
+from experiments.design.rounds import RoundSpec, planned_rounds
 from experiments.design.trials import PlannedTrial as PlannedPlace
 from experiments.design.trials import Stimulus
 from experiments.extras import checked_trials
@@ -29,10 +30,14 @@ from experiments.models import (
     Design,
     Experiment,
     ExperimentVersion,
+    MaterialSet,
+    MinimalPair,
     PlannedTrial,
     PresentationList,
+    Sentence,
     TrialKind,
 )
+from experiments.rounds import Round, rounds_of
 from judgments.tasks.registry import get_task
 
 LONGEST_LIST = 2000
@@ -40,7 +45,7 @@ LONGEST_LIST = 2000
 
 def order_rules(constraints: dict[str, Any]) -> OrderRules | None:
     """Read a design's constraints; None (the usual rules) when there are none."""
-    known = {"no_adjacent", "min_distance", "longest_run"}
+    known = {"no_adjacent", "min_distance", "longest_run", "fillers_between"}
     if unknown := sorted(set(constraints) - known):
         raise BadInput(
             f"unknown order constraint {unknown[0]!r}.", remedy=f"There are: {', '.join(sorted(known))}."
@@ -49,15 +54,23 @@ def order_rules(constraints: dict[str, Any]) -> OrderRules | None:
         return None
     apart = dict.fromkeys(constraints.get("no_adjacent", []), 2)
     for name, distance in constraints.get("min_distance", {}).items():
-        apart[name] = max(apart.get(name, 0), int(distance))
-    longest = {name: int(most) for name, most in constraints.get("longest_run", {}).items()}
+        apart[name] = max(apart.get(name, 0), _whole(distance, "min_distance"))
+    longest = {name: _whole(most, "longest_run") for name, most in constraints.get("longest_run", {}).items()}
     attributes = {"paradigm", "condition", "item", "kind"}
     if wrong := sorted({*apart, *longest} - attributes):
         raise BadInput(
             f"order cannot be constrained by {wrong[0]!r}.",
             remedy=f"Choose from {', '.join(sorted(attributes))}.",
         )
+    if between := _whole(constraints.get("fillers_between", 0), "fillers_between", least=0):
+        apart[TARGET] = between + 1
     return OrderRules(apart=apart, longest_run=longest)
+
+
+def _whole(given: Any, name: str, *, least: int = 1) -> int:
+    if not isinstance(given, int) or isinstance(given, bool) or not least <= given <= LONGEST_LIST:
+        raise BadInput(f"{name} is {given!r}.", remedy=f"Write a whole number from {least} on.")
+    return given
 
 
 def design_of(experiment: Experiment) -> Design:
@@ -65,32 +78,41 @@ def design_of(experiment: Experiment) -> Design:
     return Design.objects.filter(experiment=experiment).first() or Design(experiment=experiment)
 
 
-def design_spec(experiment: Experiment, design: Design, targets: Sequence[Stimulus]) -> DesignSpec:
-    """What the pure planner needs, from a stored design."""
+def design_spec(
+    experiment: Experiment, design: Design, one: Round, targets: Sequence[Stimulus]
+) -> DesignSpec:
+    """What the pure planner needs for one round, from a stored design."""
     task = get_task(experiment.task)
     pairs, settings = task.shows == "pair", task.settings(experiment.parameters)
-    sampled = design.kind == Design.Kind.SAMPLE
+    sampled = one.kind in Design.Kind.sampling()
     if sampled and task.shows == "set":
         raise BadInput("sets are made of all sentences.", remedy="Choose another scheme than a sample.")
-    if sampled and not design.items_per_paradigm:
+    if sampled and not one.items_per_paradigm:
         raise BadInput(
             "a sample design needs the number of items per paradigm.", remedy="Set items_per_paradigm."
         )
     per_block = _lists_per_block(targets, pairs=pairs) if sampled else None
-    if per_block and design.n_lists % per_block:
+    n_decks = 1
+    if one.kind == Design.Kind.PARADIGM:
+        n_decks = len({stimulus.paradigm for stimulus in targets} - set(one.without)) or 1
+    if per_block and one.n_lists % (per_block * n_decks):
         raise BadInput(
-            f"{design.n_lists} lists cannot balance this design.", remedy=f"Take a multiple of {per_block}."
+            f"{one.n_lists} lists cannot balance this design.",
+            remedy=f"Take a multiple of {per_block * n_decks}.",
         )
     return DesignSpec(
         forced_choice=pairs,
-        complete=design.kind == Design.Kind.ALL,
+        complete=one.kind == Design.Kind.ALL,
         set_size=settings["size"] if task.shows == "set" else 0,
         showings=settings["showings"] if task.shows == "set" else 0,
-        per_paradigm=design.items_per_paradigm if sampled else None,
-        n_blocks=design.n_lists // per_block if per_block else None,
-        n_lists=per_block or design.n_lists,
+        per_paradigm=one.items_per_paradigm if sampled else None,
+        one_paradigm=one.kind == Design.Kind.PARADIGM,
+        n_blocks=one.n_lists // (per_block * n_decks) if per_block else None,
+        n_lists=per_block or one.n_lists,
+        filler_ratio=design.filler_ratio,
+        anchors_in_order=design.anchor_order == Design.AnchorOrder.FIXED,
         rules=order_rules(design.constraints),
-        seed=design.seed or experiment.seed,
+        seed=one.seed,
     )
 
 
@@ -104,10 +126,13 @@ def targets_of(experiment: Experiment) -> list[Stimulus]:
     """The study's pairs or sentences as stimuli; pairs marked as discarded are left out."""
     if experiment.materials is None:
         raise BadInput("the study has no materials.", remedy="Choose a material set.")
-    if get_task(experiment.task).shows == "pair":
-        pairs = experiment.materials.pairs.filter(discard=False).select_related(
-            "good__item", "bad", "paradigm"
-        )
+    return stimuli_of(experiment.materials, pairs=get_task(experiment.task).shows == "pair")
+
+
+def stimuli_of(materials: MaterialSet, *, pairs: bool) -> list[Stimulus]:
+    """A set's pairs or sentences as stimuli, in the order of its file."""
+    if pairs:
+        rows = materials.pairs.filter(discard=False).select_related("good__item", "bad", "paradigm")
         return [
             Stimulus(
                 str(pair.pk),
@@ -115,15 +140,33 @@ def targets_of(experiment: Experiment) -> list[Stimulus]:
                 f"{pair.good.condition}|{pair.bad.condition}",
                 pair.paradigm.name if pair.paradigm else "",
             )
-            for pair in pairs
+            for pair in rows
         ]
-    sentences = experiment.materials.sentences.select_related("item__paradigm")
+    sentences = materials.sentences.select_related("item__paradigm")
     return [
         Stimulus(
             str(one.pk), one.item.key, one.condition, one.item.paradigm.name if one.item.paradigm else ""
         )
         for one in sentences
     ]
+
+
+def fillers_of(experiment: Experiment, design: Design) -> list[Stimulus]:
+    """Fillers of a set of their own; the rules for paradigms and conditions leave them free."""
+    if design.filler_materials is None:
+        return []
+    if design.filler_materials_id == experiment.materials_id:
+        raise BadInput("the fillers are the study's own materials.", remedy="Choose a set of fillers.")
+    shows = get_task(experiment.task).shows
+    if shows == "set":
+        raise BadInput("sets have no fillers.", remedy="Choose no fillers for best–worst scaling.")
+    found = stimuli_of(design.filler_materials, pairs=shows == "pair")
+    if not found:
+        raise BadInput(
+            f"the fillers in {design.filler_materials.name!r} have no {shows}s.",
+            remedy="Choose a set that the task can show.",
+        )
+    return [Stimulus(one.key, f"filler:{one.key}") for one in found]
 
 
 def checked_extras(experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
@@ -164,12 +207,21 @@ def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def planned(experiment: Experiment) -> list[list[PlannedPlace]]:
-    """The lists the design makes now, without storing them."""
+    """The lists the design makes now, of every round, without storing them."""
+    return [one for lists in planned_by_round(experiment) for one in lists]
+
+
+def planned_by_round(experiment: Experiment) -> list[list[list[PlannedPlace]]]:
+    """The lists the design makes now, round by round, without storing them."""
     targets, design, entries = targets_of(experiment), design_of(experiment), checked_extras(experiment)
     if get_task(experiment.task).shows == "sentence" and any(not one.condition for one in targets):
         targets = _one_condition_each(targets)
-    spec = design_spec(experiment, design, targets)
-    if spec.per_paradigm is None and len({one.item for one in targets}) > LONGEST_LIST:
+    rounds = [
+        RoundSpec(design_spec(experiment, design, one, targets), items=one.items, without=one.without)
+        for one in rounds_of(design, experiment)
+    ]
+    n_items = len({one.item for one in targets})
+    if n_items > LONGEST_LIST and any(one.spec.per_paradigm is None for one in rounds):
         raise BadInput(
             f"a list would have more than {LONGEST_LIST} trials.",
             remedy="Choose a sample of items per paradigm.",
@@ -179,10 +231,15 @@ def planned(experiment: Experiment) -> list[list[PlannedPlace]]:
         kind: [Stimulus(str(place), f"{kind}:{place}") for place in range(len(listed))]
         for kind, listed in entries.items()
     }
-    return planned_lists(
+    return planned_rounds(
         targets,
-        spec,
-        extras=Extras(catch=extras["catch"][:n_catch], practice=extras["practice"], anchors=extras["anchor"]),
+        rounds,
+        extras=Extras(
+            fillers=fillers_of(experiment, design),
+            catch=extras["catch"][:n_catch],
+            practice=extras["practice"],
+            anchors=extras["anchor"],
+        ),
     )
 
 
@@ -202,13 +259,23 @@ def make_lists(version: ExperimentVersion) -> list[PresentationList]:
     experiment = version.experiment
     per_block = design_of(experiment).trials_per_block or 50
     made = []
-    for number, places in enumerate(planned(experiment), start=1):
-        one = PresentationList.objects.create(
-            experiment=experiment, version=version, label=str(number), n_trials=len(places)
-        )
-        PlannedTrial.objects.bulk_create(_rows(one, places, per_block=per_block), batch_size=1000)
-        made.append(one)
+    for round_number, lists in enumerate(planned_by_round(experiment), start=1):
+        for number, places in enumerate(lists, start=1):
+            one = PresentationList.objects.create(
+                experiment=experiment,
+                version=version,
+                label=label_of(number, round_number),
+                round=round_number,
+                n_trials=len(places),
+            )
+            PlannedTrial.objects.bulk_create(_rows(one, places, per_block=per_block), batch_size=1000)
+            made.append(one)
     return made
+
+
+def label_of(number: int, round_number: int) -> str:
+    """Name of a list: its number, in further rounds after that of the round."""
+    return str(number) if round_number == 1 else f"R{round_number}-{number}"
 
 
 def _rows(one: PresentationList, places: Sequence[PlannedPlace], *, per_block: int) -> list[PlannedTrial]:
@@ -248,5 +315,5 @@ def _items(experiment: Experiment, places: Sequence[PlannedPlace]) -> dict[int, 
         return {}
     keys = [int(place.key) for place in places if place.kind in (TrialKind.TARGET, TrialKind.FILLER)]
     if get_task(experiment.task).shows == "pair":
-        return dict(experiment.materials.pairs.filter(pk__in=keys).values_list("pk", "good__item"))
-    return dict(experiment.materials.sentences.filter(pk__in=keys).values_list("pk", "item"))
+        return dict(MinimalPair.objects.filter(pk__in=keys).values_list("pk", "good__item"))
+    return dict(Sentence.objects.filter(pk__in=keys).values_list("pk", "item"))

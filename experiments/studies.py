@@ -18,6 +18,7 @@ OWN = {  # what belongs to one study, one recruitment or one moment, and is not 
     "owner",
     "origin",
     "status",
+    "current_round",
     "completion",
     "completion_code",
     "completion_url",

@@ -33,19 +33,25 @@ def dry_run(run: Run) -> None:
     """One participant for each list, at least two; the first who does not get through ends it."""
     study = Experiment.objects.get(pk=run.arguments["study"])
     version = freeze_preview(study)
-    n = min(MOST, max(FEWEST, version.lists.count()))
+    rounds = sorted(set(version.lists.values_list("round", flat=True)))
+    n = max(len(rounds), min(MOST, max(FEWEST, version.lists.count())))
     sessions = []
     for number in range(n):
         run.progress(number, n, "simulated participants")
-        sessions.append(take_part(study, version, name=f"dry-run-{run.job.pk}-{number}"))
+        name, here = f"dry-run-{run.job.pk}-{number}", rounds[number % len(rounds)]
+        sessions.append(take_part(study, version, name=name, round_number=here))
     with run.finishing() as result:
         result.update(told(sessions))
 
 
-def take_part(study: Experiment, version: ExperimentVersion, *, name: str) -> Session:
+def take_part(
+    study: Experiment, version: ExperimentVersion, *, name: str, round_number: int | None = None
+) -> Session:
     """One honest simulated participant, from the first screen after consent to the end."""
     protocol = protocol_of(version)
-    session = begin_preview(study, version, key=name, consent_text=protocol.consent)
+    session = begin_preview(
+        study, version, key=name, consent_text=protocol.consent, round_number=round_number
+    )
     Participant.objects.filter(pk=session.participant_id).update(is_simulated=True)
     browser = InProcess()
     go_through(browser, browser.get(f"/s/{session.token}/"), Mind(Persona(name), protocol))

@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q
 
 from analysis.columns import JUDGMENT_COLUMNS
-from experiments.models import Experiment, Item, MinimalPair, Sentence
+from experiments.models import Experiment, Item, MinimalPair, PlannedTrial, Sentence, TrialKind
 from judgments.models import Flag, Judgment, Participant, Session
 from judgments.sets import row_per_sentence
 from judgments.tasks.registry import shown_task
@@ -64,6 +64,7 @@ def judgment_frame(
     native = people.set_index("participant")["native"]
     frame["native"] = _looked_up(facts["session"], sitting["participant"].map(native))
     frame["flagged"] = facts["session"].map(sitting["flagged"]).astype(bool)
+    frame["round"] = facts["session"].map(sitting["round"]).astype("int64")
     frame["n_planned"] = facts["session"].map(sitting["n_planned"]).astype("int64")
     frame["task"] = _constant(experiment.task, frame.index)
     modulus = experiment.parameters.get("modulus") if experiment.task == "magnitude_estimation" else None
@@ -121,6 +122,7 @@ def session_frame(experiment: Experiment, *, include_tests: bool = False) -> pd.
         "participant_id",
         "participant__pseudonym",
         "list__label",
+        "list__round",
         "list__n_trials",
         "n_trials",
         "status",
@@ -135,6 +137,7 @@ def session_frame(experiment: Experiment, *, include_tests: bool = False) -> pd.
             "session": found["pk"].astype(str).astype(object),
             "participant": found["participant__pseudonym"],
             "list": found["list__label"].fillna(""),
+            "round": found["list__round"].fillna(1).astype("int64"),
             "session_status": found["status"],
             **{name: found[name] for name in times},
             "n_planned": planned.astype("int64"),
@@ -263,21 +266,40 @@ def _table(rows: Any, **columns: str) -> pd.DataFrame:
     return frame.where(frame.notna(), "")
 
 
+def _prefixes(experiment: Experiment) -> dict[int, str]:
+    """The study's material set, and the sets of its fillers: their keys get the set's short name in front."""
+    fillers = PlannedTrial.objects.filter(list__experiment=experiment, kind=TrialKind.FILLER).order_by()
+    sets = fillers.exclude(item__material_set=experiment.materials_id).values_list(
+        "item__material_set", "item__material_set__slug"
+    )
+    found = {pk: f"{slug}:" for pk, slug in sets.distinct() if pk}
+    return {**found, experiment.materials_id: ""} if experiment.materials_id else found
+
+
+def _keyed(model: Any, experiment: Experiment, **columns: str) -> pd.DataFrame:
+    """Rows of the study's materials and fillers, with keys that tell the sets apart."""
+    prefixes = _prefixes(experiment)
+    rows = model.objects.filter(material_set__in=list(prefixes))
+    frame = _table(rows, key="key", material_set="material_set", **columns)
+    if len(prefixes) > 1:
+        prefix = frame["material_set"].map(prefixes)
+        for name in {"key", "item"} & set(frame.columns):
+            frame[name] = prefix + frame[name]
+    return frame
+
+
 def _items(experiment: Experiment) -> pd.DataFrame:
-    rows = Item.objects.filter(material_set=experiment.materials_id)
-    return _table(rows, key="key", paradigm="paradigm__name", phenomenon="paradigm__phenomenon__name")
+    return _keyed(Item, experiment, paradigm="paradigm__name", phenomenon="paradigm__phenomenon__name")
 
 
 def _sentences(experiment: Experiment) -> pd.DataFrame:
-    rows = Sentence.objects.filter(material_set=experiment.materials_id)
-    return _table(rows, key="key", condition="condition", expected="expected")
+    return _keyed(Sentence, experiment, condition="condition", expected="expected")
 
 
 def _pairs(experiment: Experiment) -> pd.DataFrame:
-    rows = MinimalPair.objects.filter(material_set=experiment.materials_id)
-    frame = _table(
-        rows,
-        key="key",
+    frame = _keyed(
+        MinimalPair,
+        experiment,
         good="good_id",
         bad="bad_id",
         item="good__item__key",

@@ -10,16 +10,17 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from experiments.models import Experiment, ExperimentVersion, TrialKind
+from experiments.rounds import round_now
 from experiments.showings import showings_of
 from judgments.models import Judgment, Session
-from judgments.sessions.places import holding
+from judgments.sessions.places import holding, in_round
 
 LOST = {Session.Status.ABANDONED, Session.Status.WITHDRAWN, Session.Status.SCREENED_OUT}
 
 
 @dataclass(frozen=True)
 class Facts:
-    """The study in numbers; ``None`` where nothing can be said yet."""
+    """The study in numbers, sessions those of the round that takes participants; ``None``: not yet known."""
 
     n_complete: int
     target: int | None
@@ -72,7 +73,7 @@ def is_lost(now: datetime) -> Q:
 
 def facts(study: Experiment) -> Facts:
     """Count the study."""
-    now, sessions = timezone.now(), counted_sessions(study)
+    now, sessions = timezone.now(), counted_sessions(study).filter(in_round(study))
     counts = sessions.aggregate(
         n_started=Count("pk"),
         n_complete=Count("pk", filter=Q(status=Session.Status.COMPLETE)),
@@ -103,13 +104,14 @@ def wanted_sessions(study: Experiment) -> int | None:
     """Complete sessions needed for the judgments wanted per item, or the limit when it is lower."""
     version = study.current_version()
     needed = needed_sessions(study, version) if version else None
-    limits = [number for number in (needed, study.max_participants) if number]
+    limits = [number for number in (needed, round_now(study).max_participants) if number]
     return min(limits, default=None)
 
 
 def needed_sessions(study: Experiment, version: ExperimentVersion) -> int | None:
     """Lists are filled evenly: judgments wanted × items ÷ target trials of an average list."""
-    planned = version.lists.filter(planned_trials__kind=TrialKind.TARGET).aggregate(
+    lists, wanted = version.lists.filter(round=study.current_round), round_now(study).target_judgments
+    planned = lists.filter(planned_trials__kind=TrialKind.TARGET).aggregate(
         n_lists=Count("pk", distinct=True),
         n_items=Count("planned_trials__item", distinct=True),
         n_trials=Count("planned_trials"),
@@ -117,18 +119,18 @@ def needed_sessions(study: Experiment, version: ExperimentVersion) -> int | None
     if not planned["n_trials"]:
         return None
     if not planned["n_items"]:  # sets: each of their members is shown
-        shown = showings_of(version.lists.values_list("pk", flat=True))
+        shown = showings_of(lists.values_list("pk", flat=True))
         planned |= {"n_items": len(shown), "n_trials": sum(sum(times.values()) for times in shown.values())}
-    return ceil(study.target_judgments * planned["n_items"] * planned["n_lists"] / planned["n_trials"])
+    return ceil((wanted or 0) * planned["n_items"] * planned["n_lists"] / planned["n_trials"])
 
 
 def list_rows(study: Experiment) -> list[ListRow]:
-    """Lists of the newest version with their sessions."""
+    """Lists of the newest version and the present round, with their sessions."""
     version, now = study.current_version(), timezone.now()
     if version is None:
         return []
     counts_of = Q(sessions__is_test=False)
-    lists = version.lists.annotate(
+    lists = version.lists.filter(round=study.current_round).annotate(
         n_complete=Count("sessions", filter=counts_of & Q(sessions__status=Session.Status.COMPLETE)),
         n_live=Count("sessions", filter=counts_of & _through("sessions", is_live(now))),
         n_lost=Count("sessions", filter=counts_of & _through("sessions", is_lost(now))),
@@ -147,7 +149,8 @@ def _through(relation: str, condition: Q) -> Q:
 
 def places_left(study: Experiment) -> int | None:
     """Places under the study's limit, None where there is no limit."""
-    if study.max_participants is None:
+    most = round_now(study).max_participants
+    if most is None:
         return None
-    taken = counted_sessions(study).filter(holding(timezone.now())).count()
-    return max(0, study.max_participants - taken)
+    taken = counted_sessions(study).filter(in_round(study)).filter(holding(timezone.now())).count()
+    return max(0, most - taken)

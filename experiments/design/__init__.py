@@ -5,6 +5,7 @@ from experiments.design.fillers import led_by, spread_catch, with_fillers
 from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
 from experiments.design.ordering import OrderRules, ordered
 from experiments.design.plan import DesignSpec, Extras, planned_lists
+from experiments.design.rounds import RoundSpec, planned_rounds
 from experiments.design.sampling import sampled_blocks
 from experiments.design.trials import PlannedTrial, Stimulus
 
@@ -13,6 +14,7 @@ __all__ = [
     "Extras",
     "OrderRules",
     "PlannedTrial",
+    "RoundSpec",
     "Stimulus",
     "complete_lists",
     "forced_choice_lists",
@@ -20,6 +22,7 @@ __all__ = [
     "least_filled",
     "ordered",
     "planned_lists",
+    "planned_rounds",
     "sampled_blocks",
     "spread_catch",
     "with_fillers",

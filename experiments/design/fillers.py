@@ -114,6 +114,21 @@ def spread_catch(
     return woven or list(trials)
 
 
+def shuffled(stimuli: Sequence[Stimulus], rng: np.random.Generator) -> list[Stimulus]:
+    """Put stimuli into a random order.
+
+    Parameters
+    ----------
+    stimuli : sequence of Stimulus
+    rng : numpy Generator
+
+    Returns
+    -------
+    list of Stimulus
+    """
+    return [stimuli[index] for index in rng.permutation(len(stimuli))]
+
+
 def led_by(
     trials: Sequence[PlannedTrial],
     first: Sequence[Stimulus],

@@ -10,6 +10,7 @@ from analysis.errors import BadInput
 from experiments.design.trials import PlannedTrial
 
 ATTEMPTS = 200
+TARGET = "target"
 
 
 @dataclass(frozen=True)
@@ -20,13 +21,21 @@ class OrderRules:
     ----------
     apart : mapping of str to int
         Attribute of a trial (``paradigm``, ``condition``, ``item``, ``kind``) → least distance between two
-        trials with the same value; 2 means never in a row. Empty values are free.
+        trials with the same value; 2 means never in a row. Empty values are free. The attribute ``target``
+        is shared by all targets and by nothing else: 3 puts two fillers between any two targets.
     longest_run : mapping of str to int
         Attribute → most trials in a row with the same value.
     """
 
     apart: Mapping[str, int] = field(default_factory=dict)
     longest_run: Mapping[str, int] = field(default_factory=dict)
+
+
+def _value(trial: PlannedTrial, name: str) -> str:
+    """What a rule compares; every target is alike where targets are kept apart."""
+    if name == TARGET:
+        return TARGET if trial.kind == TARGET else ""
+    return str(getattr(trial, name))
 
 
 @dataclass
@@ -43,13 +52,13 @@ class _Progress:
     def broken_by(self, trial: PlannedTrial) -> str | None:
         """The rule this trial would break here, in words."""
         for name, distance in self.rules.apart.items():
-            value = getattr(trial, name)
+            value = _value(trial, name)
             seen = self.last.get((name, value))
             if value and seen is not None and self.position - seen < distance:
-                return f"{name} at least {distance} apart"
+                return _apart(name, distance)
         for name, longest in self.rules.longest_run.items():
             value, length = self.run.get(name, ("", 0))
-            if value and value == getattr(trial, name) and length >= longest:
+            if value and value == _value(trial, name) and length >= longest:
                 return f"at most {longest} of one {name} in a row"
         return None
 
@@ -57,19 +66,19 @@ class _Progress:
         """How many places may still go to others before this trial's value cannot be fitted in."""
         slack = float("inf")
         for name, distance in self.rules.apart.items():
-            if getattr(trial, name):
-                count = self.left[name][getattr(trial, name)]
+            if _value(trial, name):
+                count = self.left[name][_value(trial, name)]
                 slack = min(slack, self.n_left - ((count - 1) * distance + 1))
         for name, longest in self.rules.longest_run.items():
-            if getattr(trial, name):
-                count = self.left[name][getattr(trial, name)]
+            if _value(trial, name):
+                count = self.left[name][_value(trial, name)]
                 slack = min(slack, (self.n_left - count + 1) * longest - count)
         return slack
 
     def place(self, trial: PlannedTrial) -> None:
         """Take note of the trial at this position."""
         for name in {*self.rules.apart, *self.rules.longest_run}:
-            value = getattr(trial, name)
+            value = _value(trial, name)
             self.left[name][value] -= 1
             self.last[name, value] = self.position
             before, length = self.run.get(name, ("", 0))
@@ -81,8 +90,15 @@ class _Progress:
 def _progress(trials: Sequence[PlannedTrial], rules: OrderRules) -> _Progress:
     names = {*rules.apart, *rules.longest_run}
     return _Progress(
-        rules, {name: Counter(getattr(trial, name) for trial in trials) for name in names}, len(trials)
+        rules, {name: Counter(_value(trial, name) for trial in trials) for name in names}, len(trials)
     )
+
+
+def _apart(name: str, distance: int) -> str:
+    """A distance rule in words."""
+    if name == TARGET:
+        return f"at least {distance - 1} fillers between two targets"
+    return f"{name} at least {distance} apart"
 
 
 def unmet_rule(trials: Sequence[PlannedTrial], rules: OrderRules) -> str | None:
@@ -111,14 +127,18 @@ def unmet_rule(trials: Sequence[PlannedTrial], rules: OrderRules) -> str | None:
     """
     total = len(trials)
     for name, distance in rules.apart.items():
-        counts = Counter(getattr(trial, name) for trial in trials if getattr(trial, name))
+        counts = Counter(_value(trial, name) for trial in trials if _value(trial, name))
         for value, most in counts.most_common(1):
             tied = sum(count == most for count in counts.values())
             if (most - 1) * distance + min(tied, distance) > total:
+                if name == TARGET:
+                    need = (most - 1) * (distance - 1)
+                    wanted = f"{distance - 1} between any two of {most} targets"
+                    return f"{total - most} fillers cannot stand {wanted}: {need} are needed."
                 shares = f"{most} of {total} trials have {name} {value!r}"
                 return f"{shares}: they cannot be at least {distance} apart."
     for name, longest in rules.longest_run.items():
-        counts = Counter(getattr(trial, name) for trial in trials if getattr(trial, name))
+        counts = Counter(_value(trial, name) for trial in trials if _value(trial, name))
         for value, most in counts.most_common(1):
             if most > (total - most + 1) * longest:
                 return f"{most} of {total} trials have {name} {value!r}: runs of {longest} cannot hold them."
@@ -161,7 +181,7 @@ def _alike(
     groups: dict[tuple[str, ...], list[PlannedTrial]] = {}
     for index in rng.permutation(len(trials)):
         trial = trials[index]
-        groups.setdefault(tuple(getattr(trial, name) for name in names), []).append(trial)
+        groups.setdefault(tuple(_value(trial, name) for name in names), []).append(trial)
     return groups
 
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 
-from experiments.design.fillers import led_by, spread_catch, with_fillers
+from experiments.design.fillers import led_by, shuffled, spread_catch, with_fillers
 from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
 from experiments.design.ordering import OrderRules, fitting_rules, ordered
 from experiments.design.sampling import sampled_blocks
-from experiments.design.trials import PlannedTrial, Stimulus, numbered
+from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm, numbered
 from experiments.design.tuples import tuple_lists
 
 
@@ -28,13 +29,21 @@ class DesignSpec:
         sentences or pairs are shown.
     per_paradigm : int, optional
         Items of each paradigm per list; all when left out.
+    one_paradigm : bool
+        Every list has items of a single paradigm, ``per_paradigm`` of them.
+    later : collection of str
+        In samples: items dealt only after all others of their paradigm.
     n_blocks : int, optional
         Samples of items, each of which becomes a balanced group of lists; as many as show every
         item when left out.
     n_lists : int, optional
         Lists per block, a multiple of the smallest balanced number; that number when left out.
     n_fillers : int, optional
-        Fillers per list; all when left out.
+        Fillers per list; by the ratio when left out.
+    filler_ratio : float, optional
+        Fillers for each target of the longest list; all fillers when left out.
+    anchors_in_order : bool
+        Anchors come in the given order; otherwise each list has its own random order of them.
     rules : OrderRules, optional
         What the order must keep; the usual rules that can be kept when left out.
     seed : int
@@ -46,9 +55,13 @@ class DesignSpec:
     set_size: int = 0
     showings: int = 0
     per_paradigm: int | None = None
+    one_paradigm: bool = False
+    later: frozenset[str] = frozenset()
     n_blocks: int | None = None
     n_lists: int | None = None
     n_fillers: int | None = None
+    filler_ratio: float | None = None
+    anchors_in_order: bool = True
     rules: OrderRules | None = None
     seed: int = 0
 
@@ -80,8 +93,22 @@ def _dealt(
     deal = forced_choice_lists if spec.forced_choice else rating
     if spec.per_paradigm is None:
         return deal(targets, rng, n_lists=spec.n_lists)
-    blocks = sampled_blocks(targets, rng, per_paradigm=spec.per_paradigm, n_blocks=spec.n_blocks)
-    return [one for block in blocks for one in deal(block, rng, n_lists=spec.n_lists)]
+    decks = list(by_paradigm(targets).values()) if spec.one_paradigm else [list(targets)]
+    return [
+        one
+        for deck in decks
+        for block in sampled_blocks(
+            deck, rng, per_paradigm=spec.per_paradigm, n_blocks=spec.n_blocks, later=spec.later
+        )
+        for one in deal(block, rng, n_lists=spec.n_lists)
+    ]
+
+
+def _n_fillers(spec: DesignSpec, dealt: Sequence[Sequence[PlannedTrial]]) -> int | None:
+    """Fillers of every list: the same number in all, so that all share their fillers."""
+    if spec.n_fillers is not None or spec.filler_ratio is None:
+        return spec.n_fillers
+    return ceil(spec.filler_ratio * max((len(one) for one in dealt), default=0))
 
 
 def planned_lists(
@@ -98,7 +125,7 @@ def planned_lists(
         Sentences (items × conditions), or minimal pairs when ``spec.forced_choice``.
     spec : DesignSpec
     extras : Extras
-        Fillers, catch and practice stimuli.
+        Fillers, catch and practice stimuli, anchors.
 
     Returns
     -------
@@ -114,6 +141,7 @@ def planned_lists(
     See Also
     --------
     latin_square_lists, forced_choice_lists, sampled_blocks, ordered
+    experiments.design.rounds.planned_rounds : further rounds of the same study.
 
     Examples
     --------
@@ -124,12 +152,15 @@ def planned_lists(
     """
     rng = np.random.default_rng(spec.seed)
     lists = []
-    for dealt in _dealt(targets, spec, rng):
-        main = with_fillers(dealt, extras.fillers, rng, n=spec.n_fillers, sided=spec.forced_choice)
+    all_dealt = _dealt(targets, spec, rng)
+    n_fillers = _n_fillers(spec, all_dealt)
+    for dealt in all_dealt:
+        main = with_fillers(dealt, extras.fillers, rng, n=n_fillers, sided=spec.forced_choice)
         rules = spec.rules if spec.rules is not None else fitting_rules(main)
         sequence = ordered(main, rng, rules=rules)
         sequence = spread_catch(sequence, extras.catch, rng, sided=spec.forced_choice)
-        sequence = led_by(sequence, extras.anchors, rng, kind="anchor", sided=spec.forced_choice)
+        anchors = extras.anchors if spec.anchors_in_order else shuffled(extras.anchors, rng)
+        sequence = led_by(sequence, anchors, rng, kind="anchor", sided=spec.forced_choice)
         sequence = led_by(sequence, extras.practice, rng, kind="practice", sided=spec.forced_choice)
         lists.append(numbered(sequence))
     return lists

@@ -15,8 +15,8 @@ class ListCounts:
 
     Parameters
     ----------
-    n_trials, n_targets, n_fillers, n_catch, n_lead : int
-        All trials, and those of each kind (``n_lead``: practice and anchors).
+    n_trials, n_targets, n_fillers, n_catch, n_practice, n_anchors : int
+        All trials, and those of each kind.
     conditions : dict of str to int
         Targets in each condition.
     n_expected_first : int
@@ -29,7 +29,8 @@ class ListCounts:
     n_targets: int
     n_fillers: int
     n_catch: int
-    n_lead: int
+    n_practice: int
+    n_anchors: int
     conditions: dict[str, int]
     n_expected_first: int
     n_repeated: int
@@ -88,7 +89,8 @@ def list_counts(trials: Sequence[PlannedTrial]) -> ListCounts:
         n_targets=len(main),
         n_fillers=kinds["filler"],
         n_catch=kinds["catch"],
-        n_lead=kinds["practice"] + kinds["anchor"],
+        n_practice=kinds["practice"],
+        n_anchors=kinds["anchor"],
         conditions=dict(sorted(conditions.items())),
         n_expected_first=sum(trial.expected_first is True for trial in main),
         n_repeated=len(main) - len({trial.item for trial in main}),
@@ -106,7 +108,8 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     -------
     list of Claim
         Items once per list, conditions even within lists, showings even over lists, sides even; of sets,
-        showings even over and within lists, and how often two sentences meet.
+        showings even over and within lists, and how often two sentences meet; where there are anchors
+        or fillers, that all lists share them, anchors before the rest.
 
     Notes
     -----
@@ -119,7 +122,7 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
     [True, True]
     """
     if any(members_of(trial)[1:] for one in lists for trial in targets(one)):
-        return _set_claims(lists)
+        return [*_set_claims(lists), *_shared(lists)]
     counted = [list_counts(one) for one in lists]
     found = [
         _claim("No list shows an item twice", 0, [one.n_repeated for one in counted], what="repeated items"),
@@ -132,7 +135,30 @@ def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
         found.append(_claim("Every list has its conditions equally often", 1, spreads, what="difference"))
     if any(trial.expected_first is not None for one in lists for trial in targets(one)):
         found.append(_sides(lists, counted))
+    return [*found, *_shared(lists)]
+
+
+def _shared(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
+    """What lists keep of the trials around their targets: the same for all, anchors first."""
+    found = []
+    for kind, text in (
+        ("anchor", "Every list begins, after practice, with the same anchors"),
+        ("filler", "Every list has the same fillers"),
+    ):
+        keys = [sorted(trial.key for trial in one if trial.kind == kind) for one in lists]
+        if any(keys):
+            holds = all(one == keys[0] for one in keys)
+            if kind == "anchor":
+                holds = holds and all(_leads(one) for one in lists)
+            sizes = sorted({len(one) for one in keys})
+            found.append(Claim(text, holds, f"{kind}s: {' or '.join(str(size) for size in sizes)}"))
     return found
+
+
+def _leads(trials: Sequence[PlannedTrial]) -> bool:
+    """Whether practice comes first, then the anchors, then the rest."""
+    places = [{"practice": 0, "anchor": 1}.get(trial.kind, 2) for trial in trials]
+    return places == sorted(places)
 
 
 def _set_claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:

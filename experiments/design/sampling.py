@@ -1,6 +1,6 @@
 """k items of n per list, as BLiMP's validation showed 5 pairs of each session's paradigms."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
@@ -9,7 +9,12 @@ from experiments.design.trials import Stimulus, by_paradigm
 
 
 def sampled_blocks(
-    stimuli: Iterable[Stimulus], rng: np.random.Generator, *, per_paradigm: int, n_blocks: int | None = None
+    stimuli: Iterable[Stimulus],
+    rng: np.random.Generator,
+    *,
+    per_paradigm: int,
+    n_blocks: int | None = None,
+    later: Collection[str] = (),
 ) -> list[list[Stimulus]]:
     """Deal items into blocks that hold ``per_paradigm`` items of each paradigm.
 
@@ -23,6 +28,8 @@ def sampled_blocks(
         Items of each paradigm in one block; at most the number of items of the smallest paradigm.
     n_blocks : int, optional
         As many as show every item at least once, when left out.
+    later : collection of str
+        Items dealt only after all others of their paradigm, such as those of an earlier round.
 
     Returns
     -------
@@ -57,6 +64,7 @@ def sampled_blocks(
     blocks: list[list[Stimulus]] = [[] for _ in range(number)]
     for paradigm, names in items.items():
         deck = [names[index] for index in rng.permutation(len(names))]
+        deck.sort(key=lambda name: name in later)  # stable: each part keeps its random order
         for place, block in enumerate(blocks):
             start = place * per_paradigm
             chosen = {deck[(start + step) % len(deck)] for step in range(per_paradigm)}

@@ -113,6 +113,9 @@ class Experiment(models.Model):
         help_text="A session without an answer for so long gives its list back.",
     )
     seed = models.PositiveBigIntegerField(default=0, help_text="Seed of lists and orders.")
+    current_round = models.PositiveIntegerField(
+        default=1, help_text="The round of the design that takes participants."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
     opened_at = models.DateTimeField(null=True, blank=True)

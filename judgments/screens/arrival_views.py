@@ -21,7 +21,7 @@ from judgments.models import PlatformIdentity, Session
 from judgments.screens.page import closed, not_found, page
 from judgments.sessions.arrive import Arrival, arrive, refuse
 from judgments.sessions.enough import check_wanted
-from judgments.sessions.places import StudyClosed, check_open
+from judgments.sessions.places import StudyClosed, check_invited, check_open, comes_again
 from judgments.sessions.protocol import Protocol, protocol_of
 
 PERSON = "participant"  # what a link may call a person; kept in the vault only
@@ -49,14 +49,16 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
         return not_found(request)
     if version is None:
         return closed(request, "not_open", title=experiment.title, language=experiment.language)
-    if session := _returning(request, experiment):
-        return _enter(session)
+    earlier = _returning(request, experiment)
+    if earlier is not None and not comes_again(earlier, experiment):
+        return _enter(earlier)
     protocol = protocol_of(version)
     with speaking(protocol.language):
         try:
             if request.method == "POST":
-                return _answered(request, experiment, protocol)
+                return _answered(request, experiment, protocol, earlier=earlier)
             check_open(experiment)
+            check_invited(experiment, earlier)
             check_wanted(experiment)  # here only: whoever is asked for consent may begin
         except StudyClosed as door:
             return closed(request, door.reason, title=protocol.title, language=protocol.language)
@@ -75,8 +77,10 @@ def _ask(request: HttpRequest, protocol: Protocol, *, problem: str = "") -> Http
     )
 
 
-def _answered(request: HttpRequest, experiment: Experiment, protocol: Protocol) -> HttpResponse:
-    arrival = _arrival(request)
+def _answered(
+    request: HttpRequest, experiment: Experiment, protocol: Protocol, *, earlier: Session | None
+) -> HttpResponse:
+    arrival = _arrival(request, earlier=earlier.token if earlier else "")
     answer = request.POST.get("consent")
     if arrival is None or answer not in {"yes", "no"}:
         return _ask(request, protocol, problem=gettext("That did not come through. Please answer once more."))
@@ -86,7 +90,7 @@ def _answered(request: HttpRequest, experiment: Experiment, protocol: Protocol) 
     return _enter(arrive(experiment, arrival, consent_text=consent_text(protocol)))
 
 
-def _arrival(request: HttpRequest) -> Arrival | None:
+def _arrival(request: HttpRequest, *, earlier: str = "") -> Arrival | None:
     """Who arrives, if the form is one of ours."""
     try:
         key = signing.loads(request.POST.get("arrival", ""), salt="arrival")
@@ -98,6 +102,7 @@ def _arrival(request: HttpRequest) -> Arrival | None:
         external_id=request.GET.get(PERSON, "")[:200],
         link=dict(list(link.items())[:20]),
         user_agent=request.headers.get("user-agent", ""),
+        earlier=earlier,
     )
 
 

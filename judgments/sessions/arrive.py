@@ -13,7 +13,16 @@ from experiments.design.balance import least_filled
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions.lease import take_back
-from judgments.sessions.places import StudyClosed, check_open, filled, is_test_run, lease_end, locked_lists
+from judgments.sessions.places import (
+    StudyClosed,
+    check_invited,
+    check_open,
+    comes_again,
+    filled,
+    is_test_run,
+    lease_end,
+    locked_lists,
+)
 from judgments.sessions.prepare import prepare_trials
 
 
@@ -22,7 +31,8 @@ class Arrival:
     """Someone who consented.
 
     ``key`` is the same when one arrival is sent twice; ``external_id`` is what a platform, or the
-    link, calls the person, and goes to the vault only.
+    link, calls the person, and goes to the vault only. ``earlier`` is the token of a session that this
+    browser had in the study.
     """
 
     key: str
@@ -32,6 +42,7 @@ class Arrival:
     user_agent: str = ""
     campaign: Campaign | None = None
     is_simulated: bool = False
+    earlier: str = ""
 
 
 def arrive(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> Session:
@@ -77,15 +88,17 @@ def _take_place(experiment: Experiment, arrival: Arrival, consent_text: str) -> 
     version = experiment.current_version()
     if version is None:
         raise StudyClosed("not_open")
-    lists = locked_lists(version)
+    experiment.refresh_from_db(fields=["current_round"])
+    lists = locked_lists(version, round_number=experiment.current_round)
     participant = _participant(experiment, arrival)
     earlier = participant.sessions.exclude(status=Session.Status.REFUSED).order_by("-pk").first()
-    if earlier is not None:
+    if earlier is not None and not comes_again(earlier, experiment):
         if earlier.status == Session.Status.ABANDONED:
             take_back(earlier)
         return earlier
     experiment.refresh_from_db(fields=["status", "max_participants", "lease_minutes"])
     check_open(experiment)
+    check_invited(experiment, earlier)
     is_test = is_test_run(experiment)
     session = new_session(version, participant, arrival, lists=lists, is_test=is_test)
     note_consent(session, consent_text, given=True)
@@ -100,6 +113,10 @@ def _participant(experiment: Experiment, arrival: Arrival) -> Participant:
         )
         if identity := known.select_related("participant").first():
             return identity.participant
+    elif arrival.earlier:
+        before = Session.objects.filter(experiment=experiment, token=arrival.earlier)
+        if session := before.select_related("participant").first():
+            return session.participant
     person, _ = Participant.objects.get_or_create(
         experiment=experiment,
         pseudonym=pseudonym(experiment, arrival.key),

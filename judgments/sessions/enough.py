@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from experiments.design.balance import fewest_planned
 from experiments.models import Experiment, PresentationList
+from experiments.rounds import round_now
 from experiments.showings import showings_of
 from judgments.sessions.places import StudyClosed, filled, is_test_run
 
@@ -23,17 +24,20 @@ def check_wanted(experiment: Experiment) -> None:
 def has_enough(experiment: Experiment) -> bool:
     """Whether every item has (complete and live) at least the judgments wanted; a pilot never has.
 
-    Judgments under earlier versions count for the items that the newest one still shows.
+    Judgments under earlier versions count for the items that the newest one still shows; those of other
+    rounds do not.
     """
-    if not experiment.target_judgments or is_test_run(experiment):
+    here = round_now(experiment)
+    if not here.target_judgments or is_test_run(experiment):
         return False
     version = experiment.current_version()
-    lists = PresentationList.objects.filter(experiment=experiment, version__is_preview=False).order_by("pk")
+    shown = PresentationList.objects.filter(experiment=experiment, version__is_preview=False)
+    lists = shown.filter(round=here.number).order_by("pk")
     known = tuple(lists.values_list("pk", "version", "version__sha256", "n_trials"))
     if version is None or not known:
         return False
     counts = filled([pk for pk, *_ in known], is_test=False)
-    return fewest_planned(showings(known, version.pk), counts) >= experiment.target_judgments
+    return fewest_planned(showings(known, version.pk), counts) >= here.target_judgments
 
 
 @lru_cache(maxsize=200)

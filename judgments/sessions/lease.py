@@ -43,7 +43,7 @@ def take_back(session: Session) -> None:
 
     Its answers so far are worth more than a perfect balance: the next arrivals level the lists.
     """
-    locked_lists(session.version)
+    locked_lists(session.version, round_number=session.list.round if session.list else 1)
     session.refresh_from_db(fields=["status", "lease_expires_at"])
     session.experiment.refresh_from_db(fields=["status", "max_participants"])
     now = timezone.now()

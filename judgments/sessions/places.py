@@ -6,11 +6,12 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from experiments.models import Experiment, ExperimentVersion, PresentationList
+from experiments.rounds import round_now
 from judgments.models import Session
 
 
 class StudyClosed(Exception):
-    """Nobody may begin, or come back, now; ``reason`` is full, closed, paused or not_open."""
+    """Nobody may begin, or come back, now; ``reason`` is full, closed, paused, not_open or known_only."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -37,21 +38,44 @@ def check_open(experiment: Experiment) -> None:
     if not experiment.is_taking_participants:
         reasons = {Experiment.Status.PAUSED: "paused", Experiment.Status.CLOSED: "closed"}
         raise StudyClosed(reasons.get(experiment.status, "not_open"))
-    if experiment.max_participants is None:
+    most = round_now(experiment).max_participants
+    if most is None:
         return
     counted = {"is_test": is_test_run(experiment), "version__is_preview": False}
-    sessions = Session.objects.filter(experiment=experiment, **counted)
-    if sessions.filter(holding(timezone.now())).count() >= experiment.max_participants:
+    sessions = Session.objects.filter(in_round(experiment), experiment=experiment, **counted)
+    if sessions.filter(holding(timezone.now())).count() >= most:
         raise StudyClosed("full")
 
 
-def locked_lists(version: ExperimentVersion) -> list[int]:
-    """Lock the lists of a version until the transaction ends, so that arrivals take turns.
+def in_round(experiment: Experiment) -> Q:
+    """Sessions of the round that takes participants; those without a list belong to the first."""
+    here = Q(list__round=experiment.current_round)
+    return here | Q(list__isnull=True) if experiment.current_round == 1 else here
+
+
+def comes_again(earlier: Session, experiment: Experiment) -> bool:
+    """Whether somebody done with an earlier round may take the present one."""
+    if experiment.current_round == 1 or earlier.status != Session.Status.COMPLETE or earlier.list is None:
+        return False
+    here = round_now(experiment)
+    return earlier.list.round < here.number and here.participants != "new"
+
+
+def check_invited(experiment: Experiment, earlier: Session | None) -> None:
+    """Raise :class:`StudyClosed` where the present round is for people of an earlier one only."""
+    if round_now(experiment).participants == "same" and (
+        earlier is None or not comes_again(earlier, experiment)
+    ):
+        raise StudyClosed("known_only")
+
+
+def locked_lists(version: ExperimentVersion, *, round_number: int = 1) -> list[int]:
+    """Lock the lists of a round until the transaction ends, so that arrivals take turns.
 
     SQLite has no row locks; there the transaction itself is immediate and holds the whole database.
     """
-    lists = PresentationList.objects.select_for_update(no_key=True).filter(version=version).order_by("pk")
-    return list(lists.values_list("pk", flat=True))
+    rows = PresentationList.objects.select_for_update(no_key=True).order_by("pk")
+    return list(rows.filter(version=version, round=round_number).values_list("pk", flat=True))
 
 
 def filled(list_ids: list[int], *, is_test: bool) -> dict[int, int]:

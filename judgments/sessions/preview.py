@@ -10,21 +10,34 @@ from judgments.sessions.prepare import prepare_trials
 
 
 def begin_preview(
-    experiment: Experiment, version: ExperimentVersion, *, key: str, consent_text: str
+    experiment: Experiment,
+    version: ExperimentVersion,
+    *,
+    key: str,
+    consent_text: str,
+    round_number: int | None = None,
 ) -> Session:
-    """Begin a test session on the lists of a version made for previews; the same key, the same session."""
-    session = _take_place(
-        experiment, version, Arrival(key=f"preview:{key}", recruiter="preview"), consent_text
-    )
+    """Begin a test session on the lists of a version made for previews; the same key, the same session.
+
+    The lists are those of the round that takes participants, unless another one is named.
+    """
+    arrival = Arrival(key=f"preview:{key}", recruiter="preview")
+    lists_of = round_number or experiment.current_round
+    session = _take_place(experiment, version, arrival, consent_text, round_number=lists_of)
     prepare_trials(session)
     return session
 
 
 @transaction.atomic
 def _take_place(
-    experiment: Experiment, version: ExperimentVersion, arrival: Arrival, consent_text: str
+    experiment: Experiment,
+    version: ExperimentVersion,
+    arrival: Arrival,
+    consent_text: str,
+    *,
+    round_number: int,
 ) -> Session:
-    lists = locked_lists(version)
+    lists = locked_lists(version, round_number=round_number)
     person, _ = Participant.objects.get_or_create(
         experiment=experiment, pseudonym=pseudonym(experiment, arrival.key)
     )

@@ -1,0 +1,140 @@
+"""Further rounds: other lists, new items first, each by its own seed."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.errors import BadInput
+from experiments.design import DesignSpec, Extras, OrderRules, Stimulus, planned_lists, planned_rounds
+from experiments.design.proof import claims
+from experiments.design.rounds import RoundSpec
+
+NAMES = ("ba", "bei", "classifier", "coverb")
+
+
+def pairs(n_items, names=NAMES):
+    return [Stimulus(f"{p}{i}", f"{p}{i}", paradigm=p) for p in names for i in range(n_items)]
+
+
+def shown(lists):
+    return {trial.key for one in lists for trial in one if trial.kind == "target"}
+
+
+def single(per_paradigm, seed=1):
+    return RoundSpec(
+        DesignSpec(forced_choice=True, per_paradigm=per_paradigm, one_paradigm=True, n_blocks=1, seed=seed)
+    )
+
+
+def sample(per_paradigm, *, items="new", seed=2, without=()):
+    spec = DesignSpec(forced_choice=True, per_paradigm=per_paradigm, n_blocks=1, seed=seed)
+    return RoundSpec(spec, items=items, without=without)
+
+
+def test_climp_validates_in_two_rounds():
+    first, second = planned_rounds(pairs(120), [single(100), sample(15, without=["coverb"])])
+    assert len(first) == 8 and all(len(one) == 100 for one in first)
+    assert all(len({trial.paradigm for trial in one}) == 1 for one in first)
+    assert len(second) == 2 and all(len(one) == 45 for one in second)
+    assert {trial.paradigm for one in second for trial in one} == {"ba", "bei", "classifier"}
+    assert not shown(first) & shown(second)
+    assert all(claim.holds for lists in (first, second) for claim in claims(lists))
+
+
+@given(
+    n_items=st.integers(4, 20), first=st.integers(1, 20), second=st.integers(1, 20), seed=st.integers(0, 50)
+)
+def test_new_items_come_before_those_shown_earlier(n_items, first, second, seed):
+    first, second = min(first, n_items), min(second, n_items)
+    one, two = planned_rounds(pairs(n_items), [sample(first, items="any"), sample(second, seed=seed)])
+    repeated = Counter(trial.paradigm for trial in two[0] if trial.key in shown(one))
+    fewest = max(0, second - (n_items - first))
+    assert [repeated[name] for name in NAMES] == [fewest] * len(NAMES)
+
+
+@given(st.integers(0, 50))
+def test_a_round_of_the_same_items_shows_no_others(seed):
+    one, two = planned_rounds(pairs(12), [single(6), sample(4, items="same", seed=seed)])
+    assert shown(two) < shown(one)
+
+
+@given(st.integers(0, 50))
+def test_a_later_round_leaves_the_lists_of_earlier_ones_as_they_are(seed):
+    alone = planned_rounds(pairs(8), [sample(3, items="any", seed=seed)])
+    both = planned_rounds(pairs(8)[::-1], [sample(3, items="any", seed=seed), sample(2)])
+    assert both[0] == alone[0] == planned_lists(pairs(8), sample(3, items="any", seed=seed).spec)
+    assert both[1] == planned_rounds(pairs(8), [sample(3, items="any", seed=seed), sample(2)])[1]
+
+
+def test_whole_schemes_leave_out_what_was_shown():
+    whole = RoundSpec(DesignSpec(forced_choice=True, seed=3), items="new")
+    one, two = planned_rounds(pairs(6), [sample(4, items="any"), whole])
+    assert shown(one) | shown(two) == {pair.key for pair in pairs(6)} and not shown(one) & shown(two)
+
+
+def test_sets_of_a_later_round_are_of_other_sentences():
+    sentences = [Stimulus(str(i), str(i)) for i in range(16)]
+    spec = DesignSpec(set_size=4, showings=2, seed=1)
+    made = planned_rounds(sentences[:8], [RoundSpec(spec), RoundSpec(spec, items="same")])
+    members = [{key for one in lists for trial in one for key in trial.key.split(",")} for lists in made]
+    assert members[0] == members[1] == {str(i) for i in range(8)}
+
+
+def test_an_unknown_paradigm_is_named_with_its_round():
+    with pytest.raises(BadInput, match="round 2: there is no paradigm 'bai' to leave out. There are: ba, "):
+        planned_rounds(pairs(4), [single(2), sample(2, without=["bai"])])
+
+
+def test_a_round_that_cannot_be_filled_is_named():
+    with pytest.raises(BadInput, match="round 2: paradigm 'ba' has 2 items; 3 per list were asked for"):
+        planned_rounds(pairs(4), [single(2), sample(3, items="same")])
+    with pytest.raises(BadInput, match="round 2: it has nothing to show"):
+        planned_rounds(pairs(4), [single(2), sample(1, without=NAMES)])
+
+
+ANCHORS = [Stimulus(str(n), f"anchor:{n}") for n in range(5)]
+FILLERS = [Stimulus(f"f{n}", f"filler:{n}") for n in range(40)]
+
+
+@given(st.integers(0, 50), st.booleans())
+def test_everybody_begins_with_the_same_anchors(seed, in_order):
+    extras = Extras(anchors=ANCHORS, practice=[Stimulus("p", "p")], catch=[Stimulus("c", "c")])
+    spec = DesignSpec(forced_choice=True, per_paradigm=2, anchors_in_order=in_order, seed=seed)
+    lists = planned_lists(pairs(12), spec, extras=extras)
+    for one in lists:
+        assert [trial.kind for trial in one[:6]] == ["practice", *["anchor"] * 5]
+        keys = [trial.key for trial in one if trial.kind == "anchor"]
+        assert sorted(keys) == [anchor.key for anchor in ANCHORS]
+        assert not in_order or keys == sorted(keys)
+    if not in_order:
+        orders = {tuple(trial.key for trial in one if trial.kind == "anchor") for one in lists}
+        assert len(orders) > 1  # 12 lists, 120 orders
+    proof = {claim.text: claim for claim in claims(lists)}[
+        "Every list begins, after practice, with the same anchors"
+    ]
+    assert proof.holds and proof.numbers == "anchors: 5"
+
+
+@given(ratio=st.sampled_from([0.0, 0.5, 1.0, 2.0]), between=st.integers(0, 2), seed=st.integers(0, 30))
+def test_fillers_stand_between_targets_in_their_ratio(ratio, between, seed):
+    spec = DesignSpec(
+        forced_choice=True,
+        per_paradigm=2,
+        filler_ratio=ratio,
+        rules=OrderRules(apart={"target": between + 1} if between else {}),
+        seed=seed,
+    )
+    if ratio < between and (8 - 1) * between > 8 * ratio:
+        with pytest.raises(BadInput, match=f"fillers cannot stand {between} between any two of 8 targets"):
+            planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS))
+        return
+    for one in planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS)):
+        kinds = Counter(trial.kind for trial in one)
+        assert kinds["target"] == 8 and kinds["filler"] == 8 * ratio
+        places = [trial.position for trial in one if trial.kind == "target"]
+        assert all(b - a > between for a, b in zip(places, places[1:], strict=False))
+        assert {trial.key for trial in one if trial.kind == "filler"} == {
+            filler.key for filler in FILLERS[: kinds["filler"]]
+        }
