@@ -96,7 +96,7 @@ def human_ceiling(
     """
     require_columns(judgments, "participant", "sentence_id", "value")
     require_columns(pairs, "good_id", "bad_id")
-    task = _task(judgments)
+    task = task_of(judgments)
     if task in UNIT:
         return _from_choices(judgments, pairs, task=task, rng=rng, deltas=deltas, signs=signs, splits=splits)
     ratings = _standardized(judgments.reset_index(drop=True))
@@ -120,8 +120,19 @@ def human_ceiling(
     return HumanCeiling(raters, splits, len(good), mean_shares(halves), full, variance, status)
 
 
-def _task(judgments: pd.DataFrame) -> str:
-    """Give the task whose rows count: ratings, else forced choices, else yes-no."""
+def task_of(judgments: pd.DataFrame) -> str:
+    """Give the task whose rows count: ratings, else forced choices, else yes-no.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``task`` and ``kind`` are used when present.
+
+    Returns
+    -------
+    str
+        ``ratings``, ``forced_choice`` or ``yes_no``.
+    """
     if "task" not in judgments.columns:
         return "ratings"
     answered = judgments["value"].notna() & is_kind(judgments, ("target", "filler"))

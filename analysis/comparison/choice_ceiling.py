@@ -58,7 +58,7 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
         If a column is absent.
     """
     require_columns(judgments, "participant", "value")
-    rows = judgments.assign(unit=_units(judgments, pairs, task=task)).dropna(subset=["unit", "value"])
+    rows = judgments.assign(unit=units_of(judgments, pairs, task=task)).dropna(subset=["unit", "value"])
     participant, _ = pd.factorize(rows["participant"])
     unit, units = pd.factorize(rows["unit"].astype(str))
     if task == "yes_no":
@@ -178,8 +178,23 @@ def full_against_full(
     return mean_shares(found), float(within.mean())
 
 
-def _units(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.Series:
-    """Name the unit of each row; rows about other pairs have none."""
+def units_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.Series:
+    """Name the unit of each row; rows about other pairs have none.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        ``sentence_id``, for forced choices ``pair_id`` where known.
+    pairs : DataFrame
+        ``pair_id``, ``good_id``, ``bad_id``.
+    task : {"forced_choice", "yes_no"}
+        What was asked.
+
+    Returns
+    -------
+    Series of text
+        The pair, or for yes-no the sentence.
+    """
     if task == "yes_no":
         require_columns(judgments, "sentence_id")
         return judgments["sentence_id"].astype(str)

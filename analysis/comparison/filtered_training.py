@@ -1,13 +1,22 @@
 """What a model loses when a construction is filtered out of its training corpus (FiCT)."""
 
+import math
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 
 from analysis.comparison.criteria import as_floats
+from analysis.comparison.deltas import PairTable
+from analysis.comparison.roster import FULL
+from analysis.comparison.training_size import ALL, group_accuracy
 from analysis.errors import NotEnoughData
+
+POINTS = 100.0
 
 
 def accuracy_delta(filtered: float, full: Sequence[float]) -> float:
@@ -67,3 +76,128 @@ def probability_delta(logprob_good: npt.ArrayLike, logprob_bad: npt.ArrayLike) -
     [2.5]
     """
     return pd.Series(as_floats(logprob_good) - as_floats(logprob_bad))
+
+
+def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Set models of filtered corpora against those of the full corpus, seeds as units.
+
+    Parameters
+    ----------
+    table : PairTable
+        The joined data.
+    models : DataFrame
+        From :func:`analysis.comparison.roster.roster`: ``corpus`` is ``full`` or names the filter; models of
+        one ``family``, ``method`` and ``corpus`` are seeds of each other.
+
+    Returns
+    -------
+    dict
+        ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then paradigms),
+        ``targeted`` (the filter carries the name of the paradigm or its phenomenon), ``pairs``,
+        ``seeds_full``, ``seeds_filtered``, ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta``
+        (points, equation 1) with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of
+        either), and for log probabilities ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean
+        over pairs and seeds). ``families``: for every two families with two filters in common ``a``, ``b``,
+        ``filters``, ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
+
+    References
+    ----------
+    Patil, Jumelet et al. (2024), "Filtered Corpus Training (FiCT)", TACL, equations 1 and 2, section 5.3.
+    """
+    rows: list[dict[str, Any]] = []
+    for (family, method), members in models.groupby(["family", "method"], sort=False):
+        full = members.loc[members["corpus"] == FULL, "model"].tolist()
+        for corpus, filtered in members[members["corpus"] != FULL].groupby("corpus", sort=False):
+            if not full:
+                continue
+            about = {"family": str(family), "method": str(method), "filter": str(corpus)}
+            rows += [
+                {**about, **row}
+                for row in _by_group(
+                    table, str(corpus), full, filtered["model"].tolist(), is_probability=method == "lp"
+                )
+            ]
+    return {"deltas": rows, "families": _families(rows)}
+
+
+def _by_group(
+    table: PairTable, corpus: str, full: list[str], filtered: list[str], *, is_probability: bool
+) -> list[dict[str, Any]]:
+    pairs = table.pairs
+    groups = [(ALL, np.ones(len(pairs), dtype=np.bool_), False)]
+    if "paradigm" in pairs.columns:
+        names = pairs["paradigm"].fillna("").astype(str)
+        above = pairs["phenomenon"].fillna("").astype(str) if "phenomenon" in pairs.columns else names
+        for name in sorted(set(names) - {""}):
+            inside = (names == name).to_numpy()
+            groups.append((name, inside, _plain(corpus) in {_plain(name), *map(_plain, above[inside])}))
+    rows = []
+    for name, inside, targeted in groups:
+        known = [
+            [
+                POINTS * value
+                for value, n in (group_accuracy(table, table.prefers_good[one], inside) for one in some)
+                if n
+            ]
+            for some in (full, filtered)
+        ]
+        if not known[0] or not known[1]:
+            continue
+        low, high = _welch(known[1], known[0])
+        wanted = (full, filtered) if is_probability else ([], [])
+        margins = [_mean_probability_delta(table, some, inside) for some in wanted]
+        rows.append({
+            "group": name, "targeted": targeted, "pairs": int(inside.sum()),
+            "seeds_full": len(known[0]), "seeds_filtered": len(known[1]),
+            "accuracy_full": float(np.mean(known[0])), "accuracy_filtered": float(np.mean(known[1])),
+            "accuracy_delta": float(np.mean([accuracy_delta(one, known[0]) for one in known[1]])),
+            "ci_low": low, "ci_high": high,
+            "probability_delta_full": margins[0], "probability_delta_filtered": margins[1],
+        })  # fmt: skip
+    return rows
+
+
+def _mean_probability_delta(
+    table: PairTable, models: list[str], inside: npt.NDArray[np.bool_]
+) -> float | None:
+    pairs = table.pairs[inside]
+    found = [
+        probability_delta(
+            pairs["good_id"].map(table.scores[model]).to_numpy(dtype=float),
+            pairs["bad_id"].map(table.scores[model]).to_numpy(dtype=float),
+        ).mean()
+        for model in models
+    ]
+    known = [float(value) for value in found if not math.isnan(value)]
+    return float(np.mean(known)) if known else None
+
+
+def _welch(first: list[float], other: list[float]) -> tuple[float | None, float | None]:
+    if min(len(first), len(other)) < 2 or np.ptp(first) + np.ptp(other) == 0:
+        return None, None
+    ends = stats.ttest_ind(first, other, equal_var=False).confidence_interval()
+    return float(ends.low), float(ends.high)
+
+
+def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    overall: dict[tuple[str, str], dict[str, float]] = {}
+    for row in rows:
+        if row["group"] == ALL:
+            overall.setdefault((row["family"], row["method"]), {})[row["filter"]] = row["accuracy_delta"]
+    found = []
+    for (a, first), (b, other) in combinations(overall.items(), 2):
+        shared = [name for name in first if name in other]
+        if a[1] != b[1] or len(shared) < 2:
+            continue
+        x, y = np.array([first[name] for name in shared]), np.array([other[name] for name in shared])
+        test = stats.ttest_rel(x, y) if np.ptp(x - y) > 0 else None
+        found.append({
+            "a": a[0], "b": b[0], "method": a[1], "filters": len(shared),
+            "mean_a": float(x.mean()), "mean_b": float(y.mean()),
+            "t": float(test.statistic) if test else None, "p": float(test.pvalue) if test else None,
+        })  # fmt: skip
+    return found
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

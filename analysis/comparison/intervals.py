@@ -138,10 +138,10 @@ def cluster_bootstrap(
     if n_clusters < 2:
         return np.full((values.shape[1], 2), np.nan)
     means = []
-    for weights in _cluster_weights(n_clusters, resamples, rng=rng):
+    for weights in cluster_weights(n_clusters, resamples, rng=rng):
         with np.errstate(invalid="ignore", divide="ignore"):
             means.append((weights @ sums) / (weights @ counts))
-    return _percentiles(np.concatenate(means))
+    return percentiles(np.concatenate(means))
 
 
 def correlation_bootstrap(
@@ -178,21 +178,36 @@ def correlation_bootstrap(
     sums, _ = cluster_sums(clusters[known], moments)
     n_clusters = sums.shape[0]
     draws = []
-    for weights in _cluster_weights(n_clusters, resamples, rng=rng):
+    for weights in cluster_weights(n_clusters, resamples, rng=rng):
         n, sx, sy, sxx, syy, sxy = (weights @ sums).T
         spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
         varied = (spread_x > NOTHING * n * sxx) & (spread_y > NOTHING * n * syy)  # else only rounding is left
         r = np.full(n.shape, np.nan)
         np.divide(n * sxy - sx * sy, np.sqrt(np.abs(spread_x * spread_y)), out=r, where=varied)
         draws.append(np.clip(r, -1, 1))
-    low, high = _percentiles(np.concatenate(draws)[:, None])[0]
+    low, high = percentiles(np.concatenate(draws)[:, None])[0]
     return (float(low), float(high)) if np.isfinite(low) else (None, None)
 
 
-def _cluster_weights(
+def cluster_weights(
     n_clusters: int, resamples: int, *, rng: np.random.Generator
 ) -> Iterator[npt.NDArray[np.float64]]:
-    """Draw how often each cluster is taken, in blocks that stay small however many clusters there are."""
+    """Draw how often each cluster is taken, in blocks that stay small however many clusters there are.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters, drawn with equal chance.
+    resamples : int
+        Number of draws.
+    rng : Generator
+        Source of randomness.
+
+    Yields
+    ------
+    ndarray of float, draws × clusters
+        How often each cluster stands in each draw.
+    """
     block = max(1, BLOCK // n_clusters)
     even = np.full(n_clusters, 1 / n_clusters)
     for start in range(0, resamples, block):
@@ -200,7 +215,19 @@ def _cluster_weights(
         yield rng.multinomial(n_clusters, even, size=size).astype(np.float64)
 
 
-def _percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Give the 2.5 and 97.5 percentiles of each column; draws that are undefined are left out.
+
+    Parameters
+    ----------
+    draws : ndarray of float, draws × columns
+        Statistics of the draws.
+
+    Returns
+    -------
+    ndarray of float, columns × 2
+        NaN for a column without any defined draw.
+    """
     finite = np.isfinite(draws)
     kept = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))
     ends = np.nanpercentile(kept, [2.5, 97.5], axis=0)

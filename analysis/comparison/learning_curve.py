@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from analysis.comparison.correlation import pearson_r
 from analysis.comparison.criteria import as_floats
@@ -19,10 +20,39 @@ class LearningCurve:
     intercept: float
     r: float
     n: int
+    mean_log2: float = math.nan
+    spread_log2: float = math.nan
+    """Sum of squares of log2(tokens) about their mean."""
+    residual_sd: float = math.nan
+    """Of the points about the line, n - 2 degrees of freedom; NaN below three points."""
 
     def log2_tokens_at(self, accuracy: float) -> float | None:
         """Give log2 of the tokens at which the line reaches an accuracy; None when it never rises."""
         return (accuracy - self.intercept) / self.slope_per_doubling if self.slope_per_doubling > 0 else None
+
+    def slope_interval(self, level: float = 0.95) -> tuple[float, float] | None:
+        """Give the t interval of the slope; None below three points."""
+        if self.n < 3:
+            return None
+        half = (
+            float(stats.t.ppf((1 + level) / 2, self.n - 2)) * self.residual_sd / math.sqrt(self.spread_log2)
+        )
+        return self.slope_per_doubling - half, self.slope_per_doubling + half
+
+    def log2_tokens_interval(self, accuracy: float, level: float = 0.95) -> tuple[float, float] | None:
+        """Give Fieller's interval of log2 of the tokens at which the line reaches an accuracy.
+
+        None where the line never rises, below three points, or where the slope's own interval holds 0: then
+        no number of tokens can be excluded.
+        """
+        interval, x = self.slope_interval(level), self.log2_tokens_at(accuracy)
+        if interval is None or x is None or interval[0] <= 0:
+            return None
+        t, b = float(stats.t.ppf((1 + level) / 2, self.n - 2)), self.slope_per_doubling
+        g = (t * self.residual_sd / b) ** 2 / self.spread_log2
+        away = x - self.mean_log2
+        half = t * self.residual_sd / b * math.sqrt((1 - g) / self.n + away**2 / self.spread_log2)
+        return self.mean_log2 + (away - half) / (1 - g), self.mean_log2 + (away + half) / (1 - g)
 
 
 def learning_curve(tokens: npt.ArrayLike, accuracy: npt.ArrayLike) -> LearningCurve:
@@ -47,11 +77,12 @@ def learning_curve(tokens: npt.ArrayLike, accuracy: npt.ArrayLike) -> LearningCu
 
     Notes
     -----
-    A line in log2 has no ceiling: it passes 1 at some size. Reading it beyond the data is a guess.
+    A line in log2 has no ceiling: it passes 1 at some size. Reading it beyond the data is a guess; the
+    authors conjecture a sigmoid. Points are models: several seeds of one size are several points.
 
     References
     ----------
-    Warstadt et al. (2020), "BLiMP", TACL 8, section 6.3.
+    Warstadt et al. (2020), "BLiMP", TACL 8, section 6.3. Fieller (1954), JRSS B 16.
 
     Examples
     --------
@@ -66,4 +97,8 @@ def learning_curve(tokens: npt.ArrayLike, accuracy: npt.ArrayLike) -> LearningCu
     x = np.log2(sizes)
     slope = float(np.cov(x, reached, ddof=0)[0, 1] / x.var())
     r = pearson_r(x, reached) if np.ptp(reached) > 0 else math.nan
-    return LearningCurve(slope, float(reached.mean() - slope * x.mean()), r, int(x.size))
+    intercept = float(reached.mean() - slope * x.mean())
+    n, off = int(x.size), reached - intercept - slope * x
+    residual_sd = math.sqrt(float(off @ off) / (n - 2)) if n > 2 else math.nan
+    spread = float(((x - x.mean()) ** 2).sum())
+    return LearningCurve(slope, intercept, r, n, float(x.mean()), spread, residual_sd)

@@ -22,6 +22,7 @@ from analysis.comparison.curve import adc_area
 from analysis.comparison.deltas import PairTable, left_out, pair_table, standardization
 from analysis.comparison.differences import model_differences
 from analysis.comparison.intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
+from analysis.comparison.noise import correlation_ceilings
 from analysis.comparison.recalibration import recalibrated_adc
 from analysis.errors import BadInput, UnknownName
 
@@ -103,7 +104,9 @@ def compare_report(
         "baselines": {
             "constant": _constant(constant),
             "constants": [_constant(one) for one in given],
-            "human_ceiling": None if ceiling is None else _ceiling(ceiling),
+            "human_ceiling": None
+            if ceiling is None or judgments is None
+            else _ceiling(ceiling) | {"correlation": _correlation_ceiling(judgments, table, seed=seed)},
         },
         "differences": model_differences(table, deltas=deltas, signs=signs, rng=_rng(seed, "flips")),
         "correlations": correlation_rows(_judges(table)),
@@ -248,7 +251,7 @@ def _conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCei
         "ceiling": None
         if ceiling is None
         else f"{ceiling.basis.replace('_', ' ')}: split halves within list, {ceiling.splits} splits, "
-        "size-corrected",
+        "size-corrected; of r: root of split-half reliability (Spearman-Brown)",
         "area_to": AREA_TO,
         "seed": seed,
     }
@@ -269,6 +272,11 @@ def _ceiling(found: HumanCeiling) -> Document:
         "basis": found.basis,
         "status": found.status,
     }
+
+
+def _correlation_ceiling(judgments: pd.DataFrame, table: PairTable, *, seed: int) -> Document:
+    found: Document = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
+    return found
 
 
 def _keyed(values: Mapping[float, float | None]) -> dict[str, float | None]:

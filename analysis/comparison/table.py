@@ -83,7 +83,10 @@ def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str]) -
         )
     ceiling = baselines["human_ceiling"]
     if ceiling is not None:
-        table.add_row("people, another sample", "", *(_number(ceiling["adc"][delta]) for delta in deltas))
+        r = (ceiling.get("correlation") or {}).get("model")
+        table.add_row(
+            "people, another sample", "", *(_number(ceiling["adc"][delta]) for delta in deltas), _number(r)
+        )
         table.add_row("  half the sample", "", *(_number(ceiling["adc_half"][delta]) for delta in deltas))
 
 
@@ -94,7 +97,10 @@ def _notes(document: dict[str, Any]) -> list[str]:
         f"Scores: models {scale}; people as given. Signs: {kept['signs']}. BLiMP: {kept['blimp']}.",
         f"Chance: {kept['chance']}. Intervals: {kept['intervals']}. Seed {kept['seed']}.",
     ]
-    if document["baselines"]["human_ceiling"] is None:
+    ceiling = document["baselines"]["human_ceiling"]
+    if ceiling is not None and (ceiling.get("correlation") or {}).get("model") is not None:
+        notes.append("r in the row of people: the most that a model which knows the truth can reach.")
+    if ceiling is None:
         notes.append("No human ceiling, hence no skill: give the judgments by participant with --judgments.")
     return notes + _left_out(document["left_out"])
 

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from analysis.comparison.depth import depth_report
+from analysis.comparison.depth_table import depth_text
 from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores
 from analysis.comparison.report import compare_report
+from analysis.comparison.roster import read_roster
 from analysis.comparison.table import comparison_text
 from config.commands import ContractCommand
 
@@ -17,7 +20,7 @@ class Command(ContractCommand):
     )
     example = (
         "manage.py compare --human human.csv --pairs pairs.csv --scores trigram.csv gpt2.csv "
-        "--judgments judgments.csv --delta 0.5 1 5 --json"
+        "--judgments judgments.csv --delta 0.5 1 5 --in-depth --models models.csv --json"
     )
 
     def add_options(self, parser) -> None:
@@ -49,22 +52,40 @@ class Command(ContractCommand):
             metavar="VALUE",
             help="constants beside the median",
         )
+        parser.add_argument(
+            "--in-depth",
+            action="store_true",
+            help="also correlations, curves, tests, shallow predictors, prefix methods, learning curves, "
+            "filtered training, decisions; the key depth of the document",
+        )
+        parser.add_argument(
+            "--models",
+            metavar="FILE",
+            help="what is known of the models: model[, name, method, family, training_tokens, seed, corpus]",
+        )
         parser.add_argument("--seed", type=int, default=0, help="of permutations, bootstrap and halvings")
 
     def run(self, **options: Any) -> None:
         """Read the files, compare, print."""
-        document = compare_report(
+        frames = (
             read_human(options["human"]) if options["human"] else None,
             read_pairs(options["pairs"]),
             read_scores(options["scores"]),
-            already_standardized=options["already_standardized"],
-            signs=options["signs"],
-            deltas=options["delta"],
-            judgments=read_judgments(options["judgments"]) if options["judgments"] else None,
-            constants=options["constant"],
-            seed=options["seed"],
         )
+        models = read_roster(options["models"]) if options["models"] else None
+        shared = {
+            "already_standardized": options["already_standardized"],
+            "signs": options["signs"],
+            "deltas": options["delta"],
+            "judgments": read_judgments(options["judgments"]) if options["judgments"] else None,
+            "seed": options["seed"],
+        }
+        document = compare_report(*frames, constants=options["constant"], **shared)
+        if options["in_depth"]:
+            document["depth"] = depth_report(*frames, models=models, **shared)
         if options["json"]:
             self.print_json(document)
         else:
             self.stdout.write(comparison_text(document))
+            if "depth" in document:
+                self.stdout.write(depth_text(document["depth"]))

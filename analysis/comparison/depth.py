@@ -1,0 +1,137 @@
+"""A comparison in depth: one document for page, command, API and notebook."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.comparison.criteria import DELTAS, Signs
+from analysis.comparison.curves import DELTA_MAX, PERMUTATIONS, all_curves
+from analysis.comparison.decisions import decision_rows
+from analysis.comparison.deltas import pair_table
+from analysis.comparison.filtered_training import filtered_training
+from analysis.comparison.head_to_head import head_to_head
+from analysis.comparison.intervals import cluster_basis
+from analysis.comparison.matrices import RESAMPLES, delta_matrix, paradigm_accuracies, paradigm_matrix
+from analysis.comparison.noise import SPLITS, correlation_ceilings, people_right
+from analysis.comparison.prefixes import prefix_methods
+from analysis.comparison.roster import roster
+from analysis.comparison.shallow import shallow_predictors
+from analysis.comparison.training_size import learning_curves
+
+SECTIONS = (
+    "correlations", "curves", "tests", "predictors", "prefixes", "learning", "filtered", "decisions"
+)  # fmt: skip
+
+
+def depth_report(
+    human: pd.DataFrame | None,
+    pairs: pd.DataFrame,
+    scores: pd.DataFrame,
+    *,
+    models: pd.DataFrame | None = None,
+    already_standardized: bool = False,
+    signs: Signs = "strict",
+    deltas: Sequence[float] = DELTAS,
+    judgments: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Look at a comparison from every side that papers look from.
+
+    Parameters
+    ----------
+    human : DataFrame or None
+        ``sentence_id`` and ``score``, as :func:`analysis.comparison.report.compare_report` takes it.
+    pairs : DataFrame
+        ``pair_id``, ``good_id``, ``bad_id``; further columns serve what needs them: ``paradigm``,
+        ``phenomenon``, ``sentence_good``, ``dependency_length``, ``attractor``.
+    scores : DataFrame
+        ``sentence_id`` and one column per model; of one model by several methods one column each.
+    models : DataFrame, optional
+        What is known of the models (:func:`analysis.comparison.roster.roster`).
+    already_standardized : bool
+        Use model scores as given instead of standardizing them over all their sentences.
+    signs : {"strict", "published"}
+        How the ADC treats zero differences.
+    deltas : sequence of float
+        The δ of the ADC.
+    judgments : DataFrame, optional
+        Judgments by participant: ceilings, people's curve, shares of choices, yes-no majorities.
+    seed : int
+        Seed of halvings, bootstrap, flips and permutations.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: ``models``, ``people``, ``correlations``, ``curves``, ``tests``, ``predictors``,
+        ``prefixes``, ``learning``, ``filtered``, ``decisions``, ``conventions``.
+
+    Raises
+    ------
+    MissingColumns, BadInput, NotEnoughData
+        If the frames cannot be compared.
+
+    Notes
+    -----
+    Each section has its own random stream: the same seed gives the same document.
+    """
+
+    def rng(use: str) -> np.random.Generator:
+        return np.random.default_rng([seed, *f"depth {use}".encode()])
+
+    table = pair_table(human, pairs, scores, already_standardized=already_standardized)
+    known = roster(table.models, models)
+    right, basis = people_right(table.human_delta, table.pairs, judgments)
+    people = pd.Series(right, index=table.pairs.index)
+    ceilings = (
+        correlation_ceilings(judgments, table.pairs, rng=rng("ceilings")) if judgments is not None else {}
+    )
+    accuracies = paradigm_accuracies(table, people)
+    return {
+        "models": _plain(known),
+        "people": {
+            "accuracy": float(people.mean()) if people.notna().any() else None,
+            "pairs": int(people.notna().sum()),
+            "basis": basis,
+        },
+        "correlations": {
+            "deltas": delta_matrix(table, ceiling=ceilings.get("deltas"), rng=rng("deltas")),
+            "paradigms": paradigm_matrix(accuracies, ceiling=ceilings.get("paradigms"), rng=rng("paradigms")),
+            "accuracies": _plain(accuracies.reset_index()),
+            "ceilings": ceilings or None,
+        },
+        "curves": all_curves(table, signs=signs, judgments=judgments, rng=rng("curves")),
+        "tests": head_to_head(table, deltas=deltas, signs=signs, rng=rng("tests")),
+        "predictors": shallow_predictors(table, known, rng=rng("predictors")),
+        "prefixes": prefix_methods(table, known, rng=rng("prefixes")),
+        "learning": learning_curves(table, known, people),
+        "filtered": filtered_training(table, known),
+        "decisions": decision_rows(table, judgments),
+        "conventions": _conventions(cluster_basis(table.pairs), already_standardized, signs, seed),
+    }
+
+
+def _conventions(clusters: str, already_standardized: bool, signs: str, seed: int) -> dict[str, Any]:
+    return {
+        "standardization": "as given" if already_standardized else "z over all scored sentences, ddof 0",
+        "signs": signs,
+        "clusters": clusters,
+        "intervals": f"95 %, percentile bootstrap of {RESAMPLES} draws of whole clusters",
+        "tests": "models exchanged in whole clusters, 10000 times; Holm within a criterion",
+        "ceilings": f"root of split-half reliability, Spearman-Brown, {SPLITS} splits within list",
+        "curves": f"grid to δ = {DELTA_MAX:g}; chance: {PERMUTATIONS} permutations of a model's scores",
+        "recalibrated": "Δh on Δlm fitted on the other clusters, 10 folds",
+        "predictors": "up to 8 values or 5 bins of equal size, Wilson; perplexity by white-space words",
+        "learning": "least squares on log2 tokens, models as units; Fieller's interval",
+        "filtered": "points; Welch interval over seeds",
+        "decisions": "threshold of a cluster chosen on the others, 10 folds",
+        "missing": "leaves the denominator and is counted",
+        "seed": seed,
+    }
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows ready for JSON, gaps as None."""
+    cells = frame.astype(object).where(frame.notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in cells.to_dict("records")]

@@ -1,0 +1,59 @@
+"""The probability of a word after a prefix: what the one- and two-prefix methods compare."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput
+from analysis.scoring.base import Scorer
+from analysis.scoring.tokens import Tokenization
+
+
+@runtime_checkable
+class CutsTokens(Protocol):
+    """A scorer that says how it cuts a sentence."""
+
+    tokenization: Tokenization
+
+
+def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Give log P(word | prefix) for each prefix and word.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        One that gives each token's probability and says how it cuts sentences, such as an n-gram model.
+    prefixes, words : sequences of str
+        What stands before, and the critical word, cut into tokens as the scorer does.
+
+    Returns
+    -------
+    ndarray of float
+        Natural logarithms, summed over the tokens of the word; NaN where word or prefix has no token or the
+        cut goes through a token.
+
+    Raises
+    ------
+    BadInput
+        If the scorer does not give probabilities of tokens.
+
+    Notes
+    -----
+    Nothing after the word enters, nor does the end of the sentence.
+    """
+    if "tokens" not in scorer.capabilities or not isinstance(scorer, CutsTokens):
+        raise BadInput(
+            "this model does not give the probability of a word after a prefix.",
+            remedy="Give a table of such scores: sentence_id and one column.",
+        )
+    cut = scorer.tokenization.tokens
+    texts = [f"{prefix.strip()} {word.strip()}" for prefix, word in zip(prefixes, words, strict=True)]
+    found = scorer.score(texts, tokens=True).token_logprobs or []
+    values = np.full(len(texts), np.nan)
+    for place, (prefix, text, logprobs) in enumerate(zip(prefixes, texts, found, strict=True)):
+        before, every = cut(prefix), cut(text)
+        if before and len(every) > len(before) and every[: len(before)] == before:
+            values[place] = float(logprobs[len(before) : len(every)].sum())
+    return values
