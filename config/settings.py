@@ -51,7 +51,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.content_policy.ContentPolicy",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -72,6 +72,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
+DATABASE_PREPARES = env_bool("DATABASE_PREPARES", True)  # off behind a pooler of transactions
 if DATABASES["default"]["ENGINE"].endswith("sqlite3") and not TESTING:
     DATABASES["default"]["CONN_MAX_AGE"] = 60  # opening the file anew costs as much as storing a row
 if TESTING:

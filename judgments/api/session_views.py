@@ -6,9 +6,9 @@ in-app browsers and frames that drop both.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -25,10 +25,11 @@ from judgments.models import Session
 from judgments.screens.page import direction
 from judgments.screens.trial_screen import sentence_context
 from judgments.screens.words import engine_words
-from judgments.sessions.deliver import Refusal, deliver
+from judgments.sessions.deliver import Receipt, Refusal, deliver
 from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
 from judgments.sessions.lease import SessionOver, is_too_late
 from judgments.sessions.lookup import session_of
+from judgments.sessions.next_answer import remember, store_next
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.plan import plan_of
 from judgments.sessions.protocol import protocol_of
@@ -93,7 +94,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
                 **plan_of(session, sentence_of=sentence_context),
                 "direction": direction(language),
                 "words": {**engine_words(), **spoken_messages(protocol.task)},
-                "next": _page(session),
+                "next": _page(session.token),
             }
         )
 
@@ -102,6 +103,8 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
 def store(request: HttpRequest, token: str) -> HttpResponse:
     """Answers come in; what is acknowledged is committed."""
     rows, refused = _rows(_body(request))
+    if len(rows) == 1 and not refused and (receipt := store_next(token, rows[0])):
+        return _receipt(receipt, token)
     session = _found(token, sent=[row.trial for row in rows])
     try:
         receipt = deliver(session, rows)
@@ -112,8 +115,14 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
             409,
             "no_place",
             f"The place of this session is gone: the study is {door.reason}.",
-            next=_page(session),
+            next=_page(session.token),
         ) from None
+    if len(rows) == 1 and receipt.acknowledged and not receipt.is_complete:
+        remember(session)
+    return _receipt(receipt, token, refused=refused)
+
+
+def _receipt(receipt: Receipt, token: str, *, refused: Sequence[Refusal] = ()) -> JsonResponse:
     return JsonResponse(
         {
             "acknowledged": receipt.acknowledged,
@@ -122,7 +131,7 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
             "feedback": receipt.feedback,
             "position": receipt.position,
             "complete": receipt.is_complete,
-            "next": _page(session),
+            "next": _page(token),
         }
     )
 
@@ -169,7 +178,7 @@ def _found(token: str, *, sent: list[str] | None = None) -> Session:
     if session is None:
         raise _unknown()
     if is_too_late(session):
-        raise Refused(404, "session_expired", "This session has expired.", next=_page(session))
+        raise Refused(404, "session_expired", "This session has expired.", next=_page(session.token))
     return session
 
 
@@ -179,9 +188,10 @@ def _unknown() -> Refused:
 
 def _over(session: Session) -> Refused:
     return Refused(
-        409, "session_over", "This session has ended: nothing more is stored.", next=_page(session)
+        409, "session_over", "This session has ended: nothing more is stored.", next=_page(session.token)
     )
 
 
-def _page(session: Session) -> str:
-    return reverse("session", kwargs={"token": session.token})
+@lru_cache(maxsize=4096)
+def _page(token: str) -> str:
+    return reverse("session", kwargs={"token": token})

@@ -22,7 +22,7 @@ from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import judgment_of, options_of, screen_after
 from judgments.tasks.base import BadResponse
 
-FRESH = timedelta(seconds=5)  # a lease renewed so recently is not written again
+FRESH = timedelta(seconds=30)  # a lease renewed so recently is not written again
 ATTEMPTS = 3
 
 

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from django.db import connection
+
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
 
@@ -34,6 +36,22 @@ COLUMNS = """, t.id AS trial_id, t.position AS trial_position, t.kind AS trial_k
   t.shown AS trial_shown, t.correct AS trial_correct, t.shown_at AS trial_shown_at,
   p.good_id AS pair_good_id, p.bad_id AS pair_bad_id,
   j.id AS known_id, j.response AS known_response, j.is_correct AS known_is_correct"""
+GIVEN = [
+    "id",
+    "session_id",
+    "position",
+    "kind",
+    "block",
+    "public_id",
+    "pair_id",
+    "expected_first",
+    "shown",
+    "correct",
+    "shown_at",
+]
+ALL_TRIALS = """
+SELECT {columns}, p.good_id, p.bad_id, EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)
+FROM {trial} t LEFT JOIN {minimalpair} p ON p.id = t.pair_id WHERE t.session_id = %s ORDER BY t.position"""
 JOINS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
   LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
 
@@ -65,6 +83,27 @@ def session_of(token: str, *, sent: Sequence[str] = ()) -> Session | None:
     )
     session.named = {row.trial_public_id: _trial(row) for row in rows if ids and row.trial_id is not None}
     return session
+
+
+def given_trials(session: Session) -> list[tuple[Any, ...]]:
+    """A session's trials in order, as rows: :data:`GIVEN`, the pair's members, whether it is answered."""
+    columns = ", ".join(f"t.{name}" for name in GIVEN)
+    with connection.cursor() as cursor:
+        cursor.execute(ALL_TRIALS.format(**TABLES, columns=columns), [session.pk])
+        return cursor.fetchall()
+
+
+def given_trial(row: tuple[Any, ...]) -> Trial:
+    """A trial of :func:`given_trials`, with its pair."""
+    values = dict(zip(GIVEN, row, strict=False))
+    values["expected_first"] = _flag(values["expected_first"])
+    values["shown"], values["correct"] = _document(values["shown"]), _document(values["correct"])
+    values["shown_at"] = _moment(values["shown_at"])
+    trial = Trial.from_db(connection.alias, GIVEN, list(values.values()))
+    if trial.pair_id is not None:
+        members = [trial.pair_id, *row[len(GIVEN) : len(GIVEN) + 2]]
+        trial.pair = MinimalPair.from_db(connection.alias, ["id", "good_id", "bad_id"], members)
+    return trial
 
 
 def _trial(row: Any) -> Trial:
