@@ -1,0 +1,271 @@
+"""Simulated participants: link, consent, instructions, plan, answers in the background, code.
+
+They do what the browser's engine does (static/js/engine/sender.js): an answer waits in a queue until the
+server acknowledges it, a failure is tried again after a growing while with jitter, the same rows again.
+Every now and then they reload the page, which forgets all but the queue.
+"""
+
+import http.client
+import json
+import random
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+FIRST_S, LONGEST_S = 0.25, 4.0  # the engine waits 1 to 60 s; a soak has less time
+PATIENCE_S = 8.0
+KEY = re.compile(r'name="arrival" value="([^"]+)"')
+MARK = re.compile(r'name="mark" value="([^"]+)"')
+CODE = re.compile(r"<output>([A-Z0-9]+)</output>")
+SESSION = re.compile(r"/s/([-\w]+)/")
+MOST = 50
+FORM = "application/x-www-form-urlencoded"
+
+
+class Stuck(Exception):
+    """A step that did not come to its end in time, or that the server refused for good."""
+
+
+@dataclass
+class Answer:
+    """What came back."""
+
+    status: int
+    text: str
+    location: str = ""
+
+
+class Wire:
+    """One kept connection, made anew after each failure."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.connection: http.client.HTTPConnection | None = None
+
+    def ask(self, method: str, path: str, body: str = "", kind: str = "") -> Answer:
+        """Send one request; raises OSError or HTTPException when no whole answer came."""
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            self.connection.request(method, path, body or None, {"Content-Type": kind} if kind else {})
+            answer = self.connection.getresponse()
+            return Answer(answer.status, answer.read().decode(), answer.getheader("Location") or "")
+        except (OSError, http.client.HTTPException):
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Hang up."""
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+
+
+@dataclass
+class Person:
+    """One participant and everything they were told."""
+
+    name: str
+    slug: str
+    port: int
+    seed: int
+    stops_after: int | None = None
+    patience_s: float = 120.0
+    think_s: tuple[float, float] = (0.05, 0.4)
+    token: str = ""
+    code: str = ""
+    consented: bool = False
+    turned_away: str = ""
+    problem: str = ""
+    planned: list[str] = field(default_factory=list)
+    answers: dict[str, str] = field(default_factory=dict)
+    acknowledged: set[str] = field(default_factory=set)
+    n_tries: int = 0
+    n_failures: int = 0
+    n_broken: int = 0
+
+    def __post_init__(self) -> None:
+        self.rng = random.Random(self.seed)
+        self.wire = Wire(self.port)
+
+    def live(self) -> None:
+        """Take part, to the end or as far as this person goes."""
+        try:
+            if not self.arrive():
+                return
+            self.sit()
+            if self.stops_after is None:
+                self.code = self.read_code()
+        except Stuck as stuck:
+            self.problem = str(stuck)
+        finally:
+            self.wire.drop()
+
+    def arrive(self) -> bool:
+        """Consent; False when the study had no place before consent was asked."""
+        link = f"/take/{self.slug}/?participant={quote(self.name)}"
+        door = self.patiently("GET", link, until={200, 302})
+        if door.status == 200:
+            key = KEY.search(door.text)
+            if key is None:
+                self.turned_away = "before consent"
+                return False
+            self.consented = True
+            form = f"arrival={quote(key[1])}&consent=yes"
+            door = self.patiently(
+                "POST", link, form, until={200, 302}, kind="application/x-www-form-urlencoded"
+            )
+        found = SESSION.search(door.location)
+        if found is None:
+            self.turned_away = "after consent"
+            raise Stuck("turned away after consent")
+        self.token = found[1]
+        return True
+
+    def sit(self) -> None:
+        """Instructions and trials, with a reload in the middle for every third person."""
+        self.load()
+        n_mine = len(self.planned) if self.stops_after is None else min(self.stops_after, len(self.planned))
+        reload_at = self.rng.randrange(1, n_mine) if n_mine > 1 and self.rng.random() < 0.33 else None
+        failures, think_until, wait_until = 0, 0.0, 0.0
+        end = time.monotonic() + self.patience_s
+        while len(self.acknowledged) < n_mine:
+            now = time.monotonic()
+            if now > end:
+                raise Stuck(
+                    f"{len(self.acknowledged)} of {n_mine} answers acknowledged in {self.patience_s} s"
+                )
+            if len(self.answers) < n_mine and now >= think_until:
+                if len(self.answers) == reload_at:
+                    reload_at = None
+                    self.load()
+                self.answer_next()
+                think_until = now + self.rng.uniform(*self.think_s)
+            waiting = [one for one in self.answers if one not in self.acknowledged]
+            if waiting and now >= wait_until:
+                if self.send(waiting[:MOST]):
+                    failures = 0
+                else:
+                    wait_until = time.monotonic() + self.pause(failures)
+                    failures += 1
+            soonest = think_until if len(self.answers) < n_mine else wait_until
+            time.sleep(max(0.01, min(soonest, wait_until or soonest) - time.monotonic()))
+
+    def load(self) -> None:
+        """Open the session's page and take its plan; what was acknowledged has to be in it."""
+        page = f"/s/{self.token}/"
+        mark = MARK.search(self.patiently("GET", page, until={200}).text)
+        if mark and not self.acknowledged:
+            form = f"mark={quote(mark[1])}"
+            self.patiently("POST", f"{page}continue/", form, until={302}, kind=FORM)
+        plan = json.loads(self.patiently("GET", f"/api/v1/sessions/{self.token}/plan/", until={200}).text)
+        ids = [trial["id"] for trial in plan["trials"]]
+        if self.planned and ids != self.planned:
+            raise Stuck("another plan came back")
+        known = {trial["id"] for trial in plan["trials"] if trial["is_answered"]}
+        if lost := self.acknowledged - known:
+            raise Stuck(f"{len(lost)} acknowledged answers are not in the plan")
+        self.planned = ids
+        self.options = {one["id"]: [option["id"] for option in one["options"]] for one in plan["trials"]}
+
+    def answer_next(self) -> None:
+        """Choose in the first trial that has no answer."""
+        trial = next(one for one in self.planned if one not in self.answers)
+        self.answers[trial] = self.rng.choice(self.options[trial])
+
+    def send(self, trials: list[str]) -> bool:
+        """Send these rows, once; whether all were acknowledged."""
+        rows = [
+            {"trial": one, "response": self.answers[one], "rt_ms": 700, "input_type": "keyboard"}
+            for one in trials
+        ]
+        answer = self.once("POST", self.answers_address, json.dumps({"judgments": rows}), "application/json")
+        if answer is None:
+            return False
+        if answer.status in {404, 409}:
+            raise Stuck(f"answers refused with {answer.status}: {answer.text[:120]}")
+        if answer.status != 200:
+            return False
+        receipt: dict[str, Any] = json.loads(answer.text)
+        if receipt["refused"] or receipt["kept_first"]:
+            raise Stuck(f"refused {receipt['refused']}, kept first {receipt['kept_first']}")
+        self.acknowledged.update(receipt["acknowledged"])
+        return set(trials) <= self.acknowledged
+
+    @property
+    def answers_address(self) -> str:
+        """Where answers go."""
+        return f"/api/v1/sessions/{self.token}/judgments/"
+
+    def read_code(self) -> str:
+        """The completion code, from the last page."""
+        found = CODE.search(self.patiently("GET", f"/s/{self.token}/", until={200}).text)
+        if found is None:
+            raise Stuck("every answer is acknowledged, but the last page has no code")
+        return found[1]
+
+    def patiently(self, method: str, path: str, body: str = "", *, until: set[int], kind: str = "") -> Answer:
+        """Send the same until it is answered; a refusal for good, or no answer in time, is :class:`Stuck`."""
+        end, failures = time.monotonic() + self.patience_s, 0
+        while time.monotonic() < end:
+            answer = self.once(method, path, body, kind)
+            if answer is not None and answer.status in until:
+                return answer
+            if answer is not None and answer.status < 500:
+                raise Stuck(f"{method} {path} answered {answer.status}")
+            time.sleep(self.pause(failures))
+            failures += 1
+        raise Stuck(f"{method} {path} was not answered in {self.patience_s:.0f} s")
+
+    def once(self, method: str, path: str, body: str = "", kind: str = "") -> Answer | None:
+        """One try; None when no whole answer came."""
+        self.n_tries += 1
+        try:
+            answer = self.wire.ask(method, path, body, kind)
+        except (OSError, http.client.HTTPException):
+            self.n_failures += 1
+            return None
+        self.n_failures += answer.status >= 500
+        self.n_broken += answer.status == 500
+        return answer
+
+    def pause(self, failures: int) -> float:
+        """How long to wait after so many failures, with jitter."""
+        return min(LONGEST_S, FIRST_S * 2**failures) * self.rng.uniform(0.5, 1)
+
+
+class Crowd:
+    """People who take part at once: whoever ends is followed by another until the crowd is told to stop."""
+
+    def __init__(
+        self, slug: str, port: int, *, at_once: int, seed: int, drop_outs: float, label: str
+    ) -> None:
+        self.slug, self.port, self.label, self.drop_outs = slug, port, label, drop_outs
+        self.rng, self.people, self.lock = random.Random(seed), [], threading.Lock()
+        self.is_open = threading.Event()
+        self.is_open.set()
+        self.threads = [threading.Thread(target=self._follow, daemon=True) for _ in range(at_once)]
+        for thread in self.threads:
+            thread.start()
+
+    def _follow(self) -> None:
+        while self.is_open.is_set():
+            self._next().live()
+
+    def _next(self) -> Person:
+        with self.lock:
+            stops = self.rng.randrange(0, 8) if self.rng.random() < self.drop_outs else None
+            name = f"{self.label} {len(self.people) + 1}"
+            person = Person(name, self.slug, self.port, seed=self.rng.randrange(2**32), stops_after=stops)
+            self.people.append(person)
+            return person
+
+    def finish(self) -> list[Person]:
+        """Let nobody else begin; wait until those who are in it are through."""
+        self.is_open.clear()
+        for thread in self.threads:
+            thread.join()
+        return self.people

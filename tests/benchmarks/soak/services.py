@@ -1,0 +1,115 @@
+"""The processes of a service, started as `make run` does and started again when they die.
+
+What a service manager does (``Restart=always``), with SIGKILL to order.
+"""
+
+import os
+import random
+import shlex
+import signal
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from config.run import commands
+from tests.benchmarks.soak.cluster import Cluster, as_user
+
+ROOT = Path(__file__).resolve().parents[3]
+RESTART_S = 0.3
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def children(pid: int) -> list[int]:
+    """Processes begun by this one."""
+    table = subprocess.run(["ps", "-Ao", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [line.split() for line in table.splitlines()]
+    return [int(child) for child, parent in pairs if int(parent) == pid]
+
+
+class Service:
+    """One process with its children; begun again whenever it ends."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str], log: Path, **how: Any):
+        self.name, self.command, self.environment, self.log, self.how = name, command, environment, log, how
+        self.n_starts = 0
+        self.groups: list[int] = []
+        self.is_wanted = True
+        self.process = self._start()
+        self.watcher = threading.Thread(target=self._watch, daemon=True)
+        self.watcher.start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        self.n_starts += 1
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                self.command,
+                cwd=self.how.get("cwd", ROOT),
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **as_user(self.how.get("user")),
+            )
+        self.groups.append(process.pid)
+        return process
+
+    def _watch(self) -> None:
+        while self.is_wanted:
+            self.process.wait()
+            time.sleep(RESTART_S)
+            if self.is_wanted:
+                self.process = self._start()
+
+    def kill(self, rng: random.Random, *, child: bool) -> int | None:
+        """SIGKILL to the process, or to one of its children; the pid, or None when there is none."""
+        pid = self.process.pid
+        if child:
+            found = children(pid)
+            if not found:
+                return None
+            pid = rng.choice(found)
+        elif self.process.poll() is not None:
+            return None
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return None
+        return pid
+
+    def stop(self) -> None:
+        """End it and everything it ever began."""
+        self.is_wanted = False
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for group in self.groups:
+            try:
+                os.killpg(group, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+
+
+def database(cluster: Cluster, folder: Path) -> Service:
+    """The private PostgreSQL."""
+    log = folder / "database.log"
+    return Service("database", cluster.command, dict(os.environ), log, user=cluster.user, cwd="/")
+
+
+def platform(port: int, environment: dict[str, str], folder: Path) -> dict[str, Service]:
+    """Web server, worker and scheduler with the commands of `make run`."""
+    return {
+        name: Service(name, shlex.split(command), environment, folder / f"{name}.log")
+        for name, command in commands(port).items()
+    }
