@@ -3,6 +3,9 @@
 Nothing is clipped and no constant is added; what cannot be used is flagged.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
@@ -52,6 +55,62 @@ def magnitude_ratios(responses: pd.Series, *, modulus: pd.Series | float) -> pd.
     ratio = (number / reference.where(reference > 0)).where(number >= 0)
     log_ratio = np.log10(ratio.where(ratio > 0))
     return pd.DataFrame({"number": number, "ratio": ratio, "log10_ratio": log_ratio, "flag": flag})
+
+
+@dataclass(frozen=True)
+class Proportionality:
+    """How well estimates follow what they estimate; None where undefined."""
+
+    r: float | None
+    exponent: float | None
+
+
+def proportionality(lengths: Sequence[float], estimates: Sequence[float]) -> Proportionality:
+    """Correlate log estimates with log lengths: the training that precedes magnitude estimation.
+
+    Parameters
+    ----------
+    lengths, estimates : sequences of float
+        Positive numbers, one pair per line.
+
+    Returns
+    -------
+    Proportionality
+        ``r``: Pearson's r of the logarithms. ``exponent``: slope of log estimate on log length, 1 where
+        twice the length gets twice the number. None with fewer than three lines or no variation.
+
+    Raises
+    ------
+    BadInput
+        If the sequences differ in length or hold numbers that are not positive.
+
+    Notes
+    -----
+    r does not ask for an exponent of 1: people who compress all ratios alike are consistent, and their
+    exponent is kept. The modulus drops out of both.
+
+    References
+    ----------
+    Stevens (1975), *Psychophysics*, ch. 1; Bard, Robertson & Sorace (1996), Language 72, for the training
+    with lines before sentences.
+
+    Examples
+    --------
+    >>> found = proportionality([0.5, 1, 2], [50, 100, 200])
+    >>> round(found.r, 6), round(found.exponent, 6)
+    (1.0, 1.0)
+    """
+    x, y = (np.asarray(one, dtype=np.float64) for one in (lengths, estimates))
+    if x.shape != y.shape or not ((x > 0).all() and (y > 0).all()):
+        raise BadInput("lines and estimates do not fit.", remedy="Give one positive number for every line.")
+    if len(x) < 3:
+        return Proportionality(None, None)
+    log_x, log_y = np.log(x), np.log(y)
+    spread = float(log_x.std() * log_y.std())
+    if spread < 1e-12:
+        return Proportionality(None, None)
+    covariance = float(((log_x - log_x.mean()) * (log_y - log_y.mean())).mean())
+    return Proportionality(min(1.0, max(-1.0, covariance / spread)), covariance / float(log_x.var()))
 
 
 def log_ratios(judgments: pd.DataFrame) -> pd.Series:

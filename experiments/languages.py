@@ -79,4 +79,5 @@ def spoken_messages(task: Task) -> dict[str, str]:
 
 
 def _english(task: Task) -> dict[str, str]:
-    return {one.name: one.default for one in task.parameters if isinstance(one.default, str) and one.default}
+    texts = [one for one in task.parameters if isinstance(one.default, str) and not one.choices]
+    return {one.name: one.default for one in texts if one.default}

@@ -13,6 +13,7 @@ from analysis.quality.speed import reading_length
 from experiments.models import Experiment, MinimalPair, Sentence
 from judgments.frames import judgment_frame
 from judgments.models import Judgment, SessionEvent
+from judgments.sessions.warm_up import failed_training
 
 NOTED = ("focus_lost_ms", "page_hidden_ms", "is_trusted", "pasted", "early_answers", "coarse_clock")
 
@@ -26,7 +27,10 @@ def evidence_frame(experiment: Experiment) -> pd.DataFrame:
         name: [noted.get(trial, {}).get(name) for trial in trials] if noted else None for name in NOTED
     }
     return frame.assign(
-        **columns, n_characters=_lengths(experiment, frame), honeypot=_honeypot(experiment, frame)
+        **columns,
+        n_characters=_lengths(experiment, frame),
+        honeypot=_honeypot(experiment, frame),
+        lines_failed=_lines_failed(experiment, frame),
     )
 
 
@@ -61,3 +65,9 @@ def _honeypot(experiment: Experiment, frame: pd.DataFrame) -> pd.Series | None:
     events = SessionEvent.objects.filter(session__experiment=experiment, kind="honeypot")
     filled = {str(pk) for pk in events.values_list("session_id", flat=True)}
     return frame["session"].astype(str).isin(filled)
+
+
+def _lines_failed(experiment: Experiment, frame: pd.DataFrame) -> pd.Series | None:
+    """Whether the exercise with lines was failed; nothing is known of who went on without it."""
+    found = {str(session): failed for session, failed in failed_training(experiment).items()}
+    return frame["session"].astype(str).map(found) if found else None

@@ -14,7 +14,9 @@ from django.db import connection
 from django.db.models import Count, Exists, OuterRef, Q
 
 from analysis.columns import JUDGMENT_COLUMNS
+from analysis.undecided import treated
 from experiments.models import Experiment, Item, MinimalPair, PlannedTrial, Sentence, TrialKind
+from judgments.declared import moduli_of, treatment_of
 from judgments.models import Flag, Judgment, Participant, Session
 from judgments.sets import row_per_sentence
 from judgments.tasks.registry import shown_task
@@ -67,8 +69,7 @@ def judgment_frame(
     frame["round"] = facts["session"].map(sitting["round"]).astype("int64")
     frame["n_planned"] = facts["session"].map(sitting["n_planned"]).astype("int64")
     frame["task"] = _constant(experiment.task, frame.index)
-    modulus = experiment.parameters.get("modulus") if experiment.task == "magnitude_estimation" else None
-    frame["modulus"] = float(modulus) if modulus is not None else np.nan
+    frame["modulus"] = moduli_of(experiment, facts["session"])
     for name in (
         "position",
         "kind",
@@ -82,6 +83,8 @@ def judgment_frame(
     ):
         frame[name] = facts[name]
     frame = frame.assign(**_material_columns(experiment, facts))
+    if treatment := treatment_of(experiment):
+        frame["value"] = treated(frame, treatment)
     if shown_task(experiment.task).shows == "set":
         frame = row_per_sentence(frame, experiment)
     return frame[list(JUDGMENT_COLUMNS)]

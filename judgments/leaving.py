@@ -16,10 +16,12 @@ WORDS = {
     "questionnaire": "Questions about the person",
     "instructions": "Instructions",
     "quiz": "Questions about the instructions",
+    "training": "Exercise with lines",
+    "modulus": "A number of one's own",
     "practice": "Practice",
     END: "Done",
 }
-ORDER = ("questionnaire", "instructions", "quiz", "practice", "block-1")
+ORDER = ("questionnaire", "instructions", "quiz", "training", "modulus", "practice", "block-1")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def screens_of(version: ExperimentVersion) -> list[str]:
         "questionnaire": bool(protocol.questionnaire),
         "instructions": bool(protocol.instructions.strip()),
         "quiz": bool(version.snapshot.get("quiz")),
+        **{name: name in protocol.warm_up for name in ("training", "modulus")},
         "practice": bool(planned["n_practice"]),
     }
     blocks = [f"block-{number}" for number in range(1, (planned["n_blocks"] or 1) + 1)]

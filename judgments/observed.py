@@ -1,11 +1,14 @@
 """Stored judgments of a study, as its pages and the API list them."""
 
 from collections.abc import Iterable
+from math import isnan
 from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from analysis.undecided import ANSWERS, TREATMENTS
 from experiments.models import Experiment, MinimalPair
+from judgments.declared import treatment_of
 from judgments.models import Judgment, Session
 
 
@@ -34,7 +37,13 @@ def items_with_several_pairs(study: Experiment) -> set[int]:
 def as_rows(study: Experiment, judgments: Iterable[Judgment]) -> list[dict[str, Any]]:
     """Judgments under the names of :mod:`analysis.columns`, as the frames have them."""
     several = items_with_several_pairs(study) if study.materials_id else set()
-    return [_row(study, judgment, several=several) for judgment in judgments]
+    rows = [_row(study, judgment, several=several) for judgment in judgments]
+    if treatment := treatment_of(study):
+        for row in rows:
+            if row["response"] in ANSWERS:
+                counted = TREATMENTS[treatment].value
+                row["value"] = None if isnan(counted) else counted
+    return rows
 
 
 def _row(study: Experiment, judgment: Judgment, *, several: set[int]) -> dict[str, Any]:

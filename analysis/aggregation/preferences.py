@@ -10,6 +10,7 @@ from scipy.sparse import csgraph
 from analysis.columns import require_columns
 from analysis.errors import BadInput
 from analysis.rows import Codes, Floats, group_codes, is_kind, numbers
+from analysis.undecided import is_undecided
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,20 @@ def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``winner``, ``loser`` and ``n``.
+        ``winner``, ``loser`` and ``n``; an answer of both or neither that counts at all is half a win for
+        each member.
     """
     require_columns(judgments, "pair_id", "value")
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     value = numbers(judgments)
     used = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    chosen = judgments.loc[used, ["pair_id"]].assign(good=value[used] == 1)
-    counts = chosen.groupby(["pair_id", "good"], observed=True).size().rename("n").reset_index()
+    split = is_undecided(judgments)[used]
+    good = judgments.loc[used, ["pair_id"]].assign(good=value[used] == 1, n=np.where(split, 0.5, 1.0))
+    good["good"] |= split
+    chosen = pd.concat([good, good[split].assign(good=False)])
+    counts = chosen.groupby(["pair_id", "good"], observed=True)["n"].sum().reset_index()
+    if not split.any():
+        counts["n"] = counts["n"].astype(np.int64)
     found = counts.merge(pairs[["pair_id", "good_id", "bad_id"]], on="pair_id")
     return pd.DataFrame(
         {

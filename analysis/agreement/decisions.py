@@ -25,8 +25,19 @@ from analysis.rows import (
     tasks,
 )
 from analysis.scales import rated
+from analysis.undecided import is_undecided
 
-COLUMNS = ("participant", "paradigm", "phenomenon", "item", "agrees", "expected_first", "coding", "task")
+COLUMNS = (
+    "participant",
+    "paradigm",
+    "phenomenon",
+    "item",
+    "agrees",
+    "expected_first",
+    "undecided",
+    "coding",
+    "task",
+)
 
 
 def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +53,8 @@ def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``participant``, ``paradigm``, ``phenomenon``, ``item``, ``agrees`` (1, 0, or NaN where the
-        answer is missing), ``expected_first`` (1, 0 or NaN), ``coding`` (how annotators are
+        answer is missing; both and neither as their ``value`` says), ``expected_first`` (1, 0, or NaN where
+        no member was chosen), ``undecided`` (both or neither was answered), ``coding`` (how annotators are
         compared with each other: ``label_blind`` in forced choice; in yes-no ``as_is`` where agreeing
         is saying yes, ``turned`` where it is saying no; ``none`` for ratings) and ``task``.
 
@@ -63,7 +75,7 @@ def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     parts = [part for part in _by_task(targets, task) if len(part)]
     if not parts:
         return pd.DataFrame({name: pd.Series(dtype=object) for name in COLUMNS}).astype(
-            {"agrees": float, "expected_first": float}
+            {"agrees": float, "expected_first": float, "undecided": bool}
         )
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
@@ -169,14 +181,18 @@ def rating_decisions(judgments: pd.DataFrame, *, task: str = "likert") -> pd.Dat
 
 
 def _decided(rows: pd.DataFrame, item: pd.Series, agrees: Floats, *, coding: Any, task: str) -> pd.DataFrame:
-    sided = "expected_first" in rows.columns and task == "forced_choice"
+    undecided = is_undecided(rows) if task == "forced_choice" else np.zeros(len(rows), dtype=bool)
+    first = np.full(len(rows), np.nan)
+    if "expected_first" in rows.columns and task == "forced_choice":
+        first = np.where(undecided, np.nan, flags(rows["expected_first"]))
     names = ("participant", "paradigm", "phenomenon")
     return pd.DataFrame(
         {
             **{name: column_or_blank(rows, name).array for name in names},
             "item": item.array,
             "agrees": agrees,
-            "expected_first": flags(rows["expected_first"]) if sided else np.full(len(rows), np.nan),
+            "expected_first": first,
+            "undecided": undecided,
             "coding": coding,
             "task": _same(task, len(rows)),
         }

@@ -15,7 +15,9 @@ TIES = ("strict", "half", "drop")
 USABLE = ("expected", "unexpected", "tie")
 
 
-def majority_status(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> np.ndarray:
+def majority_status(
+    k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN, halves: npt.ArrayLike = 0
+) -> np.ndarray:
     """Name the majority of each item.
 
     Parameters
@@ -24,11 +26,14 @@ def majority_status(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -
         Judgments for the expected label, and all kept judgments.
     n_min : int
         Items with fewer judgments are ``insufficient``.
+    halves : array of counts
+        Judgments among ``n`` that count one half for each side.
 
     Returns
     -------
     array of str
-        ``expected`` (2k > n), ``unexpected`` (2k < n), ``tie``, ``insufficient`` or ``no_data``.
+        ``expected`` (2k + halves > n), ``unexpected`` (2k + halves < n), ``tie``, ``insufficient`` or
+        ``no_data``.
 
     Notes
     -----
@@ -40,7 +45,8 @@ def majority_status(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -
     ['expected', 'tie', 'unexpected', 'no_data']
     """
     chosen, total = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
-    conditions = [total == 0, total < n_min, 2 * chosen > total, 2 * chosen < total]
+    doubled = 2 * chosen + np.asarray(halves, dtype=np.int64)
+    conditions = [total == 0, total < n_min, doubled > total, doubled < total]
     words = ["no_data", "insufficient", "expected", "unexpected"]
     return np.select(conditions, words, default="tie").astype(object)
 
@@ -133,8 +139,9 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     Returns
     -------
     DataFrame
-        One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``,
-        ``share``, ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
+        One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k`` (agree), ``n``, ``n_missing``,
+        ``n_undecided`` (of ``n``, both or neither), ``n_half`` (of ``n``, counted one half), ``share``
+        ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
     """
     known = coded or item_codes(decided)
     codes, items = known.codes, known.table[["paradigm", "phenomenon", "item"]]
@@ -143,14 +150,19 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     shown = np.bincount(codes, minlength=len(items))
     n = np.bincount(codes[answered], minlength=len(items))
     k = np.bincount(codes[agrees == 1], minlength=len(items))
-    low, high = wilson_interval(k, n)
-    share = np.divide(k, n, out=np.full(len(items), np.nan), where=n > 0)
+    open_ = answered & decided["undecided"].to_numpy(dtype=bool)
+    undecided = np.bincount(codes[open_], minlength=len(items))
+    halves = np.bincount(codes[agrees == 0.5], minlength=len(items))
+    low, high = wilson_interval(k + halves / 2, n)
+    share = np.divide(k + halves / 2, n, out=np.full(len(items), np.nan), where=n > 0)
     return items.assign(
         k=k,
         n=n,
         n_missing=shown - n,
+        n_undecided=undecided,
+        n_half=halves,
         share=share,
         ci_low=low,
         ci_high=high,
-        majority=majority_status(k, n, n_min=n_min),
+        majority=majority_status(k, n, n_min=n_min, halves=halves),
     )

@@ -20,6 +20,8 @@ from analysis.agreement.inclusion import Rule, parse_rule
 from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
 from analysis.agreement.summaries import Study
 from analysis.errors import UnknownName
+from analysis.rows import is_kind
+from analysis.undecided import undecided_block
 
 
 def item_table(
@@ -59,7 +61,7 @@ def _listed(
     merged = earlier.rename(columns={"n": "n_before"}).merge(
         items.drop(columns="phenomenon"), on=keys, how="left"
     )
-    counts = ["k", "n", "n_missing"]
+    counts = ["k", "n", "n_missing", "n_undecided", "n_half"]
     merged[counts] = merged[counts].fillna(0).astype(int)
     merged["majority"] = merged["majority"].astype(object).where(merged["majority"].notna(), "no_data")
     return merged[[*items.columns, "n_before"]]
@@ -76,6 +78,7 @@ def agreement_report(
     excluded: Sequence[dict[str, Any]] = (),
     n_min: int = N_MIN,
     before: pd.DataFrame | None = None,
+    undecided: str = "",
 ) -> dict[str, Any]:
     """Report agreement with the expected labels and which paradigms a rule includes.
 
@@ -98,6 +101,9 @@ def agreement_report(
         Items with fewer judgments have no majority.
     before : DataFrame, optional
         The judgments before exclusion, so that items which lost all of theirs are listed.
+    undecided : str
+        How the study counts the answers both and neither (see :mod:`analysis.undecided`): stated in the
+        document; their values say it already.
 
     Returns
     -------
@@ -133,9 +139,13 @@ def agreement_report(
         **study.summaries(status, included, ties=ties, intervals=intervals),
         "position": position_summary(decided, intervals["position"]),
         "reliability": reliability(items, coded.table["coding"]),
+        "undecided": undecided_block(judgments[is_kind(judgments, ("target",))], undecided),
         "excluded": [dict(row) for row in excluded],
     }
-    return document | {"conventions": conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)}
+    named = conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)
+    if document["undecided"]:
+        named["both and neither"] = document["undecided"]["statement"]
+    return document | {"conventions": named}
 
 
 def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
@@ -156,7 +166,8 @@ def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
     """
     words = coding.astype(object).to_numpy()
     used = items[words != "none"]
-    how, k, n = words[words != "none"], used["k"].to_numpy(), used["n"].to_numpy()
+    how, k = words[words != "none"], used["k"].to_numpy()
+    n = (used["n"] - used["n_undecided"]).to_numpy()  # both and neither name no member to agree on
     names = (used["paradigm"] + "\t" + used["item"]).tolist()
     answers = np.where(
         how == "label_blind", label_blind(k, n, names=names), np.where(how == "turned", n - k, k)

@@ -13,6 +13,7 @@ from analysis.agreement.majority import USABLE, majority_agreement
 from analysis.rows import RATING_TASKS, Codes, Flags, group_codes
 
 Ends = Sequence[Mapping[str, Any]]
+COUNTED = ("k", "n", "n_missing", "n_undecided", "n_half", "majority")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class Study:
         order = np.argsort(self.paradigm_of, kind="stable")
         starts = np.searchsorted(self.paradigm_of[order], np.arange(len(self.paradigms) + 1))
         k, n = self.items["k"].to_numpy()[order], self.items["n"].to_numpy()[order]
+        if self.items["n_half"].any():  # in half judgments, to stay exact
+            k, n = 2 * k + self.items["n_half"].to_numpy()[order], 2 * n
         word = self.items["majority"].to_numpy(dtype=object)[order]
         found = []
         for number, name in enumerate(self.paradigms):
@@ -110,7 +113,7 @@ class Study:
     def _each(self, groups: Codes, n_groups: int, *, ties: str) -> list[dict[str, Any]]:
         order = np.argsort(groups, kind="stable")
         starts = np.searchsorted(groups[order], np.arange(n_groups + 1))
-        columns = {name: self.items[name].to_numpy()[order] for name in ("k", "n", "n_missing", "majority")}
+        columns = {name: self.items[name].to_numpy()[order] for name in COUNTED}
         parts = [slice(starts[g], starts[g + 1]) for g in range(n_groups)]
         return [count({name: column[part] for name, column in columns.items()}, ties=ties) for part in parts]
 
@@ -121,14 +124,15 @@ def count(items: Any, *, ties: str) -> dict[str, Any]:
     Parameters
     ----------
     items : DataFrame or dict of arrays
-        Needs ``k``, ``n``, ``n_missing`` and ``majority``.
+        Needs the columns :data:`COUNTED`.
     ties : {"strict", "half", "drop"}
 
     Returns
     -------
     dict
     """
-    k, n = np.asarray(items["k"], dtype=np.int64), np.asarray(items["n"], dtype=np.int64)
+    k, n = np.asarray(items["k"], dtype=np.float64), np.asarray(items["n"], dtype=np.int64)
+    k = k + np.asarray(items["n_half"], dtype=np.float64) / 2
     majority = np.asarray(items["majority"], dtype=object)
     return {
         "items": int(np.isin(majority, USABLE).sum()),
@@ -139,5 +143,6 @@ def count(items: Any, *, ties: str) -> dict[str, Any]:
         "individual_agreement": mean_of_item_shares(k, n),
         "individual_agreement_pooled": pooled_share(k, n),
         "judgments": int(n.sum()),
+        "judgments_undecided": int(np.asarray(items["n_undecided"]).sum()),
         "judgments_missing": int(np.asarray(items["n_missing"]).sum()),
     }

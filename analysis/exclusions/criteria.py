@@ -27,6 +27,7 @@ from analysis.rows import (
     joint_codes,
     numbers,
 )
+from analysis.undecided import is_undecided
 
 Verdicts = Floats
 """1 the unit fails, 0 it passes, NaN there is no evidence."""
@@ -144,7 +145,8 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     """
     share = _share(settings["min_share"])
     total = _planned(judgments, unit, n_units)
-    answered = np.bincount(unit[~np.isnan(numbers(judgments))], minlength=n_units)
+    given = ~np.isnan(numbers(judgments)) | is_undecided(judgments)
+    answered = np.bincount(unit[given], minlength=n_units)
     short = answered * share.denominator < total * share.numerator
     codes, labels = group_codes(column_or_blank(judgments, "session_status"))
     meaning = [np.nan if label == "" else float(label != "complete") for label in labels]

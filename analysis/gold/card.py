@@ -64,6 +64,8 @@ class Facts:
     flow: Sequence[dict[str, Any]] = ()
     agreement: dict[str, Any] | None = None
     """The block over all paradigms, and the block over included ones."""
+    undecided: str = ""
+    """How often both and neither were answered, and how they count."""
 
 
 def label_rule(task: str) -> str:
@@ -145,6 +147,7 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
         "## Labels",
         "",
         f"{label_rule(facts.task).capitalize()}. Fewer than {facts.n_min} kept judgments: undecided.",
+        *(["", f"Answers that chose no member: {facts.undecided}."] if facts.undecided else []),
         "",
         "## Exclusions",
         "",
@@ -192,6 +195,7 @@ def _aggregated(facts: Facts) -> str:
     return (
         f"Labels: {label_rule(facts.task)}; items with fewer than {facts.n_min} kept judgments are "
         "undecided. Intervals of single items are Wilson score intervals (Brown et al. 2001)."
+        + (f" Participants could also answer without a choice: {facts.undecided}." if facts.undecided else "")
     )
 
 

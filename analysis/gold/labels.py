@@ -25,7 +25,9 @@ LABEL_RULES = {
 }
 
 
-def preference_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
+def preference_labels(
+    k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN, halves: npt.ArrayLike = 0
+) -> Labels:
     """Label forced-choice pairs by strict majority.
 
     Parameters
@@ -34,6 +36,8 @@ def preference_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN)
         Judgments that chose the expected member, and all kept judgments.
     n_min : int
         Pairs with fewer judgments are ``undecided``.
+    halves : array of counts
+        Judgments of both or neither that count one half for each member.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def preference_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN)
     >>> preference_labels([4, 2, 1], [4, 4, 1]).tolist()
     ['expected', 'tie', 'undecided']
     """
-    return _named(k, n, above="expected", below="unexpected", n_min=n_min)
+    return _named(k, n, above="expected", below="unexpected", n_min=n_min, halves=halves)
 
 
 def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
@@ -99,7 +103,15 @@ def difference_labels(difference: npt.ArrayLike, n_fewest: npt.ArrayLike, *, n_m
     return np.select([thin, delta > 0, delta < 0], words, default=TIE).astype(object)
 
 
-def _named(k: npt.ArrayLike, n: npt.ArrayLike, *, above: str, below: str, n_min: int) -> Labels:
+def _named(
+    k: npt.ArrayLike,
+    n: npt.ArrayLike,
+    *,
+    above: str,
+    below: str,
+    n_min: int,
+    halves: npt.ArrayLike = 0,
+) -> Labels:
     words = {"expected": above, "unexpected": below, "tie": TIE}
-    status = majority_status(k, n, n_min=n_min)
+    status = majority_status(k, n, n_min=n_min, halves=halves)
     return np.array([words.get(word, UNDECIDED) for word in status], dtype=object)

@@ -14,6 +14,7 @@ from analysis.gold.labels import UNDECIDED, acceptability_labels, difference_lab
 from analysis.gold.writers import rounded
 from analysis.rows import RATING_TASKS, is_kind, numbers
 from analysis.scales import zscore_by_participant
+from analysis.undecided import is_undecided
 
 HUMAN_SENTENCE_COLUMNS = (
     "human_n",
@@ -30,6 +31,9 @@ HUMAN_SENTENCE_COLUMNS = (
 HUMAN_PAIR_COLUMNS = (
     "human_n",
     "human_k",
+    "human_k_bad",
+    "human_n_both",
+    "human_n_neither",
     "human_share",
     "human_ci_low",
     "human_ci_high",
@@ -40,7 +44,15 @@ HUMAN_PAIR_COLUMNS = (
     "human_delta",
     "human_label",
 )
-_COUNTS = ("human_n", "human_k", "human_n_good", "human_n_bad")
+_COUNTS = (
+    "human_n",
+    "human_k",
+    "human_k_bad",
+    "human_n_both",
+    "human_n_neither",
+    "human_n_good",
+    "human_n_bad",
+)
 
 
 def sentence_table(
@@ -156,9 +168,21 @@ def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> p
 
 def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     rows = _answered(judgments, "pair_id")
-    counts = rows.groupby("pair_id", observed=True)["value"].agg(["sum", "size"])
-    k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
-    return _shares(counts.index, k, n, name="pair_id", labels=preference_labels(k, n, n_min=n_min))
+    is_open, value = is_undecided(rows), rows["value"].to_numpy()
+    said = {
+        "human_k": (value == 1) & ~is_open,
+        "human_k_bad": (value == 0) & ~is_open,
+        "human_n_both": is_undecided(rows, answer="both"),
+        "human_n_neither": is_undecided(rows, answer="neither"),
+        "half": value == 0.5,
+        "n": np.ones(len(rows), dtype=bool),
+    }
+    counts = pd.DataFrame(said, index=rows.index).groupby(rows["pair_id"], observed=True).sum()
+    k, n, half = (counts[name].to_numpy().astype(int) for name in ("human_k", "n", "half"))
+    labels = preference_labels(k, n, n_min=n_min, halves=half)
+    shares = _shares(counts.index, k, n, name="pair_id", labels=labels, halves=half)
+    columns = ("human_k_bad", "human_n_both", "human_n_neither")
+    return shares.assign(**{name: counts[name].to_numpy() for name in columns})
 
 
 def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
@@ -206,8 +230,10 @@ def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int
 def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
     judged = pairs[pairs["human_n"].fillna(0) > 0]
     n, k = judged["human_n"].astype(int), judged["human_k"].astype(int)
-    good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k, "n": n})
-    bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": n - k, "n": n})
+    halves = (judged["human_share"].astype(float) * n - k).round(1)  # both and neither, where they count so
+    against = judged["human_k_bad"].astype(int) if "human_k_bad" in judged.columns else n - k
+    good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k + halves, "n": n})
+    bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": against + halves, "n": n})
     totals = pd.concat([good, bad]).groupby("sentence_id", observed=True)[["k", "n"]].sum().reset_index()
     share = (totals["k"] / totals["n"]).astype(float)
     sd = pd.Series(_share_sd(share.to_numpy(), totals["n"].to_numpy()))
@@ -233,14 +259,23 @@ def _answered(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
     return judgments.assign(value=values)[kept]
 
 
-def _shares(index: pd.Index, k: np.ndarray, n: np.ndarray, *, name: str, labels: np.ndarray) -> pd.DataFrame:
-    low, high = wilson_interval(k, n)
+def _shares(
+    index: pd.Index,
+    k: np.ndarray,
+    n: np.ndarray,
+    *,
+    name: str,
+    labels: np.ndarray,
+    halves: np.ndarray | int = 0,
+) -> pd.DataFrame:
+    counted = k + np.asarray(halves) / 2
+    low, high = wilson_interval(counted, n)
     return pd.DataFrame(
         {
             name: index.astype(object),
             "human_n": n,
             "human_k": k,
-            "human_share": rounded(pd.Series(k / n, dtype=float)),
+            "human_share": rounded(pd.Series(counted / n, dtype=float)),
             "human_ci_low": rounded(pd.Series(low)),
             "human_ci_high": rounded(pd.Series(high)),
             "human_label": labels,

@@ -7,6 +7,7 @@ from scipy import stats
 from analysis.quality.base import answered, measured, session_codes
 from analysis.quality.leave_one_out import LEAST_ITEMS, beside_others, correlations
 from analysis.rows import Floats, column_or_blank, group_codes, joint_codes
+from analysis.undecided import is_undecided
 
 NAME, VERSION, LABEL = "model_agreement", 1, "closer to a model than to people"
 LEAST_R = 0.5
@@ -98,7 +99,8 @@ def _chosen(
     rows, values = answered(judgments, of=("forced_choice",))
     margins = _looked_up(judgments, "pair_id", by_pair[~by_pair.index.duplicated()])
     others = _others_share(judgments, rows, values)
-    disputed = rows & np.isin(values, (0.0, 1.0)) & (np.sign(margins) * (others - 0.5) < 0)
+    chose = rows & np.isin(values, (0.0, 1.0)) & ~is_undecided(judgments)
+    disputed = chose & (np.sign(margins) * (others - 0.5) < 0)
     n = np.bincount(session[disputed], minlength=len(labels))
     with_model = np.bincount(session[disputed & ((margins > 0) == (values == 1))], minlength=len(labels))
     share = with_model / np.maximum(n, 1)

@@ -12,6 +12,7 @@ from analysis.quality import (
     focus,
     honeypot,
     leave_one_out,
+    line_training,
     model_agreement,
     paste,
     side_bias,
@@ -35,6 +36,7 @@ SIGNALS: dict[str, Signal] = {
         paste,
         duplicates,
         leave_one_out,
+        line_training,
     )
 }
 LABELS = {name: one.label for name, one in SIGNALS.items()} | {model_agreement.NAME: model_agreement.LABEL}

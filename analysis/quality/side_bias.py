@@ -5,6 +5,7 @@ import pandas as pd
 
 from analysis.quality.base import Signal, answered, measured, session_codes
 from analysis.rows import column_or_blank, flags
+from analysis.undecided import is_undecided
 
 LEAST_TRIALS = 20
 MOST_SHARE = 0.95
@@ -16,7 +17,8 @@ def side_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        ``value`` (1: the expected member was chosen) and ``expected_first`` of forced choice.
+        ``value`` (1: the expected member was chosen) and ``expected_first`` of forced choice; answers of
+        both or neither are left out.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def side_bias(judgments: pd.DataFrame) -> pd.DataFrame:
     session, labels = session_codes(judgments)
     rows, values = answered(judgments, of=("forced_choice",))
     expected_first = flags(column_or_blank(judgments, "expected_first"))
-    rows &= np.isin(values, (0.0, 1.0)) & ~np.isnan(expected_first)
+    rows &= np.isin(values, (0.0, 1.0)) & ~np.isnan(expected_first) & ~is_undecided(judgments)
     n = np.bincount(session[rows], minlength=len(labels))
     first = np.bincount(session[rows & (values == expected_first)], minlength=len(labels))
     share = first / np.maximum(n, 1)

@@ -34,6 +34,7 @@ from analysis.releases.storage import MANIFEST, checksum
 from analysis.releases.withdrawn import withdrawn_from
 from config.version import code_version
 from experiments.models import Experiment
+from judgments.declared import treatment_of
 
 FORMAT = "obelus-release/1"
 PLAN_FIELDS = ("name", "version", "steps", "sha256", "locked_before_first_response")
@@ -95,7 +96,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     excluded = apply_plan(judgments, plan)
     report = agreement_report(
         excluded.kept, rule=options.rule or None, ties=options.ties, experiment=experiment.slug,
-        seed=options.seed, n_min=options.n_min, before=judgments,
+        seed=options.seed, n_min=options.n_min, before=judgments, undecided=treatment_of(experiment),
     )  # fmt: skip
     sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
     people, background = participant_table(experiment, judgments, excluded)
@@ -225,6 +226,7 @@ def _facts(
         counts=counts,
         flow=excluded.flow_rows(),
         agreement={name: report[name] for name in ("overall", "overall_included")},
+        undecided=(report["undecided"] or {}).get("statement", ""),
     )
 
 

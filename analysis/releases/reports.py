@@ -10,6 +10,7 @@ from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.releases.plans import find_plan, judgments_for
 from experiments.models import Experiment
+from judgments.declared import treatment_of
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ def agreement_of(
         seed=seed,
         excluded=kept.excluded.flow_rows(),
         before=kept.judgments,
+        undecided=treatment_of(experiment),
     )
 
 

@@ -1,4 +1,4 @@
-"""Forms of a study's settings: its facts and texts, its task's parameters, its design."""
+"""Forms of a study's settings: its facts and texts, its task's parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,12 +11,11 @@ from analysis.errors import BadInput
 from experiments.completion import checked_address
 from experiments.extras import lines_from_trials, trials_from_lines
 from experiments.languages import usual_words
-from experiments.lists import order_rules
-from experiments.models import Design, Experiment, MaterialSet
+from experiments.models import Experiment, MaterialSet
 from experiments.pages.forms import language_field
 from experiments.questions import lines_from_questions, questions_from_lines
 from experiments.quiz import lines_from_quiz, quiz_from_lines
-from judgments.tasks.base import Task
+from judgments.tasks.base import Parameter, Task
 from judgments.tasks.registry import shown_task
 
 FROZEN_WITH_OPENING = ("materials",)
@@ -193,7 +192,7 @@ class ParametersForm(forms.Form):
         super().__init__(data, initial=initial, prefix="task")
         self.task = task
         for parameter in task.parameters:
-            self.fields[parameter.name] = _field_for(parameter.default)
+            self.fields[parameter.name] = _field_for(parameter)
             self.fields[parameter.name].label = parameter.name.replace("_", " ").capitalize()
             self.fields[parameter.name].help_text = parameter.meaning
             self.fields[parameter.name].remark = ""
@@ -222,7 +221,10 @@ def _shown(value: Any) -> Any:
     return "\n".join(str(one) for one in value) if isinstance(value, list | tuple) else value
 
 
-def _field_for(default: Any) -> forms.Field:
+def _field_for(parameter: Parameter) -> forms.Field:
+    if parameter.choices:
+        return forms.ChoiceField(choices=parameter.choices)
+    default = parameter.default
     if isinstance(default, bool):
         return forms.BooleanField(required=False)
     if isinstance(default, int):
@@ -232,61 +234,3 @@ def _field_for(default: Any) -> forms.Field:
     if isinstance(default, list | tuple):
         return forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}))
     return forms.CharField(required=False, max_length=1000)
-
-
-class DesignForm(forms.ModelForm):
-    """How items become lists, and what their order keeps."""
-
-    apart = forms.MultipleChoiceField(
-        choices=[("paradigm", "two of one paradigm"), ("condition", "two of one condition")],
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        label="Never next to each other",
-        help_text="Choose nothing, here and below, for the usual rules: as much variety as the lists allow.",
-    )
-    longest_run = forms.IntegerField(
-        min_value=1, max_value=50, required=False, label="Most of one condition in a row"
-    )
-
-    class Meta:
-        model = Design
-        fields = ["kind", "n_lists", "items_per_paradigm", "catch_per_list", "trials_per_block", "seed"]
-        labels = {
-            "kind": "Scheme",
-            "n_lists": "Number of lists",
-            "items_per_paradigm": "Items per paradigm",
-            "catch_per_list": "Catch trials per list",
-            "trials_per_block": "Trials between breaks",
-        }
-        help_texts = {
-            "kind": "A sample where there is far more than one person can judge, else a Latin square.",
-            "items_per_paradigm": "For a sample only.",
-            "catch_per_list": "0: all that the settings have.",
-            "seed": "The same seed and materials give the same lists.",
-        }
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        stored = self.instance.constraints
-        self.initial["apart"] = stored.get("no_adjacent", [])
-        self.initial["longest_run"] = stored.get("longest_run", {}).get("condition")
-
-    def clean_n_lists(self) -> int:
-        """Keep the number of lists such that each is filled."""
-        if not 1 <= (number := self.cleaned_data["n_lists"]) <= 200:
-            raise ValidationError("Choose 1 to 200 lists.")
-        return number
-
-    def clean(self) -> dict[str, Any]:
-        """Store the order's rules as the design keeps them; unknown stored rules are kept."""
-        cleaned = super().clean()
-        rules = {
-            k: v for k, v in self.instance.constraints.items() if k not in {"no_adjacent", "longest_run"}
-        }
-        if cleaned.get("apart"):
-            rules["no_adjacent"] = cleaned["apart"]
-        if cleaned.get("longest_run"):
-            rules["longest_run"] = {"condition": cleaned["longest_run"]}
-        order_rules(rules)
-        self.instance.constraints = rules
-        return cleaned

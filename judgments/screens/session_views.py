@@ -7,6 +7,7 @@ no CSRF cookie, and a session also works where cookies are dropped.
 from collections.abc import Callable
 from functools import wraps
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext
@@ -19,6 +20,7 @@ from judgments.screens.forms import TRAP, Questionnaire
 from judgments.screens.page import closed, not_found, page
 from judgments.screens.quiz_form import QuizForm
 from judgments.screens.trial_screen import feedback_context, progress, trial_context
+from judgments.screens.warm_up import warm_up_context
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
 from judgments.sessions.completion import way_back
@@ -46,11 +48,12 @@ def in_session(view: View) -> View:
         sessions = Session.objects.select_related("experiment__materials", "version", "participant", "list")
         session = sessions.defer("version__snapshot").filter(token=token).first()
         if session is None:
-            return not_found(request)
+            return _over(not_found(request))
         protocol = protocol_of(session.version)
         with speaking(protocol.language):
             try:
-                return view(request, session, **kwargs)
+                response = view(request, session, **kwargs)
+                return _over(response) if session.is_final else response
             except SessionOver:
                 return redirect("session", token=token)
             except StudyClosed as door:
@@ -58,6 +61,12 @@ def in_session(view: View) -> View:
                 return closed(request, reason, title=protocol.title, language=protocol.language)
 
     return guarded
+
+
+def _over(response: HttpResponse) -> HttpResponse:
+    """Tell the browser to forget what it kept of this session (see ``static/js/worker.js``)."""
+    response["Session-State"] = "over"
+    return response
 
 
 @in_session
@@ -160,7 +169,7 @@ def screen(
     session: Session,
     step: Step,
     *,
-    form: Questionnaire | QuizForm | None = None,
+    form: forms.Form | None = None,
     problem: str = "",
     given: str = "",
     status: int = 200,
@@ -174,6 +183,8 @@ def screen(
         context["screens_out"] = any(question.get("screen_out") for question in protocol.questionnaire)
     elif step.screen == "quiz":
         context |= {"form": form or QuizForm(session), "attempt": attempt_of(session)}
+    elif step.screen in {"training", "modulus"}:
+        context |= warm_up_context(step.screen, session, protocol, form)
     elif step.screen in {"end", "erased"}:
         context["way_back"] = way_back(session, protocol)
     elif step.screen == "trial":

@@ -12,7 +12,20 @@ from judgments.screens.page import direction
 from judgments.sessions.advance import Step
 from judgments.sessions.protocol import Protocol
 
-MODULES = ("choose", "dom", "keys", "queue", "run", "screens", "sender", "status", "tabs", "timing")
+MODULES = (
+    "choose",
+    "digits",
+    "dom",
+    "kept",
+    "keys",
+    "queue",
+    "run",
+    "screens",
+    "sender",
+    "status",
+    "tabs",
+    "timing",
+)
 
 
 def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: str = "") -> dict[str, Any]:
@@ -69,7 +82,7 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     return {
         "is_correct": is_correct,
         "feedback": trial.correct.get("feedback", ""),
-        "sentence": (answers or shown)[0],
+        "sentences": answers or shown if len(shown) < 3 else (answers or shown)[:1],
         "response": "" if answers else _response(trial.judgment.response, protocol),
     }
 

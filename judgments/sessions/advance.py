@@ -1,7 +1,7 @@
 """What this participant sees next."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from django.db.models import Max, Q
 from django.utils import timezone
@@ -14,6 +14,8 @@ Screen = Literal[
     "questionnaire",
     "instructions",
     "quiz",
+    "training",
+    "modulus",
     "ready",
     "break",
     "trial",
@@ -29,6 +31,7 @@ Screen = Literal[
 
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
+WARM_UP = {"training": "training-1", "modulus": "modulus"}  # where somebody is who comes to it
 BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
 
@@ -36,8 +39,9 @@ BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapse
 class State:
     """All that the decision needs to know of a session.
 
-    ``screen`` is where the participant was last: questionnaire, instructions, quiz-2, practice,
-    block-2, feedback-3. ``next_kind`` and ``next_block`` describe the first trial without a judgment.
+    ``screen`` is where the participant was last: questionnaire, instructions, quiz-2, training-1, modulus,
+    practice, block-2, feedback-3. ``warm_up`` are the task's screens before its trials; ``next_kind`` and
+    ``next_block`` describe the first trial without a judgment.
     """
 
     screen: str
@@ -47,6 +51,7 @@ class State:
     has_questions: bool = False
     has_instructions: bool = False
     has_quiz: bool = False
+    warm_up: tuple[str, ...] = ()
     next_kind: str | None = None
     next_block: int = 0
 
@@ -65,6 +70,10 @@ def decide(state: State) -> Screen:
         return "instructions"
     if state.has_quiz and state.screen.startswith(BEFORE_TRIALS):
         return "quiz"
+    if state.warm_up and state.screen.startswith(BEFORE_TRIALS):
+        return cast(Screen, state.warm_up[0])
+    if (kind := state.screen.partition("-")[0]) in state.warm_up:
+        return cast(Screen, kind)
     if state.screen.startswith("feedback-"):
         return "feedback"
     return _among_trials(state)
@@ -89,6 +98,7 @@ class Step:
     screen: Screen
     trial: Trial | None = None
     n_blocks: int = 1
+    ahead: str = ""  # the warm-up that comes next, if one does
 
     @property
     def mark(self) -> str:
@@ -111,6 +121,7 @@ def next_step(session: Session) -> Step:
             has_questions=bool(protocol.questionnaire),
             has_instructions=bool(protocol.instructions.strip()),
             has_quiz=bool(protocol.quiz),
+            warm_up=protocol.warm_up,
             next_kind=trial.kind if trial else None,
             next_block=trial.block if trial else 0,
         )
@@ -121,7 +132,14 @@ def next_step(session: Session) -> Step:
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
     blocks = session.trials.aggregate(n=Max("block", filter=~Q(kind="practice")))
-    return Step(screen, trial=trial, n_blocks=blocks["n"] or 1)
+    return Step(screen, trial=trial, n_blocks=blocks["n"] or 1, ahead=_ahead(screen, protocol.warm_up))
+
+
+def _ahead(screen: Screen, warm_up: tuple[str, ...]) -> str:
+    """The warm-up that follows a screen."""
+    if screen in warm_up:
+        return next(iter(warm_up[warm_up.index(screen) + 1 :]), "")
+    return warm_up[0] if warm_up and screen in {"instructions", "quiz"} else ""
 
 
 def _parting(session: Session) -> Screen:
@@ -152,6 +170,8 @@ def after(step: Step) -> str:
         return ""
     if step.screen == "questionnaire":
         return "instructions"
+    if step.ahead:
+        return WARM_UP[step.ahead]
     if step.screen == "feedback" or step.trial is None or step.trial.kind == "practice":
         return "practice"
     return f"block-{step.trial.block}"

@@ -35,6 +35,11 @@ class Protocol:
     completion_url: str = ""
     screen_out_code: str = ""
 
+    @property
+    def warm_up(self) -> tuple[str, ...]:
+        """The task's screens before its trials."""
+        return self.task.warm_up(self.settings)
+
 
 def protocol_of(version: ExperimentVersion) -> Protocol:
     """Read a version; versions never change, so each is read once in a process."""

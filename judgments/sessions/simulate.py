@@ -1,5 +1,6 @@
 """Synthetic participants: the answers they give, and a whole sitting through the same steps as people."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -8,14 +9,17 @@ import numpy as np
 
 from experiments.models import Experiment
 from judgments.models import Judgment, Participant, Session, Trial
-from judgments.sessions.advance import show
+from judgments.sessions.advance import WARM_UP, next_step, show
 from judgments.sessions.arrive import Arrival, arrive
 from judgments.sessions.clock import retime
 from judgments.sessions.finish import finish
 from judgments.sessions.latent import felt, felt_options
+from judgments.sessions.lease import renew
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import Delivery, options_of, record
+from judgments.sessions.warm_up import attempt_of, lengths_for, take_modulus, take_training
 from judgments.sessions.withdraw import leave
+from judgments.tasks.base import attentive
 
 MEDIAN_MS = {"honest": 2600, "careless": 1100, "left-biased": 700, "random": 480}
 RELATED = ("pair__good__item__paradigm", "pair__bad__item__paradigm", "sentence__item__paradigm")
@@ -48,6 +52,7 @@ class Mind:
         acceptability = felt(trial, task.scale(settings))
         if task.shows == "sentence" and not trial.correct:
             acceptability += self.bias
+        settings = {**settings, **{name: trial.shown[name] for name in settings if name in trial.shown}}
         options = options_of(trial)
         if task.shows == "set":
             known = felt_options(trial)
@@ -59,6 +64,19 @@ class Mind:
             acceptability=acceptability,
             profile=self.persona.profile,
         )
+
+    def lines(self, lengths: Sequence[float], *, modulus: float) -> list[float]:
+        """Estimates of lines: in proportion with a little noise, or anything where nobody looks."""
+        looks = attentive(self.rng, self.persona.profile)
+        noise = self.rng.normal(0, 0.15, len(lengths)) if looks else self.rng.uniform(-3, 3, len(lengths))
+        felt_ = lengths if looks else [1.0] * len(lengths)
+        return [
+            round(modulus * length * 2**one, 2) for length, one in zip(felt_, noise.tolist(), strict=True)
+        ]
+
+    def modulus(self) -> str:
+        """A number of one's own, as people like them."""
+        return str(self.rng.choice([1, 10, 20, 50, 100, 1000]))
 
     def rt_ms(self) -> int:
         """A response time: log-normal around the profile's median."""
@@ -85,6 +103,9 @@ def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None =
         background=persona.background, is_native=persona.is_native
     )
     mind = Mind(persona, protocol_of(session.version))
+    _warm_up(session, mind)
+    if session.is_final:  # the lines were failed, and the study ends there
+        return session
     for number, trial in enumerate(trials_of(session)):
         if number == persona.stops_after:
             leave(session)
@@ -94,6 +115,20 @@ def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None =
     else:
         finish(session)
     return session if began_at is None else retime(session, began_at, mind.rng)
+
+
+def _warm_up(session: Session, mind: Mind) -> None:
+    """Go through what the task puts before its trials, on the same steps as people."""
+    protocol = mind.protocol
+    if protocol.warm_up:
+        renew(session, screen=WARM_UP[protocol.warm_up[0]])
+    while next_step(session).screen == "training":
+        estimates = mind.lines(lengths_for(session), modulus=float(protocol.settings["modulus"]))
+        typed = [str(one) for one in estimates]
+        take_training(session, typed, estimates, attempt=str(attempt_of(session)))
+    if next_step(session).screen == "modulus":
+        chosen = mind.modulus()
+        take_modulus(session, chosen, float(chosen))
 
 
 def _delivery(mind: Mind, trial: Trial) -> Delivery:

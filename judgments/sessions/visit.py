@@ -10,6 +10,7 @@ from judgments.sessions.browser import Browser, Form, Page
 from judgments.sessions.comprehension import right_place
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.simulate import RELATED, Mind, Persona
+from judgments.sessions.warm_up import lengths_for
 
 TRIAL = re.compile(r"/s/(?P<token>[^/]+)/trials/(?P<public_id>[^/]+)/")
 SESSION = re.compile(r"/s/(?P<token>[^/]+)/")
@@ -63,6 +64,10 @@ def _filled(form: Form, mind: Mind) -> dict[str, Any]:
         data = dict(mind.protocol.task.fields(mind.response(_trial(**found.groupdict()))))
     elif form.action.rstrip("/").endswith("/quiz"):
         data = _quiz_answers(form)
+    elif form.action.rstrip("/").endswith("/training"):
+        data = _line_answers(form, mind)
+    elif form.action.rstrip("/").endswith("/modulus"):
+        data = {"number": mind.modulus()}
     elif form.action.rstrip("/").endswith("/questions"):
         data = background(mind.persona, mind.protocol)
     else:
@@ -78,6 +83,13 @@ def _quiz_answers(form: Form) -> dict[str, Any]:
     """The right answers: synthetic people understand instructions."""
     session = Session.objects.select_related("version").get(token=SESSION.search(form.action)["token"])
     return {name: right_place(session, int(name.removeprefix("answer_")) - 1) for name in form.offered}
+
+
+def _line_answers(form: Form, mind: Mind) -> dict[str, Any]:
+    """Estimates of the lines that this session shows."""
+    session = Session.objects.select_related("version").get(token=SESSION.search(form.action)["token"])
+    estimates = mind.lines(lengths_for(session), modulus=float(mind.protocol.settings["modulus"]))
+    return {f"line_{place}": str(one) for place, one in enumerate(estimates, start=1)}
 
 
 def _trial(token: str, public_id: str) -> Trial:

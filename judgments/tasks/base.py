@@ -42,6 +42,13 @@ class Parameter:
     name: str
     default: Any
     meaning: str
+    choices: tuple[tuple[str, str], ...] = ()  # words that may stand here, and what they mean
+
+
+#: Whether a choice waits for Next, for tasks whose buttons would answer at once.
+CONFIRM = Parameter(
+    "confirm", False, "Whether a choice counts only once Next is pressed; without JavaScript it always does."
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +107,10 @@ class Task:
                 f"{self.label} has no parameter {unknown[0]!r}.",
                 remedy=f"It has: {', '.join(known) or 'none'}.",
             )
-        return {**known, **given}
+        settings = {**known, **given}
+        for parameter in self.parameters:
+            _check(parameter, settings[parameter.name])
+        return settings
 
     def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
         """Lowest and highest value an answer can take; None where unbounded."""
@@ -112,6 +122,10 @@ class Task:
         ``turn`` counts the participants of a list from 0, so that sides may alternate between them.
         """
         return {}
+
+    def warm_up(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Names of the screens that come once before the trials, in order."""
+        return ()
 
     def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
         """What the task's template shows beside sentences: points, labels, buttons; nothing secret."""
@@ -144,6 +158,15 @@ class Task:
         the other. ``profile`` is one of :data:`PROFILES`.
         """
         raise NotImplementedError
+
+
+def _check(parameter: Parameter, value: Any) -> None:
+    """Refuse what is no yes or no, and words that mean nothing."""
+    if isinstance(parameter.default, bool) and not isinstance(value, bool):
+        raise BadInput(f"{parameter.name} is {value!r}.", remedy="Set it to true or false.")
+    known = [word for word, _ in parameter.choices]
+    if known and value not in known:
+        raise BadInput(f"{parameter.name} is {value!r}.", remedy=f"Choose from {', '.join(known)}.")
 
 
 def is_correct(answer: Answer, correct: Mapping[str, Any]) -> bool | None:

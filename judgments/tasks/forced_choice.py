@@ -5,12 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from analysis.errors import BadInput
-from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from analysis.undecided import TREATMENTS
+from judgments.tasks.base import CONFIRM, Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+
+OFFERED = ("both", "neither")
+UNDECIDED = "disagreement"  # the usual way to count them
+NEITHER_WON = 0.5  # stored for both and neither: no member was preferred; studies say how it counts
+CLOSE = 0.5  # felt difference within which a simulated participant sees none
 
 
 class ForcedChoice(Task):
-    """Two sentences on one screen; one is chosen. No tie is offered."""
+    """Two sentences on one screen; one is chosen. A study may offer "both" and "neither" beside them."""
 
     name = "forced_choice"
     label = "Forced choice"
@@ -21,16 +26,25 @@ class ForcedChoice(Task):
             "Which of the two sentences sounds better to you?",
             "The question above the sentences.",
         ),
+        Parameter("offer_both", False, "Whether people may answer that both sentences are good."),
+        Parameter("offer_neither", False, "Whether people may answer that neither sentence is good."),
+        Parameter("both_label", "Both sound good", "Words of the answer for both."),
+        Parameter("neither_label", "Neither sounds good", "Words of the answer for neither."),
         Parameter(
-            "confirm",
-            False,
-            "Whether a choice counts only once Next is pressed; without JavaScript it always does.",
+            "undecided",
+            UNDECIDED,
+            "How both and neither count in the analysis.",
+            choices=tuple((name, one.words) for name, one in TREATMENTS.items()),
         ),
+        CONFIRM,
     )
     data = (
-        Datum("response", "Opaque id of the chosen sentence, as the form sent it."),
-        Datum("value", "1 when the expected member was chosen, 0 when the other was."),
-        Datum("sentence_id", "The chosen sentence."),
+        Datum("response", "Opaque id of the chosen sentence, as the form sent it; or both, or neither."),
+        Datum(
+            "value",
+            "1 when the expected member was chosen, 0 when the other was; both and neither as declared.",
+        ),
+        Datum("sentence_id", "The chosen sentence; empty for both and neither."),
         Datum("shown_first", "The sentence that stood first; sides are balanced within and across lists."),
         Datum("expected_first", "Whether the expected member stood first."),
     )
@@ -39,29 +53,8 @@ class ForcedChoice(Task):
         """0 and 1."""
         return 0.0, 1.0
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Fill the defaults in.
-
-        Parameters
-        ----------
-        given : mapping
-
-        Returns
-        -------
-        dict
-
-        Raises
-        ------
-        BadInput
-            If confirm is neither true nor false.
-        """
-        settings = super().settings(given)
-        if not isinstance(settings["confirm"], bool):
-            raise BadInput(f"confirm is {settings['confirm']!r}.", remedy="Set it to true or false.")
-        return settings
-
     def screen(self, settings: Mapping[str, Any], *, shown: Mapping[str, Any]) -> dict[str, Any]:
-        """Say whether a choice is confirmed.
+        """Give the answers beside the two sentences, and say whether a choice is confirmed.
 
         Parameters
         ----------
@@ -70,9 +63,10 @@ class ForcedChoice(Task):
         Returns
         -------
         dict
-            ``confirm``.
+            ``buttons``: value and label of both and neither where they are offered; ``confirm``.
         """
-        return {"confirm": settings["confirm"]}
+        buttons = [{"value": one, "label": settings[f"{one}_label"]} for one in offered(settings)]
+        return {"buttons": buttons, "confirm": settings["confirm"]}
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Find the chosen sentence among those that were shown.
@@ -80,7 +74,7 @@ class ForcedChoice(Task):
         Parameters
         ----------
         response : str
-            Id of an option.
+            Id of an option, or both or neither where they are offered.
         settings : mapping
         options : sequence of Option
             The two sentences of the trial.
@@ -88,6 +82,7 @@ class ForcedChoice(Task):
         Returns
         -------
         Answer
+            Without an option for both and neither; their value says that no member was preferred.
 
         Raises
         ------
@@ -96,6 +91,8 @@ class ForcedChoice(Task):
         """
         if not response:
             raise BadResponse("Please choose one of the two sentences.")
+        if response in offered(settings):
+            return Answer(response, NEITHER_WON)
         for option in options:
             if option.id == response:
                 return Answer(response, float(bool(option.expected)), option_id=option.id)
@@ -118,17 +115,44 @@ class ForcedChoice(Task):
         settings : mapping
         options : sequence of Option
         acceptability : float
-            Latent z of the expected member over the other.
+            Latent z of the expected member over the other. Where both or neither is offered, a felt
+            difference within half a z of none gives that answer.
         profile : str
 
         Returns
         -------
         str
-            Id of the chosen option.
+            Id of the chosen option, or both or neither.
         """
+        beside = offered(settings)
         if attentive(rng, profile):
-            takes_expected = rng.random() < 1 / (1 + np.exp(-acceptability))
+            if beside:
+                felt = acceptability + rng.logistic()
+                if abs(felt) < CLOSE:
+                    return beside[int(rng.integers(len(beside)))]
+                takes_expected = felt > 0
+            else:
+                takes_expected = rng.random() < 1 / (1 + np.exp(-acceptability))
             return next(option.id for option in options if bool(option.expected) == takes_expected)
         if profile == "left-biased":
             return options[0].id
-        return options[int(rng.integers(len(options)))].id
+        return [*(option.id for option in options), *beside][int(rng.integers(len(options) + len(beside)))]
+
+
+def offered(settings: Mapping[str, Any]) -> list[str]:
+    """The answers beside the two sentences, in the order in which they stand.
+
+    Parameters
+    ----------
+    settings : mapping
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> offered({"offer_both": True, "offer_neither": False})
+    ['both']
+    """
+    return [one for one in OFFERED if settings.get(f"offer_{one}")]

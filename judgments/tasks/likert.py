@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import BadInput
-from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from judgments.tasks.base import CONFIRM, Answer, BadResponse, Datum, Option, Parameter, Task, attentive
 
 LONGEST = 101
 
@@ -28,8 +28,15 @@ class Likert(Task):
         Parameter(
             "labels",
             [],
-            "Words under every point, as many as there are points; they replace the two end labels.",
+            "Words under every point, from the lowest up, as many as there are points; they replace the two "
+            "end labels.",
         ),
+        Parameter(
+            "high_first",
+            False,
+            "Whether the highest point stands where reading begins; the value stays high for natural.",
+        ),
+        CONFIRM,
     )
     data = (
         Datum("response", "The chosen point, as the form sent it."),
@@ -85,8 +92,9 @@ class Likert(Task):
         Returns
         -------
         dict
-            ``points`` (value, label, whether the label stands at an end), ``layout``: ``row`` for
-            up to eleven unlabelled points, ``list`` where every point has words, ``grid`` beyond.
+            ``points`` (value, label) in the order in which they stand, ``ends`` (the first and the last of
+            them), ``layout``: ``row`` for up to eleven unlabelled points, ``list`` where every point has
+            words, ``grid`` beyond; ``confirm``.
         """
         labels = list(settings["labels"])
         if not labels:
@@ -94,8 +102,15 @@ class Likert(Task):
         points = [
             {"value": settings["lowest"] + place, "label": str(label)} for place, label in enumerate(labels)
         ]
+        if settings["high_first"]:
+            points.reverse()
         layout = "list" if settings["labels"] else "row" if settings["points"] <= 11 else "grid"
-        return {"points": points, "low": points[0], "high": points[-1], "layout": layout}
+        return {
+            "points": points,
+            "ends": [points[0], points[-1]],
+            "layout": layout,
+            "confirm": settings["confirm"],
+        }
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Read a point of the scale.

@@ -11,6 +11,7 @@ from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, 
 from judgments.tasks.numerals import decimal_of
 
 LARGEST = 1e12
+GO_ON = "go_on"
 
 
 class MagnitudeEstimation(Task):
@@ -28,12 +29,33 @@ class MagnitudeEstimation(Task):
         Parameter(
             "reference", "", "The reference sentence (the standard), in view on every screen. Required."
         ),
-        Parameter("modulus", 100, "The number given to the reference sentence."),
+        Parameter("modulus", 100, "The number given to the reference sentence, and to the reference line."),
+        Parameter(
+            "own_modulus",
+            False,
+            "Whether people choose the number of the reference sentence themselves, once, before the trials.",
+        ),
+        Parameter(
+            "training",
+            False,
+            "Whether people first estimate the lengths of six lines, in at most two attempts.",
+        ),
+        Parameter(
+            "pass_mark",
+            0.9,
+            "Correlation of log estimates with log lengths from which an attempt is passed.",
+        ),
+        Parameter(
+            "training_failure",
+            GO_ON,
+            "What follows two failed attempts.",
+            choices=((GO_ON, "go on, and flag it"), ("screen_out", "end kindly")),
+        ),
     )
     data = (
         Datum("response", "The number exactly as typed."),
         Datum("value", "The number: any positive decimal, with a point or a comma."),
-        Datum("modulus", "Number of the reference sentence, kept with the trial."),
+        Datum("modulus", "Number of the reference sentence, given or the person's own, kept with the trial."),
         Datum("reference", "Text of the reference sentence, kept with the trial."),
     )
 
@@ -51,7 +73,8 @@ class MagnitudeEstimation(Task):
         Raises
         ------
         BadInput
-            If there is no reference sentence or its number is not positive.
+            If there is no reference sentence, its number is not positive, or the pass mark is no
+            correlation above 0.
         """
         settings = super().settings(given)
         modulus = settings["modulus"]
@@ -63,7 +86,27 @@ class MagnitudeEstimation(Task):
             raise BadInput(
                 f"the modulus {modulus!r} is no positive number.", remedy="Set modulus, for example to 100."
             )
+        mark = settings["pass_mark"]
+        if isinstance(mark, bool) or not isinstance(mark, int | float) or not 0 < mark <= 1:
+            raise BadInput(
+                f"the pass mark {mark!r} is no such correlation.",
+                remedy="Set pass_mark above 0 and at most 1, for example to 0.9.",
+            )
         return settings
+
+    def warm_up(self, settings: Mapping[str, Any]) -> tuple[str, ...]:
+        """Lines before sentences, then the person's own number, where the study asks for them.
+
+        Parameters
+        ----------
+        settings : mapping
+
+        Returns
+        -------
+        tuple of str
+        """
+        asked = (("training", settings["training"]), ("modulus", settings["own_modulus"]))
+        return tuple(name for name, is_asked in asked if is_asked)
 
     def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:
         """Above zero, without end."""

@@ -61,8 +61,6 @@ class Slider(Task):
         for name in ("low_label", "high_label"):
             if not str(settings[name]).strip():
                 raise BadInput(f"the slider has no {name}.", remedy="Without words an end means nothing.")
-        if not isinstance(settings["high_first"], bool):
-            raise BadInput(f"high_first is {settings['high_first']!r}.", remedy="Set it to true or false.")
         return settings
 
     def scale(self, settings: Mapping[str, Any]) -> tuple[float | None, float | None]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from judgments.tasks.base import Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from judgments.tasks.base import CONFIRM, Answer, BadResponse, Datum, Option, Parameter, Task, attentive
 
 
 class YesNo(Task):
@@ -18,6 +18,7 @@ class YesNo(Task):
         Parameter("question", "Is this an acceptable sentence?", "The question above the sentence."),
         Parameter("yes_label", "Yes", "Words on the button for yes."),
         Parameter("no_label", "No", "Words on the button for no."),
+        CONFIRM,
     )
     data = (
         Datum("response", "yes or no."),
@@ -55,10 +56,11 @@ class YesNo(Task):
         Returns
         -------
         dict
-            ``buttons``: value and label.
+            ``buttons``: value and label; ``confirm``.
         """
         order = shown.get("answers", ["yes", "no"])
-        return {"buttons": [{"value": one, "label": settings[f"{one}_label"]} for one in order]}
+        buttons = [{"value": one, "label": settings[f"{one}_label"]} for one in order]
+        return {"buttons": buttons, "confirm": settings["confirm"]}
 
     def parse(self, response: str, settings: Mapping[str, Any], *, options: Sequence[Option]) -> Answer:
         """Read yes or no.

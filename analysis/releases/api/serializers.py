@@ -80,6 +80,7 @@ class AgreementReport(serializers.Serializer):
     overall = AgreementBlock()
     overall_included = AgreementBlock()
     paradigms = serializers.ListField(child=AnyObject())
+    undecided = AnyObject(allow_null=True, help_text="Answers of both and neither, and how they count.")
     excluded = serializers.ListField(child=AnyObject())
     conventions = AnyObject()
 

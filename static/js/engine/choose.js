@@ -1,5 +1,6 @@
 // What tasks with buttons share: press, click or touch one; early answers do not count; optional Next.
 
+import { digitReader } from "./digits.js";
 import { make } from "./dom.js";
 import { timeOf } from "./timing.js";
 
@@ -19,8 +20,9 @@ export function answering(event, keys) {
   return byKey && isItsPress ? press : event;
 }
 
-// choices: [{ value, button, keys }]; keys are values of event.key or event.code.
-export async function choose(element, choices, { context, confirm = false }) {
+// choices: [{ value, button, keys }]; keys are values of event.key or event.code. With typed, values are
+// numbers that are typed digit by digit.
+export async function choose(element, choices, { context, confirm = false, typed = false }) {
   const { watch, words, signal } = context;
   const own = new AbortController();
   const until = { signal: AbortSignal.any ? AbortSignal.any([own.signal, signal]) : own.signal };
@@ -34,10 +36,18 @@ export async function choose(element, choices, { context, confirm = false }) {
   const answer = new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
 
+    const mark = (choice) => {
+      for (const one of choices) {
+        one.button.classList.toggle("chosen", one === choice);
+        if (confirm) one.button.setAttribute("aria-pressed", String(one === choice));
+      }
+    };
+
     const take = (event, choice) => {
       const press = answering(event, context.keys);
       const rt_ms = watch.onset === null ? -1 : watch.rt(press);
       if (rt_ms < GUARD_MS) {
+        mark(chosen?.choice);
         early.push(rt_ms);
         if (early.length > 1) note.textContent = words.too_early;
         return;
@@ -45,22 +55,30 @@ export async function choose(element, choices, { context, confirm = false }) {
       note.textContent = "";
       if (chosen && chosen.choice !== choice) changes += 1;
       chosen = { choice, rt_ms, event: press };
-      for (const one of choices) {
-        one.button.classList.toggle("chosen", one === choice);
-        if (confirm) one.button.setAttribute("aria-pressed", String(one === choice));
-      }
+      mark(choice);
       if (!confirm) resolve(press);
     };
+    const named = (value) => choices.find((one) => one.value === value);
+    const digits = typed ? digitReader(choices.map(({ value }) => value), {
+      mark: (value) => mark(named(value)),
+      take: (event, value) => take(event, named(value)),
+      signal: until.signal,
+    }) : null;
 
     for (const choice of choices) {
       if (confirm) choice.button.setAttribute("aria-pressed", "false");
-      choice.button.addEventListener("click", (event) => take(event, choice), until);
+      choice.button.addEventListener("click", (event) => {
+        digits?.stop();
+        take(event, choice);
+      }, until);
     }
     next?.addEventListener("click", (event) => {
+      digits?.flush();
       if (chosen) resolve(answering(event, context.keys));
       else note.textContent = words.choose;
     }, until);
     context.keys.listen((event) => {
+      if (digits?.read(event)) return event.preventDefault();
       const choice = choices.find(({ keys }) => keys.includes(event.key) || keys.includes(event.code));
       if (!choice) return;
       event.preventDefault();

@@ -57,7 +57,9 @@ export function feedback(context, { plan, trial, response, said }) {
   const title = said.is_correct ? words.right : said.is_correct === null ? words.thanks : words.wrong;
   const first = response.split(" ")[0]; // best–worst sends two ids, the best first
   const chosen = trial.options.find((option) => option.id === first);
-  const body = [make("p", { class: "shown" }, sentence(chosen ?? trial.options[0] ?? trial.sentence))];
+  const both = trial.options.length === 2 ? trial.options : trial.options.slice(0, 1);
+  const shown = chosen ? [chosen] : trial.sentence ? [trial.sentence] : both;
+  const body = shown.map((one) => make("p", { class: "shown" }, sentence(one)));
   const answer = make("strong", { class: "num" }, trial.parts.buttons?.find((one) => one.value === response)?.label ?? response);
   body.push(make("p", { class: "quiet" }, ...(chosen ? [words.you_chose] : [words.your_answer, " ", answer])));
   if (said.text) body.push(paragraphs(said.text));

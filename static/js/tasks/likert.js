@@ -2,20 +2,20 @@
 
 export const info = {
   name: "likert",
-  version: "1.0.0",
-  parameters: { question: "text", points: "number", lowest: "number", low_label: "text", high_label: "text", labels: "list" },
+  version: "1.1.0",
+  parameters: { question: "text", points: "number", lowest: "number", low_label: "text", high_label: "text", labels: "list", high_first: "flag", confirm: "flag" },
   data: { response: "the chosen point" },
 };
 
-// One digit per point: 1 to 9 and, where a scale ends at 10 and has no 0, 0 for the 10.
-function keyOf(value, values) {
+// One digit per point where that is enough: 0 to 9 and, on a scale that ends at 10 and has no 0, 0 for the 10.
+function digitOf(value, values) {
   if (value >= 0 && value <= 9) return [String(value)];
-  return value === 10 && !values.includes(0) ? ["0"] : [];
+  return value === 10 && !values.includes(0) ? ["0"] : null;
 }
 
 export async function run(element, trial, context) {
   const { make, sentence, words } = context;
-  const { points, layout, low, high } = trial.parts;
+  const { points, layout, ends, confirm } = trial.parts;
   const buttons = points.map(({ value, label }) =>
     make("button", { type: "button", class: "option" },
       make("span", { class: "num" }, String(value)),
@@ -26,18 +26,21 @@ export async function run(element, trial, context) {
       make("p", { class: "shown" }, sentence(trial.sentence)),
       make("div", { class: `scale ${layout}` }, ...buttons),
       layout === "list" ? null : make("div", { class: "ends", "aria-hidden": "true" },
-        make("span", {}, `${low.value} ${low.label}`), make("span", {}, `${high.value} ${high.label}`))),
+        ...ends.map(({ value, label }) => make("span", {}, `${value} ${label}`)))),
   );
   const values = points.map(({ value }) => value);
-  const hasKeys = layout !== "grid" && values.every((value) => keyOf(value, values).length || value === 10);
-  const keys = values.map((value) => (hasKeys ? keyOf(value, values) : []));
+  const digits = values.map((value) => digitOf(value, values));
+  const isTyped = digits.includes(null) && values.every((value) => value >= 0); // two digits, one after the other
+  const hasKeys = isTyped || !digits.includes(null);
   if (hasKeys) {
-    const caps = keys.flat();
+    const caps = isTyped ? values : digits.flat();
     element.append(make("p", { class: "hint keys", "aria-hidden": "true" },
-      `${words.keys} `, make("kbd", {}, caps[0]), "–", make("kbd", {}, caps.at(-1))));
+      `${words.keys} `, make("kbd", {}, String(caps[0])), "–", make("kbd", {}, String(caps.at(-1)))));
   }
-  const choices = values.map((value, place) => ({ value: String(value), button: buttons[place], keys: keys[place] }));
-  return context.choose(choices, { confirm: trial.parts.confirm });
+  const choices = values.map((value, place) => ({
+    value: String(value), button: buttons[place], keys: hasKeys && !isTyped ? digits[place] : [],
+  }));
+  return context.choose(choices, { confirm, typed: isTyped });
 }
 
 export function simulate(trial, profile, random = Math.random) {

@@ -49,6 +49,8 @@ class Command(ContractCommand):
             name = row["paradigm"] or "–"
             self.stdout.write(f"{name:<56}{right:>9}{share:>12}{interval:>17}  {row['status']}")
         self._tell_overall("all paradigms", report["overall"])
+        if report["undecided"]:
+            self.stdout.write(f"answers that chose no member: {report['undecided']['statement']}")
         if report["rule"]:
             self._tell_overall(f"included by rule {report['rule']}", report["overall_included"])
 
