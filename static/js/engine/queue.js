@@ -1,4 +1,5 @@
 // Answers wait here until the server has them: in IndexedDB, else in local storage, else in this page only.
+// Of an answer that the server has, its trial's id and the time are kept: so a page without a network knows.
 
 const [NAME, STORE, OPEN_MS] = ["obelus", "answers", 1500];
 const A_MONTH_MS = 30 * 24 * 3600 * 1000;
@@ -38,14 +39,22 @@ class InDatabase {
     });
   }
 
-  async all() {
-    const kept = await done(this.#store("readonly").getAll());
-    return kept.filter((one) => one.session === this.session).map((one) => one.row);
+  #mine() {
+    return done(this.#store("readonly").getAll(IDBKeyRange.bound([this.session], [this.session, []])));
   }
 
-  async remove(trials) {
+  async all() {
+    return (await this.#mine()).filter((one) => one.row).map((one) => one.row);
+  }
+
+  async answered() {
+    return new Map((await this.#mine()).map((one) => [one.trial, one.at]));
+  }
+
+  async settle(stored, refused) {
     const store = this.#store("readwrite");
-    await Promise.all(trials.map((trial) => done(store.delete([this.session, trial]))));
+    const notes = stored.map((trial) => store.put({ session: this.session, trial, at: Date.now() }));
+    await Promise.all([...notes, ...refused.map((trial) => store.delete([this.session, trial]))].map(done));
   }
 
   async tidy() {
@@ -73,8 +82,20 @@ class InStorage {
     return JSON.parse(localStorage.getItem(this.key) ?? "[]");
   }
 
-  async remove(trials) {
-    this.#write((await this.all()).filter((one) => !trials.includes(one.trial)));
+  async answered() {
+    const waiting = (await this.all()).map((one) => [one.trial, Date.parse(one.answered_at)]);
+    return new Map([...this.#notes(), ...waiting]);
+  }
+
+  async settle(stored, refused) {
+    const gone = new Set([...stored, ...refused]);
+    const notes = [...this.#notes(), ...stored.map((trial) => [trial, Date.now()])];
+    if (notes.length) localStorage.setItem(`${this.key}-answered`, JSON.stringify(notes));
+    this.#write((await this.all()).filter((one) => !gone.has(one.trial)));
+  }
+
+  #notes() {
+    return JSON.parse(localStorage.getItem(`${this.key}-answered`) ?? "[]");
   }
 
   #write(rows) {
@@ -95,8 +116,12 @@ class InMemory {
     return [...this.rows.values()];
   }
 
-  async remove(trials) {
-    for (const trial of trials) this.rows.delete(trial);
+  async answered() {
+    return new Map([...this.rows.keys()].map((trial) => [trial, Date.now()]));
+  }
+
+  async settle(stored, refused) {
+    for (const trial of [...stored, ...refused]) this.rows.delete(trial);
   }
 }
 
@@ -125,9 +150,16 @@ class Queue {
     return rows.sort((a, b) => a.timing.position - b.timing.position);
   }
 
-  async remove(trials) {
-    await this.spare.remove(trials);
-    if (this.store !== this.spare) await this.store.remove(trials).catch(() => {});
+  // Trials with an answer, here or at the server, and when.
+  async answered() {
+    const kept = await this.store.answered().catch(() => new Map());
+    return new Map([...kept, ...(await this.spare.answered())]);
+  }
+
+  // The server has stored these, and will never take those.
+  async settle(stored, refused) {
+    await this.spare.settle(stored, refused);
+    if (this.store !== this.spare) await this.store.settle(stored, refused).catch(() => {});
   }
 }
 

@@ -10,9 +10,10 @@ const FEEDBACK_MS = 2500; // how long practice waits for the server's word befor
 export async function run({ plan, task, queue, sender, keys, main, header, signal, page }) {
   const common = { main, keys, signal };
   const machine = measureMachine(plan, task);
-  const kept = new Set((await queue.all()).map((row) => row.trial));
-  const open = plan.trials.filter((trial) => !trial.is_answered && !kept.has(trial.id));
-  const absence = watchAbsence(plan.resume_gap_s);
+  const waiting = new Set((await queue.all()).map((row) => row.trial));
+  const known = page.keptAt ? await queue.answered() : waiting; // a kept plan does not know what was stored since
+  const open = plan.trials.filter((trial) => !trial.is_answered && !known.has(trial.id));
+  const absence = watchAbsence(plan.resume_gap_s, page.keptAt && Math.max(page.keptAt, ...known.values()));
   let isFirst = true;
   for (const planned of open) {
     const trial = { ...planned, question: plan.task.question, parts: planned.parts ?? plan.task.parts };
@@ -75,7 +76,9 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   const { response, rt_ms, input_type, ...more } = answer;
   const held = keys.repeats - repeats;
   const isBackwards = machine.wentBackwards();
-  const loaded = first ? { loaded_by: first.navigation, ...(first.wasSeen ? { seen_before: true } : {}) } : {};
+  const loaded = first ? { loaded_by: first.navigation } : {};
+  if (first?.wasSeen) loaded.seen_before = true;
+  if (first?.keptAt) loaded.from_kept = true;
   return {
     trial: trial.id,
     response,
@@ -121,8 +124,9 @@ function measureMachine(plan, task) {
 }
 
 // Whoever was away for longer than the study's gap reads the instructions before going on.
-function watchAbsence(gap_s) {
-  let [hiddenAt, longest] = [null, 0];
+function watchAbsence(gap_s, seenAt) {
+  const before = seenAt ? Date.now() - seenAt : 0; // where the server could not say so
+  let [hiddenAt, longest] = [null, before > gap_s * 1000 ? before : 0];
   const absence = {
     cuts: null,
     over() {

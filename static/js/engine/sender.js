@@ -87,8 +87,9 @@ export class Sender {
       this.next = said.next;
       this.complete ||= said.complete;
       for (const [trial, word] of Object.entries(said.feedback)) this.feedback.set(trial, word);
-      const settled = [...said.acknowledged, ...said.refused.map((one) => one.trial)];
-      await this.queue.remove(settled);
+      const refused = said.refused.map((one) => one.trial);
+      const settled = [...said.acknowledged, ...refused];
+      await this.queue.settle(said.acknowledged, refused);
       // A row the server does not speak of would come round for ever.
       return rows.some((row) => settled.includes(row.trial)) || this.#later();
     }

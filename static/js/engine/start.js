@@ -2,6 +2,7 @@
 // When anything here fails, the page's own form is still there and works.
 
 import { make } from "./dom.js";
+import { keep, keptAt } from "./kept.js";
 import { Keys } from "./keys.js";
 import { openQueue } from "./queue.js";
 import { run } from "./run.js";
@@ -13,11 +14,12 @@ import { takeOver } from "./tabs.js";
 async function fetchPlan(url) {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`no plan: ${answer.status}`);
-  return answer.json();
+  return { plan: await answer.json(), planKeptAt: keptAt(answer) };
 }
 
 async function takeTrialsOver(form, { session, queue, sender }) {
-  const [plan, task] = await Promise.all([fetchPlan(document.body.dataset.plan), import(form.dataset.script)]);
+  const addresses = document.body.dataset;
+  const [{ plan, planKeptAt }, task] = await Promise.all([fetchPlan(addresses.plan), import(form.dataset.script)]);
   const [main, header] = [document.querySelector("main"), document.querySelector("header.where")];
   const stop = new AbortController();
   const keys = new Keys();
@@ -25,9 +27,12 @@ async function takeTrialsOver(form, { session, queue, sender }) {
   followSender(sender, queue, { element: document.querySelector("[data-status]"), words: plan.words });
   const page = {
     current: form.dataset.trial,
-    wasSeen: getComputedStyle(form).visibility === "visible",
+    keptAt: planKeptAt,
+    wasSeen: form.matches("form") && getComputedStyle(form).visibility === "visible",
     navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
   };
+  const keepNow = () => keep({ session, plan, addresses }).catch(() => {}); // blocked: then a reload needs the network
+  if (!planKeptAt) main.addEventListener("trial-onset", keepNow, { once: true });
   try {
     await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });
   } catch (error) {
@@ -45,7 +50,7 @@ async function start() {
   const queue = await openQueue(session);
   const sender = new Sender(answers, queue);
   sender.wake();
-  const form = document.querySelector("form[data-script]");
+  const form = document.querySelector("[data-script]");
   if (form?.dataset.script) await takeTrialsOver(form, { session, queue, sender });
 }
 

@@ -1,0 +1,299 @@
+"""A session without a network: reload, a closed tab and a dead server in the middle, and what is forgotten."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+from django.db import connection
+from playwright.sync_api import BrowserContext, Page, expect
+
+from judgments.models import Judgment, Session, SessionEvent
+from tests.browser.test_engine import a_session, answer, finish, shown_trial
+from tests.cast import begin
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = """async () => {
+  const kept = {};
+  for (const name of await caches.keys()) {
+    kept[name] = (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname);
+  }
+  return kept;
+}"""
+NOTES = """session => new Promise((resolve, reject) => {
+  const request = indexedDB.open("obelus");
+  request.onerror = reject;
+  request.onsuccess = () => {
+    const all = request.result.transaction("answers").objectStore("answers").getAll();
+    all.onsuccess = () => resolve(all.result.filter((one) => one.session === session));
+  };
+})"""
+
+
+def start(page: Page, session: Session) -> None:
+    """Open the session and wait until the browser has what it needs to come back without a network."""
+    page.goto(f"/s/{session.token}/")
+    shown_trial(page)
+    page.wait_for_function(
+        """async token => (await caches.match(`/s/${token}/kept/`))
+             && (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated'""",
+        arg=session.token,
+    )
+
+
+def cut(page: Page, *, offline: bool = True) -> None:
+    """Cut the network of pages and workers by the DevTools protocol's emulateNetworkConditions, or give it back."""
+    page.context.set_offline(offline)
+
+
+def saved(n: int) -> None:
+    """Wait until the server holds that many answers."""
+    for _ in range(100):
+        if Judgment.objects.count() == n:
+            return
+        time.sleep(0.05)
+    assert Judgment.objects.count() == n
+
+
+def test_a_reload_without_a_network_goes_on_where_one_was_and_everything_arrives_later(open_page):
+    session = a_session()
+    page = open_page()
+    start(page, session)
+    first = answer(page)
+    saved(1)
+    cut(page)
+    second = answer(page)
+    third = shown_trial(page)
+    page.reload()
+    assert shown_trial(page) == third
+    expect(page.locator("[data-status]")).to_contain_text("Answers kept on this device: 1", timeout=10_000)
+    answer(page)
+    page.reload()
+    answer(page)
+    expect(page.locator("h1")).to_have_text("Saving your last answers")
+    assert (Judgment.objects.count(), Session.objects.get().status) == (1, "active")
+    cut(page, offline=False)
+    page.locator(".code").wait_for()
+    order = list(Judgment.objects.order_by("trial__position").values_list("trial__public_id", flat=True))
+    assert order[:3] == [first, second, third] and len(order) == 4
+    assert not SessionEvent.objects.filter(kind="conflict").exists()
+    assert Judgment.objects.get(trial__public_id=third).timing["from_kept"] is True
+    assert SessionEvent.objects.filter(kind="reload").count() == 2
+
+
+def test_a_tab_closed_and_opened_again_without_a_network_goes_on(open_page):
+    session = a_session("likert")
+    page = open_page()
+    start(page, session)
+    cut(page)
+    answer(page, "likert")
+    second = shown_trial(page)
+    page.close()
+    again = page.context.new_page()
+    cut(again)
+    again.goto(f"/s/{session.token}/")
+    assert shown_trial(again) == second
+    answer(again, "likert")
+    cut(again, offline=False)
+    finish(again, "likert")
+    assert Judgment.objects.count() == 4
+
+
+def test_a_break_and_a_second_tab_without_a_network(open_page):
+    session = a_session(n_blocks=2)
+    page = open_page()
+    start(page, session)
+    cut(page)
+    answer(page), answer(page)
+    expect(page.locator("h1")).to_have_text("Block 1 of 2 is done")
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Block 1 of 2 is done")
+    other = page.context.new_page()
+    cut(other)
+    other.goto(f"/s/{session.token}/")
+    expect(page.locator("h1")).to_have_text("This study is open in another tab")
+    other.keyboard.press("Enter")
+    shown_trial(other)
+    page.locator(".button.primary").click()
+    expect(other.locator("h1")).to_have_text("This study is open in another tab")
+    cut(page, offline=False)
+    finish(page)
+    assert Judgment.objects.count() == 4
+
+
+def test_who_comes_back_after_long_without_a_network_reads_the_instructions_first(open_page):
+    session = a_session("likert", instructions="Read every sentence once.")
+    Session.objects.update(screen="block-1")
+    page = open_page()
+    start(page, session)
+    cut(page)
+    answer(page, "likert")
+    second = shown_trial(page)
+    page.context.add_init_script("const now = Date.now; Date.now = () => now() + 11 * 60 * 1000;")
+    page.reload()
+    expect(page.locator("h1")).to_have_text("Welcome back")
+    expect(page.locator("main")).to_contain_text("Read every sentence once.")
+    page.keyboard.press("Enter")
+    assert shown_trial(page) == second
+
+
+@pytest.mark.parametrize("ending", ["finished", "left", "withdrawn", "ended elsewhere"])
+def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, open_page):
+    session = a_session()
+    other = begin(session.experiment, "quentin")
+    page = open_page()
+    start(page, other)
+    answer(page)
+    start(page, session)
+    answer(page)
+    saved(2)
+    mine, others = f"obelus-session-{session.token}", f"obelus-session-{other.token}"
+    assert set(page.evaluate(KEPT)) == {mine, others}
+    if ending == "finished":
+        finish(page)
+    elif ending == "ended elsewhere":
+        Session.objects.filter(pk=session.pk).update(status=Session.Status.WITHDRAWN)
+        page.goto(f"/s/{session.token}/")
+    else:
+        page.goto(f"/s/{session.token}/{'leave' if ending == 'left' else 'withdraw'}/")
+        page.locator("button.danger").first.click()
+    page.locator(".task[data-onset]").wait_for(state="detached")
+    for _ in range(50):  # forgotten once the page has come
+        if mine not in page.evaluate(KEPT):
+            break
+        page.wait_for_timeout(50)
+    assert list(page.evaluate(KEPT)) == [others]
+    assert page.evaluate(NOTES, session.token) == []
+    assert len(page.evaluate(NOTES, other.token)) == 1
+    cut(page)
+    page.goto(f"/s/{other.token}/")
+    shown_trial(page)
+
+
+def test_only_the_running_sessions_page_plan_and_files_are_kept(open_page):
+    session = a_session()
+    page = open_page()
+    page.goto("/take/agreement/")
+    start(page, session)
+    page.goto(f"/s/{session.token}/leave/")
+    page.goto(f"/s/{session.token}/withdraw/")
+    page.goto("/accounts/login/")
+    (paths,) = page.evaluate(KEPT).values()
+    others = [one for one in paths if not one.startswith("/static/")]
+    assert sorted(others) == [f"/api/v1/sessions/{session.token}/plan/", f"/s/{session.token}/kept/"]
+    assert {"/static/js/engine/run.js", "/static/js/tasks/forced_choice.js", "/static/css/tokens.css"} <= set(
+        paths
+    )
+
+
+def test_the_kept_page_holds_no_sentence_and_getting_it_moves_nothing_on(client):
+    session = a_session()
+    reply = client.get(f"/s/{session.token}/kept/")
+    html = reply.content.decode()
+    texts = [one["text"] for trial in session.trials.all() for one in trial.shown["options"]]
+    assert reply.status_code == 200 and not any(text in html for text in texts)
+    assert not session.trials.filter(shown_at__isnull=False).exists()
+
+
+def test_the_worker_reaches_sessions_only_and_names_its_release(client):
+    reply = client.get("/s/worker.js")
+    assert reply["Content-Type"].startswith("text/javascript") and reply["Cache-Control"] == "no-cache"
+    assert "Service-Worker-Allowed" not in reply  # so its reach is /s/
+    assert reply.content.decode().startswith("// Release ")
+    assert client.get("/s/worker.js", follow=True).cookies == {}
+
+
+# A server that is killed in the middle.
+
+
+class Server:
+    """Our server as a process of its own, on the test's database."""
+
+    def __init__(self) -> None:
+        with closing(socket.socket()) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        name = connection.settings_dict["NAME"]
+        kind = connection.settings_dict["ENGINE"]
+        url = f"sqlite:///{name}" if kind.endswith("sqlite3") else _address(connection.settings_dict)
+        environment = {
+            **os.environ,
+            "DATABASE_URL": url,
+            "DEBUG": "1",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+        }
+        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}"]
+        self.process = subprocess.Popen(
+            [*command, "--threads", "4", "--log-level", "critical"], cwd=ROOT, env=environment
+        )
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=2)
+                return
+            except (URLError, OSError):
+                time.sleep(0.1)
+        pytest.fail("the server did not start")
+
+    def kill(self) -> None:
+        """Kill the server and its workers, as a lost machine would."""
+        if self.process is not None:
+            children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+            workers = Path(children).read_text().split() if Path(children).exists() else []
+            for process in (self.process.pid, *map(int, workers)):
+                os.kill(process, signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+def _address(settings: dict[str, object]) -> str:
+    return "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**settings)
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    one = Server()
+    one.start()
+    yield one
+    one.kill()
+
+
+@pytest.fixture
+def own_context(chromium, server) -> Iterator[BrowserContext]:
+    context = chromium.new_context(base_url=f"http://127.0.0.1:{server.port}")
+    yield context
+    context.close()
+
+
+def test_the_server_is_killed_and_restarted_in_the_middle(own_context, server):
+    session = a_session()
+    page = own_context.new_page()
+    page.set_default_timeout(30_000)
+    start(page, session)
+    answer(page)
+    saved(1)
+    server.kill()
+    answer(page)
+    third = shown_trial(page)
+    page.reload()
+    assert shown_trial(page) == third
+    answer(page)
+    expect(page.locator("[data-status]")).to_contain_text(
+        re.compile("kept on this device: [23]"), timeout=10_000
+    )
+    server.start()
+    finish(page)
+    assert Judgment.objects.count() == 4
+    assert not SessionEvent.objects.filter(kind="conflict").exists()
