@@ -244,7 +244,9 @@ def _lists(rows: pd.DataFrame, person: Codes, thing: Codes) -> Codes:
         labels = rows["list"].astype(str).groupby(person).first()
     else:
         labels = pd.Series(thing.astype(str)).groupby(person).agg(lambda units: " ".join(sorted(set(units))))
-    return pd.factorize(labels)[0].astype(np.int64)
+    codes = pd.factorize(labels)[0].astype(np.int64)
+    shared = len(codes) > 0 and int(codes.max()) + 1 < len(codes)
+    return codes if shared else np.zeros_like(codes)  # lists of one each would be halved alike every time
 
 
 def _halvings(lists: Codes, *, splits: int | str, seed: int, sums: _Sums) -> Iterator[Flags]:
@@ -292,7 +294,7 @@ def _summary(r: Floats, sums: _Sums, sizes: dict[str, int]) -> SplitHalf:
         "ok",
         r=float(known.mean()),
         spearman_brown=float(np.mean(stepped)),
-        spearman_brown_of_mean_r=spearman_brown(float(known.mean())),
+        spearman_brown_of_mean_r=spearman_brown(max(float(known.mean()), -1 + 1e-12)),
         sd=float(np.std(stepped, ddof=1)) if len(known) > 1 else None,
         splits=len(known),
         **sizes,

@@ -195,7 +195,7 @@ def _choices(
     rows: pd.DataFrame, *, task: str, random: tuple[Random, ...]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Test choices: one per participant by the sign test, several by the participants' shares."""
-    k, n = int(rows["score"].sum()), len(rows)
+    k, n = float(rows["score"].sum()), len(rows)
     shares = rows.groupby("participant")["score"].mean().to_numpy()
     tested = paired_contrast(shares, np.full(len(shares), 0.5))
     estimate = k / n - 0.5 if n else None

@@ -100,6 +100,18 @@ def test_ceilings_of_nothing_are_nothing():
     assert noise_ceiling(None).disattenuated(0.5) is None
 
 
+def test_people_with_a_list_each_are_halved_anew_every_time():
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame(
+        [(p, i, i + 3 * rng.normal()) for p in range(30) for i in range(8) if (p + i) % 30 != 7],
+        columns=["participant", "item", "value"],
+    ).assign(list=lambda frame: frame["participant"].astype(str))
+    alone = split_half(rows, unit="item", splits=100)
+    together = split_half(rows.assign(list="all"), unit="item", splits=100)
+    assert alone.sd > 0.01 and alone.n_lists == 1
+    assert alone.spearman_brown == pytest.approx(together.spearman_brown, abs=1e-9)
+
+
 def test_blimp_halves_have_the_computed_reliability(shared_data):
     rows = blimp_choices(pd.read_csv(shared_data("blimp/human_responses.csv")))
     right = rows.groupby(["paradigm", "item"])["value"].mean().gt(0.5).groupby("paradigm").sum()
