@@ -11,10 +11,9 @@ from django.core.cache import cache
 
 from analysis.errors import BadInput
 from experiments.catch_lint import catch_problems
-from experiments.design.proof import claims
+from experiments.design_proof import proofs
 from experiments.estimate import minutes
 from experiments.lifecycle import sha256_of, snapshot
-from experiments.lists import planned
 from experiments.models import Experiment
 from experiments.money import written
 from experiments.rehearsals import Rehearsals, rehearsals, waivers
@@ -83,12 +82,18 @@ def lists_of(study: Experiment) -> Lists:
 
 def _lists_of(study: Experiment) -> Lists:
     try:
-        made = planned(study)
+        rounds = proofs(study)
     except BadInput as error:
         return Lists(problem=_sentence(error))
-    lengths = [len(one) for one in made]
-    broken = tuple(f"{one.text}: it does not hold ({one.numbers})." for one in claims(made) if not one.holds)
-    return Lists(n_lists=len(made), n_trials=max(lengths), n_fewest=min(lengths), broken=broken)
+    lengths = [len(trials) for one in rounds for trials in one.lists.values()]
+    broken = tuple(
+        f"{f'Round {one.round.number}: ' if len(rounds) > 1 else ''}{claim.text}: it does not hold "
+        f"({claim.numbers})."
+        for one in rounds
+        for claim in one.claims
+        if not claim.holds
+    )
+    return Lists(n_lists=len(lengths), n_trials=max(lengths), n_fewest=min(lengths), broken=broken)
 
 
 def _blocking(study: Experiment, made: Lists) -> list[Step]:

@@ -74,6 +74,7 @@ def seeds_of(version: ExperimentVersion) -> dict[str, Any]:
     return {
         "study": version.snapshot.get("seed"),
         "design": design.get("seed"),
+        **({"rounds": [one["seed"] for one in design["rounds"]]} if design.get("rounds") else {}),
         "lists": "made from the design's seed, or from the study's where the design's is 0",
         "sessions": "48 random bits each, drawn at arrival and stored with the session",
     }

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from experiments.api import views
+from experiments.api import design_views, views
 
 studies = {"get": "list", "post": "create"}
 one_study = {"get": "retrieve", "patch": "partial_update"}
@@ -10,6 +10,7 @@ one_study = {"get": "retrieve", "patch": "partial_update"}
 urlpatterns = [
     path("studies/", views.StudyViews.as_view(studies), name="api-studies"),
     path("studies/<slug:slug>/", views.StudyViews.as_view(one_study), name="api-study"),
+    path("studies/<slug:slug>/design/", design_views.DesignView.as_view(), name="api-design"),
     path("materials/", views.MaterialViews.as_view({"get": "list"}), name="api-materials"),
     path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),
     path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),

@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from analysis.errors import BadInput
-from experiments.design.proof import claims, list_counts
 from experiments.design.trials import PlannedTrial
-from experiments.lists import design_of, planned
+from experiments.design_proof import RoundProof, proofs
+from experiments.lists import design_of
 from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.pages.access import audit, get_study, may_edit
-from experiments.pages.settings_forms import DesignForm
+from experiments.pages.design_forms import DesignForm, RoundForm
 from experiments.pages.settings_views import next_version
+from experiments.rounds import rounds_of
 from judgments.tasks.registry import shown_task
 
 SHOWN_TRIALS = 300
@@ -24,45 +25,66 @@ SHOWN_TRIALS = 300
 def design(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the design and the lists it makes; store another one."""
     study = get_study(request.user, slug, editing=request.method == "POST")
-    form = DesignForm(request.POST or None, instance=design_of(study))
+    form = DesignForm(request.POST or None, instance=design_of(study), user=request.user)
     if request.method == "POST" and form.is_valid():
         form.save()
         audit(request.user, study, "design changed", fields=", ".join(sorted(form.changed_data)))
         messages.success(request, "Saved. The lists below are what it makes.")
         return redirect("study-design", slug)
-    context = {
+    return render(request, "experiments/design.html", design_context(request, study, form))
+
+
+def design_context(
+    request: HttpRequest, study: Experiment, form: DesignForm, *, wrong: RoundForm | None = None
+) -> dict[str, Any]:
+    """What the design page shows; ``wrong`` is the form of a round that cannot be stored."""
+    further = rounds_of(design_of(study), study)[1:]
+    forms = [wrong if wrong and wrong.round == one else RoundForm(study=study, one=one) for one in further]
+    return {
         "study": study,
         "page": "design",
         "form": form,
+        "round_forms": forms,
+        "wrong_round": wrong.round.number if wrong else None,
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
+        "may_start_round": study.status not in {Experiment.Status.DRAFT, Experiment.Status.CLOSED},
         "next_version": next_version(study),
         **preview(study, request.GET.get("list", "1")),
     }
-    return render(request, "experiments/design.html", context)
 
 
 def preview(study: Experiment, chosen: str) -> dict[str, Any]:
     """The lists the stored design makes, their proof and one to read; or why there are none."""
     try:
-        lists = planned(study)
-        number = min(max(int(chosen), 1), len(lists)) if chosen.isdecimal() else 1
-        trials = shown_trials(study, lists[number - 1][:SHOWN_TRIALS])
+        rounds = proofs(study)
+        lists = {label: trials for one in rounds for label, trials in one.lists.items()}
+        label = chosen if chosen in lists else next(iter(lists))
+        trials = shown_trials(study, list(lists[label][:SHOWN_TRIALS]))
     except BadInput as error:
         return {"problem": str(error)[:1].upper() + str(error)[1:]}
-    counted = [list_counts(one) for one in lists]
-    named = sorted({name for one in counted for name in one.conditions})
+    return {
+        "rounds": [table_of(one) for one in rounds],
+        "has_sides": shown_task(study.task).shows == "pair",
+        "chosen": label,
+        "trials": trials,
+        "n_hidden": max(0, len(lists[label]) - SHOWN_TRIALS),
+    }
+
+
+def table_of(one: RoundProof) -> dict[str, Any]:
+    """One round's proof: claims, and a row of counts for each list."""
+    named = sorted({name for counts in one.counts.values() for name in counts.conditions})
     conditions = named if len(named) > 1 else []
     return {
-        "claims": claims(lists),
+        "round": one.round,
+        "claims": one.claims,
         "conditions": conditions,
         "rows": [
-            (place, one, [one.conditions.get(name, 0) for name in conditions])
-            for place, one in enumerate(counted, start=1)
+            (label, counts, [counts.conditions.get(name, 0) for name in conditions])
+            for label, counts in one.counts.items()
         ],
-        "has_sides": shown_task(study.task).shows == "pair",
-        "chosen": number,
-        "trials": trials,
-        "n_hidden": max(0, len(lists[number - 1]) - SHOWN_TRIALS),
+        "has_fillers": any(counts.n_fillers for counts in one.counts.values()),
+        "has_anchors": any(counts.n_anchors for counts in one.counts.values()),
     }
 
 

@@ -7,6 +7,7 @@ from experiments.pages import (
     design_views,
     home_views,
     job_views,
+    round_views,
     settings_views,
     state_views,
     team_views,
@@ -19,6 +20,16 @@ urlpatterns = [
     path("studies/<slug:slug>/settings/", settings_views.settings, name="study-settings"),
     path("studies/<slug:slug>/settings/task/", settings_views.change_task, name="study-task"),
     path("studies/<slug:slug>/design/", design_views.design, name="study-design"),
+    path("studies/<slug:slug>/design/rounds/", round_views.add, name="study-round-add"),
+    path("studies/<slug:slug>/design/rounds/<int:number>/", round_views.change, name="study-round"),
+    path(
+        "studies/<slug:slug>/design/rounds/<int:number>/remove/",
+        round_views.remove,
+        name="study-round-remove",
+    ),
+    path(
+        "studies/<slug:slug>/design/rounds/<int:number>/start/", round_views.start, name="study-round-start"
+    ),
     path("studies/<slug:slug>/move/<slug:step>/", state_views.move, name="study-move"),
     path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
     path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
