@@ -96,9 +96,9 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
         ``targeted`` (the filter carries the name of the paradigm or its phenomenon), ``pairs``,
         ``seeds_full``, ``seeds_filtered``, ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta``
         (points, equation 1) with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of
-        either), and for log probabilities ``probability_delta_full``, ``probability_delta_filtered`` (nats, equation 2, mean
-        over pairs and seeds). ``families``: for every two families with two filters in common ``a``, ``b``,
-        ``filters``, ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
+        either), and for log probabilities ``probability_delta_full``,
+        ``probability_delta_filtered`` (nats, equation 2, mean over pairs and seeds). ``families``: for every
+        two families with two filters in common ``a``, ``b``, ``filters``, ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
 
     References
     ----------

@@ -6,8 +6,8 @@ from typing import Any
 from analysis.errors import UnknownName
 
 MODEL, CONSTANT, PEOPLE = "model", "constant", "people"
-RISING = ("model", "method", "mean_abs_difference", "left_out")
-FIRST = ("blimp", "spearman_r", "area", "mean_abs_difference", "pairs", "left_out")
+RISING = ("model", "mean_abs_difference")
+FIRST = ("blimp", "blimp_chance", "spearman_r", "area", "mean_abs_difference")
 
 
 def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:

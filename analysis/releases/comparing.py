@@ -1,6 +1,7 @@
 """Models beside people on one frozen release: asked for, computed from its own files, stored."""
 
 import io
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,12 +12,14 @@ from django.db.models import QuerySet
 
 from analysis.comparison.criteria import DELTAS
 from analysis.comparison.deltas import PairTable, pair_table
+from analysis.comparison.depth import depth_report
 from analysis.comparison.files import counted_judgments
 from analysis.comparison.report import compare_report
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import rounded
 from analysis.releases.models import Comparison, Release, ScoringRun, SentenceScore
 from analysis.releases.storage import read
+from analysis.releases.training import run_roster
 from experiments.job_runner import enqueue
 from experiments.models import AuditEntry, Experiment
 
@@ -93,18 +96,24 @@ def compare(comparison: Comparison) -> dict[str, Any]:
     options = Options(**comparison.options)
     release = comparison.release
     human, pairs, scores = comparison_frames(comparison)
-    report = compare_report(
+    runs = list(comparison.runs.order_by("pk"))
+    shared: dict[str, Any] = {
+        "already_standardized": options.already_standardized,
+        "signs": options.signs,
+        "deltas": options.deltas,
+        "judgments": _judgments(release),
+        "seed": options.seed,
+    }
+    report = compare_report(human, pairs, scores, **shared)
+    depth = depth_report(
         human,
-        pairs,
+        described_pairs(release),
         scores,
-        already_standardized=options.already_standardized,
-        signs=options.signs,
-        deltas=options.deltas,
-        judgments=_judgments(release),
-        seed=options.seed,
+        models=run_roster(runs, [str(name) for name in scores.columns[1:]]),
+        **shared,
     )
     table = pair_table(human, pairs, scores, already_standardized=options.already_standardized)
-    return report | {"parting": parting(table, release_table(release, "sentences.csv"))}
+    return report | {"parting": parting(table, release_table(release, "sentences.csv")), "depth": depth}
 
 
 def comparison_frames(comparison: Comparison) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -121,6 +130,12 @@ def release_table(release: Release, name: str) -> pd.DataFrame:
         if column in frame.columns:
             frame[column] = pd.to_numeric(frame[column].replace("", None))
     return frame
+
+
+def described_pairs(release: Release) -> pd.DataFrame:
+    """The pairs with every field that their source gave them: texts, dependency length, attractor."""
+    lines = read(release.storage_key, "pairs.jsonl").decode().split("\n")
+    return pd.DataFrame([json.loads(line) for line in lines if line])
 
 
 def score_table(runs: Sequence[ScoringRun]) -> pd.DataFrame:

@@ -1,0 +1,91 @@
+"""``manage.py leaderboard``: every model that was compared on a release, in one order."""
+
+import io
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from analysis.errors import BadInput, UnknownName
+from analysis.releases.leaderboard import DEFAULT_SORT, leaderboard
+from analysis.releases.models import Release
+from config.commands import ContractCommand
+from experiments.models import Experiment
+
+WIDTH = 130
+
+
+class Command(ContractCommand):
+    """Print a release's leaderboard."""
+
+    help = (
+        "Every model that was compared with people on a release, beside chance, one constant and people; "
+        "the same rows as the page and the API."
+    )
+    example = "manage.py leaderboard demo 1 --sort adc_0.5 --json"
+
+    def add_options(self, parser) -> None:
+        """The release and the order."""
+        parser.add_argument("experiment", metavar="EXPERIMENT", help="short name of the study")
+        parser.add_argument("release", metavar="RELEASE", nargs="?", type=int, help="default: the newest")
+        parser.add_argument(
+            "--sort", default=DEFAULT_SORT, metavar="COLUMN", help="such as blimp, adc_0.5, pearson_r, area"
+        )
+        parser.add_argument("--ascending", action="store_true", help="smallest first")
+        parser.add_argument(
+            "--conventions", default="", metavar="KEY", help="where there are several; default: the newest"
+        )
+
+    def run(self, **options: Any) -> None:
+        """Find the release, print its table."""
+        board = leaderboard(
+            _release(options["experiment"], options["release"]),
+            sort=options["sort"],
+            ascending=True if options["ascending"] else None,
+            conventions=options["conventions"],
+        )
+        if options["json"]:
+            self.print_json(board)
+        else:
+            self.stdout.write(_text(board))
+
+
+def _release(slug: str, number: int | None) -> Release:
+    study = Experiment.objects.filter(slug=slug).first()
+    if study is None:
+        raise UnknownName("experiment", slug, list(Experiment.objects.values_list("slug", flat=True)))
+    ready = Release.objects.filter(experiment=study, state=Release.State.READY).order_by("-number")
+    found = ready.filter(number=number).first() if number is not None else ready.first()
+    if found is None:
+        which = f"release {number}" if number is not None else "release"
+        raise BadInput(f"{slug} has no {which} that is ready.", remedy="Build one: manage.py export_gold.")
+    return found
+
+
+def _text(board: dict[str, Any]) -> str:
+    if not board["rows"]:
+        return f"No model has been compared on release {board['release']} yet."
+    paper = io.StringIO()
+    console = Console(file=paper, width=WIDTH, color_system=None)
+    table = Table(
+        box=SIMPLE_HEAD, title=f"Release {board['release']}, by {board['sort']}", title_justify="left"
+    )
+    columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated"))]
+    for name in ("", "model", "method", "pairs", *columns[1:]):
+        table.add_column(name, overflow="fold")
+    for row in board["rows"]:
+        numbers = [row[key] for key in columns[1:]]
+        table.add_row(
+            *(_cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
+        )
+    console.print(table)
+    for name, text in board["conventions"].items():
+        console.print(f"{name}: {text}", markup=False, highlight=False)
+    return paper.getvalue().rstrip()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,54 @@
+"""How a scored model was trained, as tagged by whoever uploads it: what learning curves and filters need."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.comparison.roster import FULL
+from analysis.errors import BadInput
+from analysis.releases.models import ScoringRun
+
+KEY = "training"
+
+
+@dataclass(frozen=True)
+class Training:
+    """Family of models, tokens of the training text, seed, and the corpus or its filter."""
+
+    family: str = ""
+    training_tokens: int | None = None
+    seed: str = ""
+    corpus: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes that are no sizes."""
+        if self.training_tokens is not None and self.training_tokens <= 0:
+            raise BadInput(
+                "a training text has at least one token.",
+                column="training_tokens",
+                remedy="Leave it empty where it is not known.",
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """What is known, as stored with the run."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", None)}
+
+
+def training_of(run: ScoringRun) -> Training:
+    """What the run's spec says of its training."""
+    return Training(**run.spec.get(KEY, {}))
+
+
+def run_roster(runs: Sequence[ScoringRun], names: Sequence[str]) -> pd.DataFrame:
+    """The runs as the comparison's roster; ``names`` are the columns of their scores."""
+    rows = []
+    for run, model in zip(runs, names, strict=True):
+        training = training_of(run)
+        rows.append({
+            "model": model, "name": run.name, "method": run.method, "family": training.family or run.name,
+            "training_tokens": training.training_tokens, "seed": training.seed or None,
+            "corpus": training.corpus or FULL,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
