@@ -13,6 +13,8 @@ from experiments.models import Experiment, TrialKind
 from experiments.pages.access import get_study
 from judgments.models import Judgment
 from judgments.observed import as_rows, judgments_of
+from judgments.tasks.registry import shown_task
+from judgments.told import told_rows
 
 PER_PAGE = 100
 
@@ -36,7 +38,8 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
         "page": "judgments",
         "form": form,
         "page_of_judgments": page,
-        "rows": as_rows(study, page),
+        "rows": told_rows(study, list(page), as_rows(study, page)),
+        "shows": shown_task(study.task).shows,
         "keep": urlencode(chosen),
         "is_narrowed": bool(chosen),
     }
