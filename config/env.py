@@ -11,6 +11,8 @@ from urllib.parse import ParseResult, unquote, urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 
+POOL_WAIT_S = 10  # for a connection; participants' browsers wait twice as long before they try again
+
 
 def env_str(name: str, default: str = "") -> str:
     """Read text."""
@@ -110,5 +112,5 @@ def postgres(url: ParseResult) -> dict[str, object]:
         "PASSWORD": unquote(url.password or "") or env_secret("DATABASE_PASSWORD"),
         "HOST": url.hostname or "",
         "PORT": str(url.port or ""),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": size, "timeout": 30}} if size else {},
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": size, "timeout": POOL_WAIT_S}} if size else {},
     }

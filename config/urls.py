@@ -19,4 +19,4 @@ urlpatterns = [
 
 handler404 = "experiments.pages.errors.not_found"
 handler403 = "experiments.pages.errors.forbidden"
-handler500 = "experiments.pages.errors.broken"
+handler500 = "config.unavailable.broken"
