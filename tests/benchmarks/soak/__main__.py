@@ -32,6 +32,7 @@ from tests.benchmarks.soak.services import Service, database, free_port, platfor
 from tests.benchmarks.soak.study import SLUG, step
 
 N_LISTS, N_ITEMS, LEASE_MINUTES, THIRD = 4, 24, 1, 1 / 3
+SERVED = 0.75  # of the kills; the others come while the platform is still coming back
 TARGETS = {  # name: service, whether one of its children
     "web worker": ("web", True),
     "web master": ("web", False),
@@ -93,15 +94,17 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
 
 
-def kill_at_random(services: dict[str, Service], n: int, rng: random.Random) -> Counter[str]:
-    """SIGKILL so many times; every kind as often as the others, in an order of the seed."""
+def kill_at_random(services: dict[str, Service], n: int, rng: random.Random, pulse: Pulse) -> Counter[str]:
+    """SIGKILL so many times, mostly while the platform serves; kinds take turns in an order of the seed."""
     kinds = [kind for kind, (service, _) in TARGETS.items() if service in services]
     order: list[str] = []
     while len(order) < n:
         order += rng.sample(kinds, len(kinds))
     done: Counter[str] = Counter()
     for number, kind in enumerate(order[:n], start=1):
-        time.sleep(rng.uniform(1, 6))
+        if rng.random() < SERVED:
+            pulse.wait()
+        time.sleep(rng.uniform(0.5, 5))
         name, child = TARGETS[kind]
         while (pid := services[name].kill(rng, child=child)) is None:
             time.sleep(0.1)
@@ -156,7 +159,7 @@ def soak(given: argparse.Namespace, folder: Path, services: dict[str, Service]) 
     begun = time.monotonic()
     say(f"{given.database}: {given.people} people at once, {given.kills} kills, seed {given.seed}")
     crowd = Crowd(SLUG, web_port, at_once=given.people, seed=given.seed, drop_outs=THIRD, label="killed")
-    killed = kill_at_random(services, given.kills, rng)
+    killed = kill_at_random(services, given.kills, rng, pulse)
     people = crowd.finish()
     say(f"{len(people)} people through; longest time without service {pulse.longest_s:.1f} s")
     network = FlakyNetwork(web_port, seed=given.seed)

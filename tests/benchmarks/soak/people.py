@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 FIRST_S, LONGEST_S = 0.25, 4.0  # the engine waits 1 to 60 s; a soak has less time
-PATIENCE_S = 8.0
+WAIT_S = 8.0
 KEY = re.compile(r'name="arrival" value="([^"]+)"')
 MARK = re.compile(r'name="mark" value="([^"]+)"')
 CODE = re.compile(r"<output>([A-Z0-9]+)</output>")
@@ -41,14 +41,14 @@ class Answer:
 class Wire:
     """One kept connection, made anew after each failure."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self, port: int, wait_s: float) -> None:
+        self.port, self.wait_s = port, wait_s
         self.connection: http.client.HTTPConnection | None = None
 
     def ask(self, method: str, path: str, body: str = "", kind: str = "") -> Answer:
         """Send one request; raises OSError or HTTPException when no whole answer came."""
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.wait_s)
         try:
             self.connection.request(method, path, body or None, {"Content-Type": kind} if kind else {})
             answer = self.connection.getresponse()
@@ -74,6 +74,7 @@ class Person:
     seed: int
     stops_after: int | None = None
     patience_s: float = 120.0
+    wait_s: float = WAIT_S
     think_s: tuple[float, float] = (0.05, 0.4)
     token: str = ""
     code: str = ""
@@ -89,7 +90,7 @@ class Person:
 
     def __post_init__(self) -> None:
         self.rng = random.Random(self.seed)
-        self.wire = Wire(self.port)
+        self.wire = Wire(self.port, self.wait_s)
 
     def live(self) -> None:
         """Take part, to the end or as far as this person goes."""

@@ -1,6 +1,6 @@
 """The processes of a service, started as `make run` does and started again when they die.
 
-What a service manager does (``Restart=always``), with SIGKILL to order.
+What a service manager does: it starts what ended again, after ending what its processes left behind.
 """
 
 import os
@@ -11,6 +11,8 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,8 @@ class Service:
     def _watch(self) -> None:
         while self.is_wanted:
             self.process.wait()
+            if self.how.get("ends_rest", True):
+                self._end_groups()
             time.sleep(RESTART_S)
             if self.is_wanted:
                 self.process = self._start()
@@ -94,22 +98,29 @@ class Service:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self._end_groups()
+
+    def _end_groups(self) -> None:
         for group in self.groups:
-            try:
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
+        self.groups.clear()
 
 
 def database(cluster: Cluster, folder: Path) -> Service:
     """The private PostgreSQL."""
     log = folder / "database.log"
-    return Service("database", cluster.command, dict(os.environ), log, user=cluster.user, cwd="/")
+    return Service(
+        "database", cluster.command, dict(os.environ), log, user=cluster.user, cwd="/", ends_rest=False
+    )
 
 
-def platform(port: int, environment: dict[str, str], folder: Path) -> dict[str, Service]:
+def platform(
+    port: int, environment: dict[str, str], folder: Path, *, only: Container[str] = ("web", "worker", "beat")
+) -> dict[str, Service]:
     """Web server, worker and scheduler with the commands of `make run`."""
     return {
         name: Service(name, shlex.split(command), environment, folder / f"{name}.log")
         for name, command in commands(port).items()
+        if name in only
     }

@@ -1,0 +1,100 @@
+"""Two hundred people come at once to a server as it is deployed; a third of them walk away."""
+
+import os
+import secrets
+import threading
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.benchmarks.soak.audit import audit, balance
+from tests.benchmarks.soak.people import Person
+from tests.benchmarks.soak.services import Service, children, free_port, platform
+from tests.benchmarks.soak.study import SLUG, step
+from tests.experiments.test_worker_killed import database_url
+
+N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 6
+
+pytestmark = pytest.mark.postgres
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """The environment of a service with a PostgreSQL database of its own."""
+    if connection.vendor != "postgresql":
+        pytest.skip("real processes need a database server: set DATABASE_URL=postgres://… to run this test")
+    server, _, _ = database_url().rpartition("/")
+    name = f"arrivals_{secrets.token_hex(6)}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}"')
+        yield {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": f"{server}/{name}",
+            "VAR_DIR": str(tmp_path),
+            "LOG_LEVEL": "ERROR",
+        }
+        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def web(environment, tmp_path):
+    """A web server with the command of `make run`; gives its port."""
+    wanted = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE}
+    step("make", environment, wanted)
+    port = free_port()
+    server: Service = platform(port, environment, tmp_path, only=("web",))["web"]
+    yield port
+    n_processes = len(children(server.process.pid))
+    server.stop()
+    assert n_processes >= 2, "one process alone cannot race another"
+
+
+def come(names: list[str], port: int, *, walk_away: int = 0) -> list[Person]:
+    """These people come at once; so many of them walk away, after consent or among the trials."""
+    gate = threading.Barrier(len(names))
+    people = [
+        Person(
+            name,
+            SLUG,
+            port,
+            seed=number,
+            stops_after=number % N_ITEMS if number < walk_away else None,
+            think_s=(0, 0.2),
+            wait_s=30,
+        )
+        for number, name in enumerate(names)
+    ]
+
+    def begin(person: Person) -> None:
+        gate.wait()
+        person.live()
+
+    threads = [threading.Thread(target=begin, args=(person,)) for person in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return people
+
+
+def test_lists_are_level_when_a_third_of_two_hundred_walk_away_and_others_come(environment, web):
+    first = come([f"person {n}" for n in range(N_PEOPLE)], web, walk_away=N_PEOPLE // 3)
+    gone = [one.token for one in first if one.stops_after is not None]
+    assert [one.problem for one in first if one.problem] == []
+    assert sum(bool(one.code) for one in first) == N_PEOPLE - len(gone)
+
+    (early,) = come(["one too many"], web)
+    assert (early.turned_away, early.consented) == ("before consent", False)
+
+    assert step("lapse", environment, gone) == len(gone)
+    assert step("sweep", environment) == len(gone) == N_PEOPLE // 3
+    newcomers = come([f"newcomer {n}" for n in range(len(gone))], web)
+    assert [one.turned_away or one.problem for one in newcomers if not one.code] == []
+
+    facts = step("facts", environment)
+    assert list(balance(facts["sessions"]).values()) == [N_PEOPLE // N_LISTS] * N_LISTS
+    assert {what: n for what, n in audit(first + newcomers, facts).items() if n} == {}
+    (late,) = come(["one later still"], web)
+    assert late.turned_away == "before consent"
