@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs messages bench lock clean
+.PHONY: help install install-models run test lint format docs messages bench soak lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -67,6 +67,9 @@ messages: $(VENV)/.base ## Gather and compile the participant's texts (needs get
 
 bench: $(VENV)/.dev ## Measure; prints ratios of one run on this machine
 	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+
+soak: $(VENV)/.dev ## Kill and lose under load for five minutes; nothing promised may be missing
+	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
 
 lock: ## Resolve the lock files anew (needs uv)
 	$(LOCK) -o lock/base.txt

@@ -38,6 +38,7 @@ TARGETS = {  # name: service, whether one of its children
     "web master": ("web", False),
     "task worker": ("worker", False),
     "task process": ("worker", True),
+    "scheduler": ("beat", False),
     "database": ("database", False),
     "database backend": ("database", True),
 }

@@ -76,6 +76,7 @@ class Person:
     patience_s: float = 120.0
     wait_s: float = WAIT_S
     think_s: tuple[float, float] = (0.05, 0.4)
+    reloads: float = 0.33
     token: str = ""
     code: str = ""
     consented: bool = False
@@ -127,10 +128,10 @@ class Person:
         return True
 
     def sit(self) -> None:
-        """Instructions and trials, with a reload in the middle for every third person."""
+        """Instructions and trials, for some with a reload in the middle."""
         self.load()
         n_mine = len(self.planned) if self.stops_after is None else min(self.stops_after, len(self.planned))
-        reload_at = self.rng.randrange(1, n_mine) if n_mine > 1 and self.rng.random() < 0.33 else None
+        reload_at = self.rng.randrange(1, n_mine) if n_mine > 1 and self.rng.random() < self.reloads else None
         failures, think_until, wait_until = 0, 0.0, 0.0
         end = time.monotonic() + self.patience_s
         while len(self.acknowledged) < n_mine:

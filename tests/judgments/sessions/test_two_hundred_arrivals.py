@@ -14,7 +14,7 @@ from tests.benchmarks.soak.services import Service, children, free_port, platfor
 from tests.benchmarks.soak.study import SLUG, step
 from tests.experiments.test_worker_killed import database_url
 
-N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 6
+N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4
 
 pytestmark = pytest.mark.postgres
 
@@ -41,7 +41,7 @@ def environment(tmp_path):
 @pytest.fixture
 def web(environment, tmp_path):
     """A web server with the command of `make run`; gives its port."""
-    wanted = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE}
+    wanted = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE, "instructions": ""}
     step("make", environment, wanted)
     port = free_port()
     server: Service = platform(port, environment, tmp_path, only=("web",))["web"]
@@ -62,6 +62,7 @@ def come(names: list[str], port: int, *, walk_away: int = 0) -> list[Person]:
             seed=number,
             stops_after=number % N_ITEMS if number < walk_away else None,
             think_s=(0, 0.2),
+            reloads=0,
             wait_s=30,
         )
         for number, name in enumerate(names)
