@@ -11,6 +11,8 @@ from analysis.agreement.report import agreement_report
 from analysis.comparison.criteria import Signs
 from analysis.comparison.deltas import PairTable, pair_table
 from analysis.comparison.report import compare_report
+from analysis.effects.five_analyses import FiveAnalyses, five_analyses
+from analysis.effects.pilot_power import pilot_power
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.exclusions.plan import Plan
 from analysis.rows import tasks
@@ -39,6 +41,8 @@ class Evidence:
     planned : DataFrame, optional
         Power of a planned study by size, as ``designs`` of
         :func:`analysis.effects.prospective.prospective_power`.
+    chosen : int, optional
+        The number of participants planned.
     by : str
         Column of the contrasts that are tested: ``phenomenon`` or ``paradigm``.
     sentences : Mapping of str to str
@@ -65,6 +69,7 @@ class Evidence:
     model: str = ""
     learning: pd.DataFrame | None = None
     planned: pd.DataFrame | None = None
+    chosen: int | None = None
     by: str = ""
     sentences: Mapping[str, str] | None = None
     already_standardized: bool = False
@@ -75,10 +80,14 @@ class Evidence:
     @cached_property
     def excluded(self) -> Excluded:
         """The plan applied to all rows."""
-        rows = (
-            self.judgments if self.judgments is not None else pd.DataFrame({"participant": [], "value": []})
-        )
-        return apply_plan(rows, self.plan)
+        return apply_plan(self.everyone, self.plan)
+
+    @property
+    def everyone(self) -> pd.DataFrame:
+        """All rows, before any exclusion; none where there are no judgments."""
+        if self.judgments is None:
+            return pd.DataFrame({"participant": [], "value": []})
+        return self.judgments
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -99,6 +108,11 @@ class Evidence:
             return "Plan: none."
         return f"Plan: {self.plan.name}, version {self.plan.version} ({self.plan.sha256[:8]})."
 
+    @property
+    def note_before(self) -> str:
+        """The plan, for captions of figures that show everybody."""
+        return f"Before exclusions. {self.note}" if self.plan.steps else self.note
+
     @cached_property
     def contrasts(self) -> str:
         """The column of the contrasts: the one asked for, else phenomena, else paradigms."""
@@ -115,6 +129,16 @@ class Evidence:
         return agreement_report(
             self.kept, seed=self.seed, excluded=self.excluded.flow_rows(), before=self.judgments
         )
+
+    @cached_property
+    def five(self) -> FiveAnalyses:
+        """The five analyses of each contrast of the kept rows."""
+        return five_analyses(self.kept, by=self.contrasts)
+
+    @cached_property
+    def power(self) -> pd.DataFrame:
+        """The power of other numbers of participants, from the kept rows."""
+        return pilot_power(self.kept, by=self.contrasts, seed=self.seed)
 
     @cached_property
     def table(self) -> PairTable | None:

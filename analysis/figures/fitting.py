@@ -75,7 +75,7 @@ def _wrap_caption(found: dict[str, Any], width: int) -> None:
     title = found.get("title")
     if isinstance(title, dict) and title.get("subtitle"):
         most = min(110, int(width / CHARACTER))
-        title["subtitle"] = textwrap.wrap(" ".join(title["subtitle"]), most)
+        title["subtitle"] = textwrap.wrap(" ".join(title["subtitle"]), most, break_on_hyphens=False)
 
 
 def _break_row_names(found: dict[str, Any], width: int) -> None:

@@ -3,14 +3,52 @@
 import altair as alt
 
 from analysis.errors import BadInput, UnknownName
-from analysis.figures import adc_curve, agreement, deltas, items, paradigms, ratings
+from analysis.figures import (
+    adc_curve,
+    agreement,
+    conduct,
+    correlations,
+    deltas,
+    five_analyses,
+    flow,
+    items,
+    learning_curves,
+    magnitudes,
+    paradigms,
+    participants,
+    power,
+    ratings,
+    reliability,
+    response_times,
+    scale_points,
+    sensitivity,
+)
 from analysis.figures.drawing import Drawing
 from analysis.figures.evidence import Evidence
 from analysis.figures.statement import statement_figure
 
 FIGURES: dict[str, Drawing] = {
     drawing.name: drawing
-    for module in (agreement, items, paradigms, deltas, adc_curve, ratings)
+    for module in (
+        items,
+        agreement,
+        paradigms,
+        deltas,
+        adc_curve,
+        correlations,
+        participants,
+        conduct,
+        response_times,
+        flow,
+        power,
+        reliability,
+        five_analyses,
+        scale_points,
+        magnitudes,
+        ratings,
+        learning_curves,
+        sensitivity,
+    )
     for drawing in module.DRAWINGS
 }
 

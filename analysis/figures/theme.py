@@ -66,6 +66,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
             "orient": "bottom",
             "labelLimit": 0,
             "symbolSize": 90,
+            "layout": {"bottom": {"anchor": "start", "bounds": "full"}},
         },
         "title": {
             "color": ink,
@@ -119,7 +120,9 @@ def caption(title: str, *sentences: str) -> alt.TitleParams:
     altair.TitleParams
         Title and subtitle.
     """
-    lines = textwrap.wrap(" ".join(sentence for sentence in sentences if sentence), CAPTION_WIDTH)
+    lines = textwrap.wrap(
+        " ".join(sentence for sentence in sentences if sentence), CAPTION_WIDTH, break_on_hyphens=False
+    )
     return alt.TitleParams(text=textwrap.wrap(title, 40), subtitle=lines)
 
 

@@ -1,0 +1,200 @@
+"""Every judge beside every other: correlations of differences, and of accuracies by paradigm."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from analysis.agreement.decisions import decisions
+from analysis.agreement.split_half import split_half
+from analysis.columns import require_columns
+from analysis.comparison.correlation import correlation_matrix
+from analysis.comparison.deltas import PairTable
+from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_models
+from analysis.figures.evidence import Evidence
+from analysis.figures.matrix import matrix_figure
+from analysis.figures.theme import PEOPLE, caption
+
+MOST_JUDGES = 12
+
+
+def delta_correlation_frame(table: PairTable) -> pd.DataFrame:
+    """Correlate the differences of people and of every model.
+
+    Parameters
+    ----------
+    table : PairTable
+        From :func:`analysis.comparison.deltas.pair_table`.
+
+    Returns
+    -------
+    DataFrame
+        ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``: one row per unordered pair of judges.
+    """
+    judges = table.model_delta.copy()
+    if table.labeled.any():
+        judges.insert(0, PEOPLE, table.human_delta.to_numpy())
+    return correlation_matrix(judges)
+
+
+def accuracy_frame(report: Mapping[str, Any], people: Mapping[str, float] | None = None) -> pd.DataFrame:
+    """Gather accuracy by paradigm, one column per judge.
+
+    Parameters
+    ----------
+    report : dict
+        From :func:`analysis.comparison.report.compare_report`.
+    people : mapping of paradigm to float, optional
+        People's individual agreement; without it, the share of pairs whose mean difference is positive.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by paradigm; NaN where a judge has no number.
+    """
+    columns: dict[str, dict[str, float | None]] = {}
+    models = list(report["models"])
+    if people:
+        columns[PEOPLE] = dict(people)
+    elif models and any(row["people_prefer_good"] is not None for row in models[0]["by_paradigm"]):
+        columns[PEOPLE] = {row["paradigm"]: row["people_prefer_good"] for row in models[0]["by_paradigm"]}
+    for model in models:
+        columns[model["model"]] = {row["paradigm"]: row["blimp"] for row in model["by_paradigm"]}
+    return pd.DataFrame({name: pd.Series(column, dtype=float) for name, column in columns.items()})
+
+
+def correlation_figure(
+    correlations: pd.DataFrame, *, what: str, unit: str, ceiling: float | None = None, note: str = ""
+) -> alt.LayerChart:
+    """Draw Pearson's r of every two judges.
+
+    Parameters
+    ----------
+    correlations : DataFrame
+        ``a``, ``b``, ``n``, ``pearson_r``, perhaps ``spearman_r``, from
+        :func:`analysis.comparison.correlation.correlation_matrix`.
+    what : str
+        What was correlated, for the title.
+    unit : str
+        What ``n`` counts: pairs, paradigms.
+    ceiling : float, optional
+        The highest r that a perfect model can reach with people, √reliability.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or there are fewer than two judges.
+    """
+    require_columns(correlations, "a", "b", "n", "pearson_r")
+    known = correlations[correlations["pearson_r"].notna()]
+    if not len(known):
+        raise NotEnoughData("no two judges vary over common pairs.")
+    names = list(dict.fromkeys([*correlations["a"], *correlations["b"]]))[:MOST_JUDGES]
+    kept = known[known["a"].isin(names) & known["b"].isin(names)]
+    sizes = sorted({int(n) for n in kept["n"]})
+    small = len(sizes) > 1
+    mirrored = kept.rename(columns={"a": "b", "b": "a"})
+    cells = pd.concat([kept, mirrored], ignore_index=True)
+    cells = cells.assign(
+        value=cells["pearson_r"].astype(float),
+        text=[_short(float(r)) for r in cells["pearson_r"]],
+        below=[f"{int(n)}" for n in cells["n"]],
+    )
+    low = min(0.0, float(cells["value"].min()))
+    counted = f"Below each r: {unit}." if small else f"n = {sizes[0]} {unit} in every cell."
+    title = caption(
+        f"Correlation of {what}",
+        f"Pearson's r. {counted}",
+        f"A perfect model would reach {ceiling:.2f} with people (√ reliability)." if ceiling else "",
+        f"Columns: the numbers of the rows. The first {MOST_JUDGES} judges are drawn."
+        if len(set(correlations["a"]) | set(correlations["b"])) > MOST_JUDGES
+        else "Columns: the numbers of the rows.",
+        note,
+    )
+    return matrix_figure(cells, names, domain=(low, 1.0), title=title, small=small, data=kept)
+
+
+def _short(r: float) -> str:
+    return f"{r:.2f}".replace("0.", ".", 1).replace("-", "−")
+
+
+def _ceiling(evidence: Evidence, *, unit: str) -> float | None:
+    if evidence.judgments is None or not len(evidence.judgments):
+        return None
+    decided = decisions(evidence.kept).rename(columns={"agrees": "value"})
+    return split_half(decided, unit=unit, splits=200, seed=evidence.seed).ceiling.model
+
+
+def _draw_deltas(evidence: Evidence) -> alt.LayerChart:
+    if evidence.table is None:
+        raise NotEnoughData("there are no scores of a model.")
+    frame = delta_correlation_frame(evidence.table)
+    return correlation_figure(frame, what="differences", unit="pairs", note=evidence.note)
+
+
+def _draw_accuracies(evidence: Evidence) -> alt.LayerChart:
+    people = None
+    if evidence.judgments is not None and len(evidence.judgments):
+        rows = evidence.agreement["paradigms"]
+        people = {row["paradigm"]: row["individual_agreement"] for row in rows}
+    accuracies = accuracy_frame(evidence.comparison or {"models": []}, people)
+    if len(accuracies) < 3:
+        raise NotEnoughData("there are fewer than three paradigms.")
+    ceiling = _ceiling(evidence, unit="paradigm")
+    return correlation_figure(
+        correlation_matrix(accuracies),
+        what="accuracies by paradigm",
+        unit="paradigms",
+        ceiling=ceiling,
+        note=evidence.note,
+    )
+
+
+def _lacks_judges(evidence: Evidence) -> str:
+    missing = lacks_models(evidence)
+    if missing or evidence.table is None:
+        return missing or "There are no scores of a model on minimal pairs."
+    if len(evidence.table.models) + bool(evidence.table.labeled.any()) < 2:
+        return "It needs two judges: two models, or a model and people."
+    return ""
+
+
+def _lacks_paradigms(evidence: Evidence) -> str:
+    missing = lacks_models(evidence)
+    if missing or evidence.comparison is None:
+        return missing
+    if not any(model["by_paradigm"] for model in evidence.comparison["models"]):
+        return "The pairs belong to no paradigms."
+    return ""
+
+
+DRAWINGS = (
+    Drawing(
+        name="correlations",
+        number=5,
+        title="Correlation of differences",
+        shows="A square of cells with Pearson's r of the differences of people and of every model",
+        needs="scores of two judges on minimal pairs",
+        about="models",
+        lacking=_lacks_judges,
+        draw=_draw_deltas,
+    ),
+    Drawing(
+        name="paradigm-correlations",
+        number=5,
+        title="Correlation of accuracies by paradigm",
+        shows="A square of cells with Pearson's r of the accuracies by paradigm of people and of every model",
+        needs="scores of a model on minimal pairs with paradigms",
+        about="models",
+        lacking=_lacks_paradigms,
+        draw=_draw_accuracies,
+    ),
+)

@@ -1,0 +1,179 @@
+"""Magnitude estimates by condition: raw on a logarithmic axis, and as participants' z."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from analysis.aggregation.ratings import transformed
+from analysis.columns import require_columns
+from analysis.errors import NotEnoughData
+from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.evidence import Evidence
+from analysis.figures.scale_points import MOST_DRAWN, row_column
+from analysis.figures.theme import PASSED, caption, layered
+from analysis.rows import is_kind, tasks
+from analysis.scales import outliers, rated
+
+STEP = 26
+
+
+def magnitude_frame(judgments: pd.DataFrame, *, scale: str = "raw", by: str = "condition") -> pd.DataFrame:
+    """Give the quartiles and whiskers of each condition's estimates.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Magnitude estimates; targets are counted.
+    scale : {"raw", "z"}
+        Estimates over the modulus (without one as they are), above 0 only; or participants' z.
+    by : str
+        Column of the rows.
+
+    Returns
+    -------
+    DataFrame
+        ``row``, ``n``, ``whisker_low``, ``q1``, ``median``, ``q3``, ``whisker_high``, ``beyond`` (values
+        outside the whiskers, which end at the furthest value within 1.5 interquartile ranges; for raw
+        estimates on the scale of logarithms); the largest median first.
+
+    References
+    ----------
+    Tukey (1977), *Exploratory Data Analysis*.
+    """
+    require_columns(judgments, "participant", "value")
+    targets = is_kind(judgments, ("target",))
+    if scale == "raw":
+        value = rated(judgments)
+        modulus = pd.to_numeric(judgments.get("modulus", pd.Series(1.0, index=judgments.index)))
+        ratio = value / modulus.where(modulus > 0, 1.0).to_numpy(dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = np.where(ratio > 0, np.log10(ratio), np.nan)
+    else:
+        used = transformed(judgments, transform="z").to_numpy(dtype=float)
+    names = (
+        judgments[by].astype(object).fillna("").astype(str).replace("", "all") if by in judgments else "all"
+    )
+    rows = pd.DataFrame({"row": names, "y": used}, index=judgments.index)[targets]
+    parts = [{"row": name, **_box(part.to_numpy())} for name, part in rows.dropna().groupby("row")["y"]]
+    columns = ["row", "n", "whisker_low", "q1", "median", "q3", "whisker_high", "beyond"]
+    frame = pd.DataFrame(parts, columns=columns)
+    if scale == "raw":
+        ends = ["whisker_low", "q1", "median", "q3", "whisker_high"]
+        frame[ends] = 10 ** frame[ends].astype(float)
+    return frame.sort_values("median", ascending=False, kind="stable", ignore_index=True)
+
+
+def _box(values: np.ndarray) -> dict[str, float]:
+    q1, median, q3 = np.percentile(values, [25, 50, 75])
+    reach = 1.5 * (q3 - q1)
+    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
+    return {
+        "n": len(values),
+        "whisker_low": float(inside.min()),
+        "q1": float(q1),
+        "median": float(median),
+        "q3": float(q3),
+        "whisker_high": float(inside.max()),
+        "beyond": int(len(values) - len(inside)),
+    }
+
+
+def magnitude_figure(
+    boxes: pd.DataFrame, *, scale: str = "raw", n_outliers: int | None = None, note: str = ""
+) -> alt.LayerChart:
+    """Draw a box per condition.
+
+    Parameters
+    ----------
+    boxes : DataFrame
+        From :func:`magnitude_frame`.
+    scale : {"raw", "z"}
+        A logarithmic axis for raw estimates.
+    n_outliers : int, optional
+        Estimates flagged within their participant, for the caption.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        At most 24 conditions, those with most estimates.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or there is no estimate.
+    """
+    require_columns(boxes, "row", "n", "whisker_low", "q1", "median", "q3", "whisker_high")
+    if not len(boxes):
+        raise NotEnoughData("there are no estimates above 0.")
+    kept = set(boxes.sort_values("n", ascending=False, kind="stable")["row"].iloc[:MOST_DRAWN])
+    drawn = boxes[boxes["row"].isin(kept)]
+    y = alt.Y("row:N", sort=list(drawn["row"]), title=None)
+    kind = alt.Scale(type="log", nice=False) if scale == "raw" else alt.Scale(zero=False)
+    words = "estimate / modulus, logarithmic" if scale == "raw" else "participant z"
+    x = alt.X("whisker_low:Q", title=words, scale=kind, axis=alt.Axis(format="~g", labelOverlap=True))
+    base = alt.Chart(drawn)
+    whiskers = base.mark_rule(strokeWidth=1.5).encode(x=x, x2="whisker_high:Q", y=y)
+    body = base.mark_bar(size=STEP - 10, color=PASSED, opacity=0.75).encode(
+        x=alt.X("q1:Q"),
+        x2="q3:Q",
+        y=y,
+        tooltip=[
+            alt.Tooltip("row:N"),
+            alt.Tooltip("median:Q", format=".3g"),
+            alt.Tooltip("n:Q", title="estimates"),
+        ],
+    )
+    middles = base.mark_tick(thickness=2.5, size=STEP - 8, color="#f5f5f5").encode(x="median:Q", y=y)
+    flagged = f" {n_outliers} estimates are flagged as outliers and kept." if n_outliers is not None else ""
+    title = caption(
+        "Magnitude estimates" if scale == "raw" else "Magnitude estimates, standardized",
+        f"{int(boxes['n'].sum())} estimates in {len(boxes)} conditions; boxes: quartiles and median; lines: "
+        f"to the furthest within 1.5 interquartile ranges.{flagged}",
+        f"The {MOST_DRAWN} with most estimates are drawn." if len(boxes) > MOST_DRAWN else "",
+        note,
+    )
+    return layered([whiskers, body, middles], drawn, height=alt.Step(STEP), title=title)
+
+
+def _estimates(evidence: Evidence) -> pd.DataFrame:
+    kept = evidence.kept
+    return kept[(tasks(kept) == "magnitude_estimation").to_numpy()]
+
+
+def _draw_raw(evidence: Evidence) -> alt.LayerChart:
+    rows = _estimates(evidence)
+    boxes = magnitude_frame(rows, by=row_column(rows))
+    return magnitude_figure(boxes, n_outliers=int(outliers(rows).sum()), note=evidence.note)
+
+
+def _draw_z(evidence: Evidence) -> alt.LayerChart:
+    rows = _estimates(evidence)
+    return magnitude_figure(
+        magnitude_frame(rows, scale="z", by=row_column(rows)), scale="z", note=evidence.note
+    )
+
+
+DRAWINGS = (
+    Drawing(
+        name="magnitudes",
+        number=12,
+        title="Magnitude estimates",
+        shows="A box per condition with the quartiles of raw estimates on a logarithmic axis",
+        needs="magnitude estimates",
+        about="study",
+        lacking=lacks_task("magnitude_estimation"),
+        draw=_draw_raw,
+    ),
+    Drawing(
+        name="magnitudes-z",
+        number=12,
+        title="Magnitude estimates, standardized",
+        shows="A box per condition with the quartiles of participants' z of their estimates",
+        needs="magnitude estimates",
+        about="study",
+        lacking=lacks_task("magnitude_estimation"),
+        draw=_draw_z,
+    ),
+)

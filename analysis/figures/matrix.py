@@ -1,0 +1,99 @@
+"""A square of cells with numbers, for figures that set the same names against each other."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from analysis.errors import NotEnoughData
+from analysis.figures.theme import layered
+
+CELL = 34
+DARK, LIGHT = "#101216", "#ffffff"
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Put a number before each name, so that columns need no long labels.
+
+    Parameters
+    ----------
+    names : sequence of str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> numbered(["people", "trigram"])
+    ['1 people', '2 trigram']
+    """
+    return [f"{place} {name}" for place, name in enumerate(names, start=1)]
+
+
+def matrix_figure(
+    cells: pd.DataFrame,
+    names: Sequence[str],
+    *,
+    domain: tuple[float, float],
+    title: alt.TitleParams,
+    small: bool = False,
+    data: pd.DataFrame | None = None,
+) -> alt.LayerChart:
+    """Draw a matrix whose columns bear the numbers of its rows.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        ``a``, ``b`` (names of row and column), ``value`` (colour), ``text`` and, with ``small``, ``below``.
+    names : sequence of str
+        Rows from top to bottom, and columns from left to right.
+    domain : tuple of float
+        Ends of the scale of colours (viridis, told apart with every kind of colour vision).
+    title : altair.TitleParams
+        From :func:`analysis.figures.theme.caption`.
+    small : bool
+        Whether a second line of small text stands in each cell.
+    data : DataFrame, optional
+        The rows of the download; the cells by default.
+
+    Returns
+    -------
+    altair.LayerChart
+
+    Raises
+    ------
+    NotEnoughData
+        If there is no cell.
+    """
+    if not len(cells):
+        raise NotEnoughData("there is nothing to set against each other.")
+    rows = numbered(names)
+    place = {name: number for number, name in enumerate(names)}
+    shown = cells.assign(
+        row=[rows[place[name]] for name in cells["a"]], column=[str(place[name] + 1) for name in cells["b"]]
+    )
+    y = alt.Y("row:N", sort=rows, title=None, scale=alt.Scale(domain=rows))
+    columns = [str(number + 1) for number in range(len(names))]
+    x = alt.X(
+        "column:N",
+        sort=columns,
+        title=None,
+        scale=alt.Scale(domain=columns),
+        axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
+    )
+    base = alt.Chart(shown)
+    middle = domain[0] + 0.6 * (domain[1] - domain[0])
+    ink = alt.condition(f"datum.value > {middle}", alt.value(DARK), alt.value(LIGHT))
+    tiles = base.mark_rect(stroke="transparent").encode(
+        x=x,
+        y=y,
+        color=alt.Color(
+            "value:Q", scale=alt.Scale(scheme="viridis", domain=list(domain), clamp=True), legend=None
+        ),
+    )
+    words = base.mark_text(fontSize=12, dy=-5 if small else 0).encode(x=x, y=y, text="text:N", color=ink)
+    layers = [tiles, words]
+    if small:
+        layers.append(base.mark_text(fontSize=10, dy=9).encode(x=x, y=y, text="below:N", color=ink))
+    return layered(layers, cells if data is None else data, height=alt.Step(CELL), title=title)
