@@ -9,6 +9,7 @@ from django.http.request import RawPostDataException
 from django.shortcuts import render
 from django.utils.translation import get_language_from_request
 
+from experiments.languages import interface_language
 from experiments.pages import errors
 from judgments.screens.page import page
 
@@ -38,7 +39,7 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
         except (RawPostDataException, OSError):
             return render(request, "503.html", status=503)
     if request.path.startswith(PARTICIPANTS):
-        language = get_language_from_request(request)
+        language = interface_language(get_language_from_request(request))
         return page(request, "unavailable", language=language, status=503, again=again)
     return render(request, "503.html", status=503)
 
