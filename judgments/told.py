@@ -42,7 +42,8 @@ def _marked(judgment: Judgment, *, study: Experiment, shows: str) -> list[dict[s
         if response in by_id:
             return [{**by_id[response], "mark": ""}]
         if label := study.parameters.get(f"{response}_label") or _usual(study, f"{response}_label"):
-            return [{"mark": label, "text": ""}]
+            item = judgment.trial.item
+            return [{"mark": label, "text": "", "item": item.key if item else ""}]
         return [{"mark": "", **_of(judgment.chosen)}] if judgment.chosen else []
     return [{**shown, "mark": ""}] if shown.get("text") else []
 
@@ -64,7 +65,7 @@ def _known(study: Experiment, keys: set[str]) -> dict[str, tuple[str, str]]:
 
 
 def _part(one: dict[str, Any], known: dict[str, tuple[str, str]]) -> dict[str, str]:
-    item, condition = known.get(one.get("sentence_id", ""), ("", ""))
+    item, condition = known.get(one.get("sentence_id", ""), (one.get("item", ""), ""))
     language = one.get("language") or ""
     return {
         "mark": one["mark"],

@@ -1,7 +1,7 @@
 """What lets a session's page come back without a network: a service worker and the page it gives.
 
-The worker stores nothing by itself and answers for ``/s/`` only; the trial engine keeps the page, the plan and
-the files of the one session that is running, under its token (see ``static/js/engine/kept.js``).
+The worker stores nothing by itself and answers for ``/s/`` only; the trial engine keeps the page, the plan
+and the files of the one session that is running, under its token (see ``static/js/engine/kept.js``).
 """
 
 import hashlib

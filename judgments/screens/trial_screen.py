@@ -7,6 +7,7 @@ from django.contrib.staticfiles import finders
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
+from experiments.materials.markup import as_nodes, plain
 from judgments.models import Session
 from judgments.screens.page import direction
 from judgments.sessions.advance import Step
@@ -61,13 +62,17 @@ def engine_modules() -> list[str]:
     return [static(f"js/engine/{name}.js") for name in MODULES]
 
 
-def sentence_context(shown: dict[str, Any]) -> dict[str, str]:
-    """A sentence under its opaque id, with its language and direction."""
+def sentence_context(shown: dict[str, Any]) -> dict[str, Any]:
+    """A sentence under its opaque id, with its language and direction, and its parts where it has markup."""
+    text, parts = shown["text"], {}
+    if shown.get("markup"):
+        text, parts = plain(text), {"nodes": as_nodes(text)}
     return {
         "id": shown.get("id", ""),
-        "text": shown["text"],
+        "text": text,
         "language": shown["language"],
         "direction": direction(shown["language"]),
+        **parts,
     }
 
 

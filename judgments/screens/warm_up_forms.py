@@ -68,4 +68,11 @@ class ModulusForm(forms.Form):
 
     def __init__(self, session: Session, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, use_required_attribute=True, label_suffix="", **kwargs)
-        self.fields["number"] = NumberField(session, label=_("Your number"))
+        self.fields["number"] = NumberField(
+            session,
+            label=_("Which number do you give it?"),
+            help_text=_(
+                "Any number above 0 will do. One that is easy to double and to halve makes the rest easy. "
+                "It stays in view."
+            ),
+        )

@@ -33,7 +33,7 @@ export async function run(element, trial, context) {
   const isTyped = digits.includes(null) && values.every((value) => value >= 0); // two digits, one after the other
   const hasKeys = isTyped || !digits.includes(null);
   if (hasKeys) {
-    const caps = isTyped ? values : digits.flat();
+    const caps = [...values].sort((a, b) => a - b).map((value) => (isTyped ? value : digitOf(value, values)[0]));
     element.append(make("p", { class: "hint keys", "aria-hidden": "true" },
       `${words.keys} `, make("kbd", {}, String(caps[0])), "–", make("kbd", {}, String(caps.at(-1)))));
   }
