@@ -15,7 +15,17 @@ import numpy.typing as npt
 from analysis.errors import BadInput, UnknownName
 
 GROUP = "obelus.scorers"
-FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TRUNCATED, FLAG_NORMALISED = 1, 2, 4, 8
+FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TOO_LONG, FLAG_NORMALISED = 1, 2, 4, 8
+FLAG_SAME, FLAG_NO_FIRST, FLAG_NOT_FINITE = 16, 32, 64
+FLAGS = {
+    "empty": FLAG_EMPTY,
+    "unknown tokens": FLAG_UNKNOWN,
+    "too long for the model, not scored": FLAG_TOO_LONG,
+    "normalised by the tokenizer": FLAG_NORMALISED,
+    "indistinguishable from another sentence": FLAG_SAME,
+    "first token not scored": FLAG_NO_FIRST,
+    "score not finite": FLAG_NOT_FINITE,
+}
 
 Progress = Callable[[int], None]
 
@@ -54,6 +64,7 @@ class Scores(NamedTuple):
     flags: npt.NDArray[np.uint8]
     unigram_logprob: npt.NDArray[np.float64] | None = None
     token_logprobs: list[npt.NDArray[np.float64]] | None = None
+    spans: list[list[tuple[int, int]]] | None = None
 
 
 class Scorer(Protocol):

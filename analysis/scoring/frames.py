@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.scoring.base import FLAG_EMPTY, Progress, Scorer, Scores
+from analysis.scoring.base import FLAG_EMPTY, FLAGS, Progress, Scorer, Scores
 from analysis.scoring.measures import measure
 
 
@@ -109,6 +109,10 @@ def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) 
         "unknown_tokens": int(found.n_unk.sum()),
         "sentences_with_unknown_tokens": int((found.n_unk > 0).sum()),
         "empty_sentences": int(np.count_nonzero(found.flags & FLAG_EMPTY)),
+        "flags": {
+            name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(found.flags & flag)))
+        },
+        "path": getattr(scorer, "why", ""),
         "missing": {str(column): int(frame[column].isna().sum()) for column in scores},
         "missing_sentence_ids": [
             str(name) for name in frame.loc[frame[scores].isna().any(axis=1), "sentence_id"]

@@ -1,0 +1,99 @@
+"""Sentences as a neural model reads them: token ids, spans of characters, and what the tokenizer changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.scoring.base import FLAG_EMPTY, FLAG_NORMALISED, FLAG_SAME, FLAG_TOO_LONG, FLAG_UNKNOWN
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Token ids without marks of beginning or end, with the characters each token stands for."""
+
+    sentences: list[str]
+    ids: list[list[int]]
+    spans: list[list[tuple[int, int]]] | None
+    flags: npt.NDArray[np.uint8]
+    n_unk: npt.NDArray[np.int16]
+
+    @property
+    def n_tokens(self) -> npt.NDArray[np.int32]:
+        """Tokens of each sentence."""
+        return np.array([len(one) for one in self.ids], dtype=np.int32)
+
+
+def encode(
+    tokenizer: Any, sentences: Sequence[str], *, lower: bool = False, space: bool = False, most: int = 0
+) -> Encoded:
+    """Cut sentences into a model's tokens, without marks that the tokenizer would add by itself.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+    sentences : sequence of str
+    lower : bool
+        Lower-case first.
+    space : bool
+        Put a space before each sentence, as some harnesses do.
+    most : int
+        Longest sequence the model takes, in tokens; longer ones are flagged. 0 for no limit.
+
+    Returns
+    -------
+    Encoded
+        Spans count characters of the sentence as it was given; a space put before it has an empty span.
+
+    Notes
+    -----
+    Different sentences with the same tokens are indistinguishable to the model and are flagged so: a pair of
+    them is a tie by construction.
+    """
+    texts = [(" " if space else "") + (one.lower() if lower else one) for one in sentences]
+    fast = bool(getattr(tokenizer, "is_fast", False))
+    read = (
+        tokenizer(texts, add_special_tokens=False, return_offsets_mapping=fast)
+        if texts
+        else {"input_ids": []}
+    )
+    ids = [list(one) for one in read["input_ids"]]
+    unknown = tokenizer.unk_token_id
+    n_unk = np.array([one.count(unknown) if unknown is not None else 0 for one in ids], dtype=np.int16)
+    flags = np.zeros(len(ids), dtype=np.uint8)
+    flags |= np.array([FLAG_EMPTY * (not one) for one in ids], dtype=np.uint8)
+    flags |= (FLAG_UNKNOWN * (n_unk > 0)).astype(np.uint8)
+    if most:
+        flags |= np.array([FLAG_TOO_LONG * (len(one) > most) for one in ids], dtype=np.uint8)
+    flags |= _changed(tokenizer, texts)
+    flags |= _same(sentences, ids)
+    spans = None
+    if fast and texts:
+        shift = int(space)
+        spans = [
+            [(max(0, start - shift), max(0, end - shift)) for start, end in one]
+            for one in read["offset_mapping"]
+        ]
+    return Encoded(list(sentences), ids, spans, flags, n_unk)
+
+
+def _changed(tokenizer: Any, texts: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Flag what the tokenizer normalises away: case, accents, compatibility forms."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    normalizer = getattr(backend, "normalizer", None)
+    if normalizer is None:
+        return np.zeros(len(texts), dtype=np.uint8)
+    plain = [normalizer.normalize_str(text).replace("▁", " ").strip() for text in texts]
+    return np.array(
+        [FLAG_NORMALISED * (one != text.strip()) for one, text in zip(plain, texts, strict=True)],
+        dtype=np.uint8,
+    )
+
+
+def _same(sentences: Sequence[str], ids: Sequence[Sequence[int]]) -> npt.NDArray[np.uint8]:
+    seen: dict[tuple[int, ...], set[str]] = {}
+    for sentence, tokens in zip(sentences, ids, strict=True):
+        seen.setdefault(tuple(tokens), set()).add(sentence)
+    return np.array([FLAG_SAME * (len(seen[tuple(tokens)]) > 1) for tokens in ids], dtype=np.uint8)
