@@ -15,7 +15,14 @@ from judgments.frames import judgment_frame
 from judgments.models import Judgment, SessionEvent
 from judgments.sessions.warm_up import failed_training
 
-NOTED = ("focus_lost_ms", "page_hidden_ms", "is_trusted", "pasted", "early_answers", "coarse_clock")
+NOTED = {  # columns by the names under which the engine notes them
+    "focus_lost_ms": "focus_lost_ms",
+    "page_hidden_ms": "page_hidden_ms",
+    "is_trusted": "trusted",
+    "pasted": "pasted",
+    "early_answers": "early_answers",
+    "coarse_clock": "coarse_clock",
+}
 
 
 def evidence_frame(experiment: Experiment) -> pd.DataFrame:
@@ -24,7 +31,8 @@ def evidence_frame(experiment: Experiment) -> pd.DataFrame:
     trials = frame["trial"].astype("int64").to_numpy()
     noted = _noted(experiment)
     columns: dict[str, Any] = {
-        name: [noted.get(trial, {}).get(name) for trial in trials] if noted else None for name in NOTED
+        column: [noted.get(trial, {}).get(name) for trial in trials] if noted else None
+        for column, name in NOTED.items()
     }
     return frame.assign(
         **columns,

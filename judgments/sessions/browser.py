@@ -3,9 +3,10 @@
 It stands in for a participant's browser in simulation, inside this process or against a live server.
 """
 
+import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urljoin
 from urllib.request import HTTPCookieProcessor, Request, build_opener
@@ -59,6 +60,14 @@ class Page:
         return " ".join(rest.partition("</title>")[0].split())
 
 
+@dataclass(frozen=True)
+class Document:
+    """One answer of the API."""
+
+    status: int
+    body: dict[str, Any]
+
+
 class Browser(Protocol):
     """Gets and sends, following redirects."""
 
@@ -67,6 +76,12 @@ class Browser(Protocol):
 
     def post(self, url: str, data: dict[str, str | list[str]]) -> Page:
         """Send a form."""
+
+    def fetch(self, url: str) -> Document:
+        """Get a document of the API."""
+
+    def send(self, url: str, body: dict[str, Any]) -> Document:
+        """Send JSON to the API."""
 
 
 class InProcess:
@@ -84,6 +99,18 @@ class InProcess:
         """Send a form."""
         sent = self.client.post(url, data, follow=True, secure=settings.SECURE_SSL_REDIRECT)
         return self._page(url, sent)
+
+    def fetch(self, url: str) -> Document:
+        """Get a document of the API."""
+        response = self.client.get(url, secure=settings.SECURE_SSL_REDIRECT)
+        return Document(response.status_code, response.json())
+
+    def send(self, url: str, body: dict[str, Any]) -> Document:
+        """Send JSON to the API."""
+        response = self.client.post(
+            url, body, content_type="application/json", secure=settings.SECURE_SSL_REDIRECT
+        )
+        return Document(response.status_code, response.json())
 
     def _page(self, url: str, response) -> Page:
         last = response.redirect_chain[-1][0] if response.redirect_chain else url
@@ -107,17 +134,36 @@ class Live:
         """Send a form."""
         return self._page(Request(urljoin(self.address, url), urlencode(data, doseq=True).encode()))
 
+    def fetch(self, url: str) -> Document:
+        """Get a document of the API."""
+        return self._document(Request(urljoin(self.address, url)))
+
+    def send(self, url: str, body: dict[str, Any]) -> Document:
+        """Send JSON to the API."""
+        headers = {"Content-Type": "application/json"}
+        return self._document(Request(urljoin(self.address, url), json.dumps(body).encode(), headers))
+
     def _page(self, request: Request) -> Page:
+        with self._answer(request) as response:
+            return Page(response.url, response.status, response.read().decode())
+
+    def _document(self, request: Request) -> Document:
+        with self._answer(request) as response:
+            text = response.read().decode()
         try:
-            response = self.opener.open(request, timeout=60)
+            return Document(response.status, json.loads(text))
+        except ValueError:
+            return Document(response.status, {"message": text[:200]})
+
+    def _answer(self, request: Request) -> Any:
+        try:
+            return self.opener.open(request, timeout=60)
         except HTTPError as error:
-            response = error
+            return error
         except URLError as error:
             raise BadInput(
                 f"nobody answers at {request.full_url}: {error.reason}.", remedy="Start the server first."
             ) from error
-        with response:
-            return Page(response.url, response.status, response.read().decode())
 
 
 class _FormReader(HTMLParser):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from analysis.errors import BadInput
+from analysis.quality.speed import reading_length
 from experiments.models import Experiment
 from judgments.models import Judgment, Participant, Session, Trial
 from judgments.sessions.advance import WARM_UP, next_step, show
@@ -15,13 +17,20 @@ from judgments.sessions.clock import retime
 from judgments.sessions.finish import finish
 from judgments.sessions.latent import felt, felt_options
 from judgments.sessions.lease import renew
+from judgments.sessions.model_scores import ModelScores
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import Delivery, options_of, record
 from judgments.sessions.warm_up import attempt_of, lengths_for, take_modulus, take_training
 from judgments.sessions.withdraw import leave
-from judgments.tasks.base import attentive
+from judgments.tasks.base import PROFILES, attentive
 
-MEDIAN_MS = {"honest": 2600, "careless": 1100, "left-biased": 700, "random": 480}
+MODEL_LIKE = "model-like"
+KINDS = (*PROFILES, MODEL_LIKE)
+UNREAD_MS = {"left-biased": 700, "random": 480}  # median of those who hardly read
+MS_PER_CHARACTER = 42  # 238 words of six characters a minute (Brysbaert 2019)
+DECIDING_MS, DOUBT_MS = 700, 600  # after reading; and more where two sentences are hardly apart
+HURRY = {"careless": 0.45}
+SPEED_SD, TRIAL_SD = 0.2, 0.35  # between people, and between the trials of one
 RELATED = ("pair__good__item__paradigm", "pair__bad__item__paradigm", "sentence__item__paradigm")
 SCALE_BIAS_SD = 0.25
 
@@ -39,35 +48,62 @@ class Persona:
 
 
 class Mind:
-    """What a persona answers, trial by trial."""
+    """What a persona answers, trial by trial; one that is like a model needs the model's ``scores``."""
 
-    def __init__(self, persona: Persona, protocol: Protocol) -> None:
+    def __init__(self, persona: Persona, protocol: Protocol, scores: ModelScores | None = None) -> None:
+        if persona.profile not in KINDS:
+            raise BadInput(f"unknown profile {persona.profile!r}.", remedy=f"There are: {', '.join(KINDS)}.")
+        if persona.profile == MODEL_LIKE and scores is None:
+            raise BadInput("participants like a model need its scores.", remedy="Give --scores.")
         self.persona, self.protocol = persona, protocol
+        self.scores = scores if persona.profile == MODEL_LIKE else None
+        self.profile = "honest" if persona.profile == MODEL_LIKE else persona.profile
         self.rng = np.random.default_rng([persona.seed, *persona.key.encode()])
         self.bias = float(self.rng.normal(0, SCALE_BIAS_SD))
+        self.person = np.random.default_rng([persona.seed, *persona.key.encode(), 1])
+        self.pace = float(np.exp(self.person.normal(0, SPEED_SD)))
+        self.device = int(self.person.integers(1000))
+
+    def _felt(self, trial: Trial) -> float:
+        """Latent z of what a trial shows: the model's view where it has one, else what people feel."""
+        seen = None
+        if self.scores and trial.pair is not None:
+            seen = self.scores.preference(trial.pair.good.key, trial.pair.bad.key)
+        elif self.scores and trial.sentence is not None:
+            seen = self.scores.acceptability(trial.sentence.key)
+        return felt(trial, self.protocol.task.scale(self.protocol.settings)) if seen is None else seen
+
+    def _felt_options(self, trial: Trial) -> dict[str, float]:
+        """Latent z of the members of a set."""
+        known = felt_options(trial)
+        if self.scores is not None:
+            for one in trial.shown.get("options", ()):
+                seen = self.scores.acceptability(one.get("sentence_id", ""))
+                known[one["id"]] = known[one["id"]] if seen is None else seen
+        return known
 
     def response(self, trial: Trial) -> str:
         """The response to send for a trial."""
         task, settings = self.protocol.task, self.protocol.settings
-        acceptability = felt(trial, task.scale(settings))
+        acceptability = self._felt(trial)
         if task.shows == "sentence" and not trial.correct:
             acceptability += self.bias
         settings = {**settings, **{name: trial.shown[name] for name in settings if name in trial.shown}}
         options = options_of(trial)
         if task.shows == "set":
-            known = felt_options(trial)
+            known = self._felt_options(trial)
             options = [replace(one, acceptability=known[one.id]) for one in options]
         return task.simulate(
             self.rng,
             settings,
             options=options,
             acceptability=acceptability,
-            profile=self.persona.profile,
+            profile=self.profile,
         )
 
     def lines(self, lengths: Sequence[float], *, modulus: float) -> list[float]:
         """Estimates of lines: in proportion with a little noise, or anything where nobody looks."""
-        looks = attentive(self.rng, self.persona.profile)
+        looks = attentive(self.rng, self.profile)
         noise = self.rng.normal(0, 0.15, len(lengths)) if looks else self.rng.uniform(-3, 3, len(lengths))
         felt_ = lengths if looks else [1.0] * len(lengths)
         return [
@@ -78,9 +114,18 @@ class Mind:
         """A number of one's own, as people like them."""
         return str(self.rng.choice([1, 10, 20, 50, 100, 1000]))
 
-    def rt_ms(self) -> int:
-        """A response time: log-normal around the profile's median."""
-        return max(120, round(MEDIAN_MS[self.persona.profile] * float(np.exp(self.rng.normal(0, 0.4)))))
+    def rt_ms(self, trial: Trial) -> int:
+        """A response time: reading and deciding at the person's own pace, log-normal from trial to trial."""
+        noise = float(np.exp(self.rng.normal(0, TRIAL_SD)))
+        unread = UNREAD_MS.get(self.profile)
+        return max(120, round((unread or self._reading_ms(trial) * self.pace) * noise))
+
+    def _reading_ms(self, trial: Trial) -> float:
+        """Median time of somebody who reads: longer texts take longer, and so do close decisions."""
+        texts = [one["text"] for one in trial.shown.get("options", ())] or [trial.shown.get("text", "")]
+        reading = MS_PER_CHARACTER * sum(reading_length(text) for text in texts)
+        doubt = DOUBT_MS * float(np.exp(-abs(self._felt(trial))))
+        return (reading + DECIDING_MS + doubt) * HURRY.get(self.profile, 1.0)
 
 
 def trials_of(session: Session) -> list[Trial]:
@@ -132,4 +177,4 @@ def _warm_up(session: Session, mind: Mind) -> None:
 
 
 def _delivery(mind: Mind, trial: Trial) -> Delivery:
-    return Delivery(mind.response(trial), input_type=Judgment.InputType.MOUSE, rt_ms=mind.rt_ms())
+    return Delivery(mind.response(trial), input_type=Judgment.InputType.MOUSE, rt_ms=mind.rt_ms(trial))

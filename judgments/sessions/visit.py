@@ -1,13 +1,15 @@
 """A synthetic participant goes through the real doors: link, consent, questions, trials, code."""
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from judgments.models import Participant, Session, Trial
+from judgments.sessions.api_visit import NotTaken, answer_trials
 from judgments.sessions.browser import Browser, Form, Page
 from judgments.sessions.comprehension import right_place
+from judgments.sessions.model_scores import ModelScores
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.simulate import RELATED, Mind, Persona
 from judgments.sessions.warm_up import lengths_for
@@ -15,31 +17,45 @@ from judgments.sessions.warm_up import lengths_for
 TRIAL = re.compile(r"/s/(?P<token>[^/]+)/trials/(?P<public_id>[^/]+)/")
 SESSION = re.compile(r"/s/(?P<token>[^/]+)/")
 MOST_STEPS = 20_000
+Through = Literal["api", "forms"]
 
 
 class Stuck(BadInput):
     """A page did not lead on."""
 
 
-def visit(browser: Browser, experiment: Experiment, persona: Persona) -> Session | None:
+def visit(
+    browser: Browser,
+    experiment: Experiment,
+    persona: Persona,
+    *,
+    through: Through = "forms",
+    scores: ModelScores | None = None,
+) -> Session | None:
     """Take the study from its link to its end; None when the study has no place.
 
-    The link names the participant, so the same persona comes back to the session it has.
+    The link names the participant, so the same persona comes back to the session it has. Trials go
+    ``through`` their plain forms, or through the API as a browser with JavaScript sends them.
     """
     version = experiment.current_version()
     if version is None:
         raise BadInput(f"study {experiment.slug!r} was never opened.", remedy="Open it first.")
     page = browser.get(f"/take/{experiment.slug}/?participant={persona.key}")
-    return go_through(browser, page, Mind(persona, protocol_of(version)))
+    return go_through(browser, page, Mind(persona, protocol_of(version), scores), through=through)
 
 
-def go_through(browser: Browser, page: Page, mind: Mind) -> Session | None:
+def go_through(browser: Browser, page: Page, mind: Mind, *, through: Through = "forms") -> Session | None:
     """From one page of a session, or from the consent, to where it leads no further."""
     answered = 0
     for _ in range(MOST_STEPS):
         form = _the_form(page)
         if form is None or answered == mind.persona.stops_after:
             break
+        if through == "api" and (found := TRIAL.search(form.action)):
+            most = None if mind.persona.stops_after is None else mind.persona.stops_after - answered
+            answered += _over_api(browser, found["token"], mind, most=most)
+            page = browser.get(f"/s/{found['token']}/")
+            continue
         data = _filled(form, mind)
         answered += bool(TRIAL.search(form.action))
         page = browser.post(form.action, {**form.hidden, **data})
@@ -48,6 +64,13 @@ def go_through(browser: Browser, page: Page, mind: Mind) -> Session | None:
         if "consent" in data:
             _mark_simulated(page)
     return _session_at(page)
+
+
+def _over_api(browser: Browser, token: str, mind: Mind, *, most: int | None) -> int:
+    try:
+        return answer_trials(browser, token, mind, most=most)
+    except NotTaken as problem:
+        raise Stuck(f"{problem}.") from None
 
 
 def _the_form(page: Page) -> Form | None:

@@ -23,7 +23,7 @@ def sit_with(study, name, **timing):
 
 def test_what_the_browser_noted_stands_beside_each_answer_and_nowhere_else():
     study = cast.study("agreement", questionnaire=[{"name": "age", "label": "Age?", "type": "number"}])
-    session = sit_with(study, "pia", is_trusted=False, focus_lost_ms=2500)
+    session = sit_with(study, "pia", trusted=False, focus_lost_ms=2500)
     frame = evidence_frame(study)
     assert frame["is_trusted"].tolist() == [False] * len(frame)
     assert set(frame["n_characters"]) == {len("The keys 1 are here.")}
@@ -35,8 +35,8 @@ def test_what_the_browser_noted_stands_beside_each_answer_and_nowhere_else():
 
 def test_a_plan_with_a_signal_excludes_through_the_same_door_as_every_plan():
     study = cast.study("agreement")
-    sit_with(study, "pia", is_trusted=True)
-    robot = sit_with(study, "quentin", is_trusted=False)
+    sit_with(study, "pia", trusted=True)
+    robot = sit_with(study, "quentin", trusted=False)
     kept = kept_judgments(study, exclude="signal:untrusted")
     assert robot.participant.pseudonym not in set(kept.excluded.kept["participant"].astype(str))
     assert kept.excluded.flow_rows()[-1]["sessions_removed"] == 1

@@ -63,7 +63,7 @@ TASKS = {
 @pytest.mark.parametrize("task", TASKS)
 def test_a_whole_session_goes_through_the_pages_of_every_task(task):
     experiment = study(task, parameters=TASKS[task])
-    told = simulate("agreement", "--participants", "2", "--seed", "3")
+    told = simulate("agreement", "--participants", "2", "--seed", "3", "--through", "forms")
     assert (told["completed"], told["judgments"]) == (2, 40)
     assert Session.objects.filter(status="complete").count() == 2
     person = experiment.participants.first()

@@ -24,7 +24,7 @@ def robot(study, name="quentin"):
     """A session whose answers a program gave."""
     session = cast.begin(study, name)
     for trial in session.trials.select_related("session__experiment"):
-        record(session, trial.public_id, Delivery(cast.answer_to(trial), timing={"is_trusted": False}))
+        record(session, trial.public_id, Delivery(cast.answer_to(trial), timing={"trusted": False}))
     return finish(session)
 
 
