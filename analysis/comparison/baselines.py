@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_met, as_floats
+from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_counts, as_floats
 
 PERMUTATIONS = 1_000
 
@@ -96,10 +96,8 @@ def adc_shares(
     n_pairs = int((~(np.isnan(human_delta) | np.isnan(model_delta))).sum())
     if not n_pairs:
         return {float(delta): None for delta in deltas}
-    return {
-        float(delta): int(adc_met(human_delta, model_delta, delta=delta, signs=signs).sum()) / n_pairs
-        for delta in deltas
-    }
+    counts = adc_counts(human_delta, model_delta, deltas, signs=signs)
+    return {float(delta): int(count) / n_pairs for delta, count in zip(deltas, counts, strict=True)}
 
 
 def permutation_chance(
@@ -145,14 +143,14 @@ def permutation_chance(
     if not len(good):
         nothing = {float(delta): None for delta in deltas}
         return Chance(0, None, dict(nothing), dict(nothing))
-    shares = {float(delta): np.empty(permutations) for delta in deltas}
+    counts = np.empty((permutations, len(deltas)))
     preferred = np.empty(permutations)
     for deal in range(permutations):
         shuffled = rng.permutation(scores)
         model = shuffled[good] - shuffled[bad]
         preferred[deal] = np.count_nonzero(model > 0) / model.size
-        for delta, found in shares.items():
-            found[deal] = np.count_nonzero(adc_met(human_delta, model, delta=delta, signs=signs)) / model.size
+        counts[deal] = adc_counts(human_delta, model, deltas, signs=signs)
+    shares = {float(delta): counts[:, place] / len(good) for place, delta in enumerate(deltas)}
     ends = {delta: np.percentile(found, [2.5, 97.5]) for delta, found in shares.items()}
     return Chance(
         permutations,

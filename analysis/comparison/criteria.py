@@ -1,5 +1,6 @@
 """When does a model agree with people about a minimal pair: the BLiMP criterion and the ADC."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -165,6 +166,43 @@ def adc_met(
     distance = np.round(np.abs(human_delta - model_delta), _DECIMALS)
     met: BoolArray = signs_agree(human_delta, model_delta, signs=signs) & (distance < delta)
     return met
+
+
+def adc_counts(
+    human_delta: FloatArray, model_delta: FloatArray, deltas: Sequence[float], *, signs: Signs = "strict"
+) -> npt.NDArray[np.int64]:
+    """Count the pairs that meet the ADC at each of many δ, in one pass.
+
+    Parameters
+    ----------
+    human_delta, model_delta : ndarray of float
+        Differences of the same shape; a missing one counts as not met.
+    deltas : sequence of float
+        Largest distances, not themselves included; must be positive.
+    signs : {"strict", "published"}
+        How zeros are treated.
+
+    Returns
+    -------
+    ndarray of int
+        One count per δ, as the sums of :func:`adc_met`.
+
+    Raises
+    ------
+    BadInput
+        If a δ is not positive or ``signs`` is not a known word.
+
+    Examples
+    --------
+    >>> adc_counts(np.array([1.0, 1.0]), np.array([0.5, 1.1]), [0.2, 0.5, 1.0]).tolist()
+    [1, 1, 2]
+    """
+    for delta in deltas:
+        if not delta > 0:
+            raise BadInput(f"δ must be positive, got {delta:g}.", column="delta")
+    agree = signs_agree(human_delta, model_delta, signs=signs)
+    distance = np.sort(np.round(np.abs(human_delta[agree] - model_delta[agree]), _DECIMALS))
+    return np.searchsorted(distance, np.asarray(deltas, dtype=np.float64), side="left").astype(np.int64)
 
 
 def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Signs = "strict") -> BoolArray:

@@ -16,7 +16,8 @@ from analysis.comparison.roster import FULL
 from analysis.comparison.training_size import ALL, group_accuracy
 from analysis.errors import NotEnoughData
 
-POINTS = 100.0
+POINTS, SAME = 100.0, 1e-9
+LIKE_SIZE = 0.5  # binary logarithms: between 0.71 and 1.41 times as many tokens
 
 
 def accuracy_delta(filtered: float, full: Sequence[float]) -> float:
@@ -98,7 +99,13 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
         (points, equation 1) with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of
         either), and for log probabilities ``probability_delta_full``,
         ``probability_delta_filtered`` (nats, equation 2, mean over pairs and seeds). ``families``: for every
-        two families with two filters in common ``a``, ``b``, ``filters``, ``mean_a``, ``mean_b``, ``t`` and ``p`` (paired t over filters, all pairs).
+        two families with two filters in common ``a``, ``b``, ``filters``, ``mean_a``, ``mean_b``, ``t`` and
+        ``p`` (paired t over filters, all pairs).
+
+    Notes
+    -----
+    Where training tokens are known, models of the full corpus count that were trained on 0.71 to 1.41 times
+    as many as the filtered ones: a learning curve may stand in the same family.
 
     References
     ----------
@@ -106,8 +113,8 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
     """
     rows: list[dict[str, Any]] = []
     for (family, method), members in models.groupby(["family", "method"], sort=False):
-        full = members.loc[members["corpus"] == FULL, "model"].tolist()
         for corpus, filtered in members[members["corpus"] != FULL].groupby("corpus", sort=False):
+            full = _of_like_size(members, corpus)
             if not full:
                 continue
             about = {"family": str(family), "method": str(method), "filter": str(corpus)}
@@ -118,6 +125,16 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
                 )
             ]
     return {"deltas": rows, "families": _families(rows)}
+
+
+def _of_like_size(members: pd.DataFrame, corpus: Any) -> list[str]:
+    """Name the models of the full corpus to compare with: those trained on about as much text."""
+    full = members[members["corpus"] == FULL]
+    sizes = members.loc[members["corpus"] == corpus, "training_tokens"].dropna()
+    if sizes.empty or full["training_tokens"].isna().all():
+        return [str(model) for model in full["model"]]
+    near = (np.log2(full["training_tokens"] / sizes.mean())).abs() <= LIKE_SIZE
+    return [str(model) for model in full.loc[near, "model"]]
 
 
 def _by_group(
@@ -173,7 +190,7 @@ def _mean_probability_delta(
 
 
 def _welch(first: list[float], other: list[float]) -> tuple[float | None, float | None]:
-    if min(len(first), len(other)) < 2 or np.ptp(first) + np.ptp(other) == 0:
+    if min(len(first), len(other)) < 2 or np.ptp(first) + np.ptp(other) < SAME:
         return None, None
     ends = stats.ttest_ind(first, other, equal_var=False).confidence_interval()
     return float(ends.low), float(ends.high)
@@ -190,7 +207,7 @@ def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if a[1] != b[1] or len(shared) < 2:
             continue
         x, y = np.array([first[name] for name in shared]), np.array([other[name] for name in shared])
-        test = stats.ttest_rel(x, y) if np.ptp(x - y) > 0 else None
+        test = stats.ttest_rel(x, y) if np.ptp(x - y) > SAME else None
         found.append({
             "a": a[0], "b": b[0], "method": a[1], "filters": len(shared),
             "mean_a": float(x.mean()), "mean_b": float(y.mean()),

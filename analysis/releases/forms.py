@@ -9,13 +9,14 @@ from django.utils.safestring import SafeString
 
 from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import TIES
+from analysis.comparison.roster import METHODS
 from analysis.errors import BadInput
 from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
 from analysis.quality.report import SIGNALS
 from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.models import Release, ScoringRun
 from analysis.releases.plans import stored_names
-from analysis.scoring.measures import MEASURES
+from analysis.releases.training import Training
 from experiments.models import Experiment
 
 STEP_WORDS = {
@@ -29,6 +30,13 @@ STEP_WORDS = {
 }
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
 RULES = ("blimp", "climp", "4/5", "0.85")
+TRAINING_FIELDS = ("family", "training_tokens", "seed", "corpus")
+METHOD_WORDS = {
+    "one_prefix": "one_prefix: words after one prefix",
+    "two_prefix": "two_prefix: a word after two prefixes",
+    "classifier": "classifier: scores as given",
+}
+METHOD_CHOICES = [(name, METHOD_WORDS.get(name, name)) for name in METHODS]
 
 
 def step_choices() -> list[tuple[str, str]]:
@@ -190,7 +198,41 @@ class ScoringForm(forms.Form):
     column = forms.CharField(
         max_length=200, required=False, help_text="Which column, where the file has several models."
     )
-    method = forms.ChoiceField(choices=[(name, name) for name in MEASURES], initial="lp", label="Measure")
+    method = forms.ChoiceField(
+        choices=METHOD_CHOICES,
+        initial="lp",
+        label="Measure",
+        help_text="Prefix methods and classifiers: a table's scores are taken as they are.",
+    )
+    training_tokens = forms.IntegerField(
+        min_value=1, required=False, help_text="Size of the training text, for learning curves."
+    )
+    family = forms.CharField(
+        max_length=200, required=False, help_text="Shared by models that differ in training alone."
+    )
+    seed = forms.CharField(
+        max_length=40, required=False, help_text="Of the training, where there are several."
+    )
+    corpus = forms.CharField(
+        max_length=200, required=False, help_text="What was filtered out, such as npi_licensing; empty: full."
+    )
+
+    def training(self) -> Training:
+        """What was said of the training."""
+        return Training(**{name: self.cleaned_data[name] for name in TRAINING_FIELDS})
+
+
+class ScoreSetsForm(forms.Form):
+    """Several models in one table, and what is known of each."""
+
+    file = forms.FileField(
+        label="Scores", help_text="CSV, TSV, JSON lines or Parquet: sentence_id and a column per model."
+    )
+    models = forms.FileField(
+        required=False,
+        label="Models",
+        help_text="model (a column's name) and any of name, method, family, training_tokens, seed, corpus.",
+    )
 
 
 class ComparisonForm(forms.Form):

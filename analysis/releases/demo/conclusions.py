@@ -12,16 +12,15 @@ from django.core.files.base import File
 
 import analysis.releases.jobs  # noqa: F401  (declares the kinds of jobs)
 from analysis.errors import BadInput
-from analysis.ngrams import train_model, write_arpa
 from analysis.releases.build import Options
 from analysis.releases.comparing import request_comparison
 from analysis.releases.demo.materials import SEED, folder
+from analysis.releases.demo.trained import TOKENS, model_files, training_tables
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.plans import write_plan
-from analysis.releases.scoring import request_scoring, start
-from analysis.scoring.tokens import Tokenization
-from experiments.generation import acceptable_sentences
+from analysis.releases.scoring import request_score_sets, request_scoring, start
+from analysis.releases.training import KEY
 from experiments.job_runner import run
 from experiments.models import Experiment, Job, MaterialSet
 from judgments.sessions.latent import acceptability_of
@@ -33,9 +32,12 @@ STEPS = [
     {"name": "catch trials", "scope": "session", "rule": "catch_failed", "parameters": {"max_errors": 1}},
 ]
 READER = "noisy reader"
-MODELS = (("trigram", "lp"), ("trigram", "slor"), (READER, "lp"))
-TOKENS = Tokenization(casing="lower", punctuation="split")
-CORPUS_SIZE, READER_NOISE, PATIENCE_S = 40_000, 0.9, 120
+TITLE, TRAINING = "Demo: models and people", "Demo: more text, and text without a word"
+MODELS = (
+    ("trigram", "lp"), ("trigram", "slor"), ("trigram", "one_prefix"), ("trigram", "two_prefix"),
+    ("bigram", "lp"), ("unigram", "lp"), (READER, "lp"),
+)  # fmt: skip
+READER_NOISE, PATIENCE_S = 0.9, 120
 
 
 def plan_of(study: Experiment, owner) -> ExclusionPlan:
@@ -55,27 +57,40 @@ def release_of(study: Experiment, owner, *, rule: str = "") -> Release:
 
 
 def runs_of(study: Experiment, owner) -> list[ScoringRun]:
-    """A trigram by two measures, and a reader who guesses the sentences' status with noise."""
+    """N-grams of three orders, the trigram by four methods, and a reader who guesses with noise."""
     done = ScoringRun.objects.filter(
         material_set=study.materials, created_by=owner, state=ScoringRun.State.DONE
     )
-    runs, trigram = [], None
+    runs, files = [], None
     for name, method in MODELS:
         scoring = done.filter(name=name, method=method).first()
         if scoring is None and name == READER:
             scoring = _by_reader(study, owner)
         elif scoring is None:
-            trigram = trigram or trigram_file(study.materials)
-            scoring = _by_trigram(study, trigram, method=method, owner=owner)
+            files = files or model_files(study.materials)
+            scoring = _by_ngrams(study, files[name], name=name, method=method, owner=owner)
         runs.append(scoring)
     return runs
 
 
-def _by_trigram(study: Experiment, path: Path, *, method: str, owner) -> ScoringRun:
+def training_runs_of(study: Experiment, owner) -> list[ScoringRun]:
+    """Trigrams of growing corpora and of a filtered one, uploaded as one table."""
+    done = ScoringRun.objects.filter(material_set=study.materials, created_by=owner)
+    standing = [run for run in done.order_by("pk") if run.spec.get(KEY, {}).get("training_tokens")]
+    if standing:
+        return [_finished(run) for run in standing]
+    scores, models = training_tables(study.materials)
+    with scores.open("rb") as given, models.open("rb") as said:
+        files = File(given, name=scores.name), File(said, name=models.name)
+        runs = request_score_sets(study, files[0], models=files[1], user=owner)
+    return [_finished(run) for run in runs]
+
+
+def _by_ngrams(study: Experiment, path: Path, *, name: str, method: str, owner) -> ScoringRun:
     options = urlencode({"casing": TOKENS.casing, "punctuation": TOKENS.punctuation})
     scoring = ScoringRun.objects.create(
         material_set=study.materials,
-        name="trigram",
+        name=name,
         model=f"arpa:{os.path.relpath(path)}?{options}",
         method=method,
         created_by=owner,
@@ -96,24 +111,15 @@ def _finished(scoring: ScoringRun) -> ScoringRun:
     return scoring
 
 
-def comparison_of(release: Release, runs: Sequence[ScoringRun], owner) -> Comparison:
+def comparison_of(release: Release, runs: Sequence[ScoringRun], owner, *, title: str = TITLE) -> Comparison:
     """The models beside people, once."""
-    comparison = Comparison.objects.filter(release=release).exclude(job__state=Job.State.FAILED).first()
+    standing = Comparison.objects.filter(release=release, title=title).exclude(job__state=Job.State.FAILED)
+    comparison = standing.first()
     if comparison is None:
-        comparison = request_comparison(release, runs, title="Demo: two models and people", user=owner)
+        comparison = request_comparison(release, runs, title=title, user=owner)
     _carry_out(comparison.job)
     comparison.refresh_from_db()
     return comparison
-
-
-def trigram_file(materials: MaterialSet) -> Path:
-    """Train a trigram on generated text that holds none of the study's sentences."""
-    path = folder() / "trigram.arpa"
-    held_out = set(materials.sentences.values_list("text", flat=True))
-    corpus = acceptable_sentences(CORPUS_SIZE, seed=SEED, without=held_out)
-    (folder() / "corpus.txt").write_text("\n".join(corpus) + "\n", encoding="utf-8")
-    write_arpa(train_model((TOKENS.tokens(text) for text in corpus), order=3), path)
-    return path
 
 
 def reader_file(materials: MaterialSet) -> Path:

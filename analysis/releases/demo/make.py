@@ -3,7 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from analysis.releases.demo.conclusions import comparison_of, plan_of, release_of, runs_of
+from analysis.releases.demo.conclusions import (
+    TRAINING,
+    comparison_of,
+    plan_of,
+    release_of,
+    runs_of,
+    training_runs_of,
+)
 from analysis.releases.demo.login import demo_user
 from analysis.releases.demo.materials import island_materials, pair_materials
 from analysis.releases.demo.people import N_MAIN, N_OTHERS, begin_earlier, take_part
@@ -43,10 +50,13 @@ def make_demo(tell: Callable[[str], None] = lambda line: None) -> Made:
                 begin_earlier(study)
             take_part(study, N_MAIN if plan.slug == MAIN else N_OTHERS, tell=tell)
     if is_new:
-        tell("Releases, a trigram, comparisons ...")
+        tell("Releases, n-gram models, comparisons ...")
         runs = runs_of(studies[MAIN], owner)
+        trained = training_runs_of(studies[MAIN], owner)
         for slug, rule in ((MAIN, "0.75"), (RATED, "")):
             release = release_of(studies[slug], owner, rule=rule)
+            if slug == MAIN:
+                comparison_of(release, trained, owner, title=TRAINING)
             comparison_of(release, runs, owner)
     return Made(
         list(studies),

@@ -11,11 +11,14 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.releases.comparing import Options, comparisons_of, model_names, request_comparison
-from analysis.releases.forms import ComparisonForm, ScoringForm
+from analysis.releases.forms import ComparisonForm, ScoreSetsForm, ScoringForm
 from analysis.releases.models import Comparison, ScoringRun
-from analysis.releases.scoring import request_scoring
+from analysis.releases.scoring import request_score_sets, request_scoring
+from analysis.releases.training import training_of
 from analysis.releases.views.agreement import json_attachment
+from analysis.releases.views.depth import tabs
 from analysis.releases.views.figures import comparison_figures
+from analysis.releases.views.leaderboard import newest_release
 from analysis.releases.views.pages import explained, page, study_page
 from experiments.models import Experiment
 
@@ -40,6 +43,7 @@ def score(request: HttpRequest, study: Experiment) -> HttpResponseBase:
                 name=data["name"],
                 method=data["method"],
                 column=data["column"],
+                training=form.training(),
                 user=request.user,
             )
         except BadInput as error:
@@ -48,6 +52,24 @@ def score(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             messages.success(request, f"{run.name} is being scored.")
             return redirect("study-models", study.slug)
     return models_page(request, study, scoring_form=form, status=400)
+
+
+@study_page
+@require_POST
+def score_sets(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """Take a table of several models and what is known of them, and queue a run for each."""
+    form = ScoreSetsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            runs = request_score_sets(
+                study, form.cleaned_data["file"], models=form.cleaned_data["models"], user=request.user
+            )
+        except BadInput as error:
+            explained(request, form, error)
+        else:
+            messages.success(request, f"{len(runs)} models are being scored.")
+            return redirect("study-models", study.slug)
+    return models_page(request, study, sets_form=form, status=400)
 
 
 @study_page
@@ -96,6 +118,8 @@ def models_page(
         "can_compare": has_release and runs.exists(),
         "has_release": has_release,
         "scoring_form": ScoringForm(),
+        "sets_form": ScoreSetsForm(),
+        "board_release": newest_release(study),
         "comparison_form": ComparisonForm(experiment=study, runs=runs, initial=initial),
         **(shown(study, newest) if newest else {}),
         **forms,
@@ -113,6 +137,7 @@ def labelled(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
     rows = list(runs)
     for run, label in zip(rows, model_names(rows), strict=True):
         run.label = label
+        run.training = training_of(run)
     return rows
 
 
@@ -157,6 +182,8 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
     ]
     return {
         "report": report,
+        "tabs": tabs(""),
+        "reach": ((ceiling or {}).get("correlation") or {}).get("model"),
         "figures": comparison_figures(study, found),
         "keys": keys,
         "rows": rows,

@@ -16,7 +16,7 @@ from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
 
 View = Callable[..., HttpResponseBase]
-__all__ = ["MANIFEST", "explained", "page", "study_page", "valid_or_default"]
+__all__ = ["MANIFEST", "explained", "explained_on_top", "page", "study_page", "valid_or_default"]
 
 
 def study_page(view: View) -> View:
@@ -51,6 +51,11 @@ def explained(request: HttpRequest, form: Form, error: BadInput) -> None:
         form.add_error(error.column, error.message)
     else:
         messages.error(request, str(error))
+
+
+def explained_on_top(request: HttpRequest, error: BadInput) -> None:
+    """Put bad input on top of a page that has no form for it."""
+    messages.error(request, str(error))
 
 
 def valid_or_default(form: Form) -> bool:
