@@ -12,7 +12,8 @@ from scipy.special import expit
 
 from analysis.rows import Codes, Floats
 
-LARGEST_SD = 20.0
+LARGEST_SD = 6.0
+"""On the logit scale: beyond it people, or items, give one answer throughout and nothing is estimated."""
 _STEPS, _TOLERANCE, _NEAR = 100, 1e-10, 1e-4
 _DENSE_CELLS = 4_000_000
 

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from analysis.columns import require_columns
 from analysis.effects.laplace import LARGEST_SD, Laplace
 from analysis.effects.mixed import CROSSED, Estimate, MixedFit, Random
+from analysis.effects.reml import one_thread
 from analysis.errors import BadInput
 from analysis.rows import Floats, group_codes
 
@@ -47,8 +48,8 @@ def logistic_mixed_model(
     MixedFit
         On the logit scale; ``df`` is None. ``status``: ``ok``; ``singular`` (a variance is 0); ``separated``
         (one answer throughout a cell of the predictors: the estimate would be infinite);
-        ``not_converged``; ``no_data``; ``too_few`` (a factor has one group, or as many as rows);
-        ``no_variation`` (redundant predictors).
+        ``not_converged`` (also where an SD grows beyond 6: people answer all alike); ``no_data``;
+        ``too_few`` (a factor has one group, or as many as rows); ``no_variation`` (redundant predictors).
 
     Raises
     ------
@@ -101,7 +102,8 @@ def logistic_mixed_model(
     if status != "ok":
         return replace(empty, status=status)
     model = Laplace(y, design, groups=[codes for codes, _ in coded], sizes=list(n_groups.values()))
-    return _fit(model, random, empty, names=["intercept", *fixed], confidence=confidence)
+    with one_thread():
+        return _fit(model, random, empty, names=["intercept", *fixed], confidence=confidence)
 
 
 def _check(random: Sequence[Random]) -> None:

@@ -58,6 +58,11 @@ def single_threaded(model: Crossed) -> AbstractContextManager[object]:
     """Keep small matrices on one core, where threads would wait for each other."""
     if len(model.outer_square) > _ONE_THREAD:
         return nullcontext()
+    return one_thread()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Keep linear algebra on one core."""
     limits: AbstractContextManager[object] = _threads().limit(limits=1)
     return limits
 
