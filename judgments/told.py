@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from experiments.materials.markup import plain
 from experiments.models import Experiment, Sentence
 from judgments.models import Judgment
 from judgments.screens.page import direction
@@ -72,7 +73,7 @@ def _part(one: dict[str, Any], known: dict[str, tuple[str, str]]) -> dict[str, s
         "sentence_id": one.get("sentence_id", ""),
         "item": item,
         "condition": condition,
-        "text": one["text"],
+        "text": plain(one["text"]) if one.get("markup") else one["text"],
         "language": language,
         "direction": direction(language) if language else "auto",
     }

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from analysis.errors import BadInput
 from judgments.tasks.base import BadResponse, Option, is_correct
 from judgments.tasks.registry import get_task
 
@@ -53,3 +54,36 @@ def test_a_left_biased_participant_mostly_takes_the_first():
         for _ in range(500)
     ]
     assert answers.count("k3") / 500 > 0.7
+
+
+@pytest.mark.parametrize("word", ["both", "neither"])
+def test_both_and_neither_are_answers_only_where_they_are_offered(word):
+    with pytest.raises(BadResponse):
+        chosen(word)
+    settings = TASK.settings({f"offer_{word}": True})
+    answer = TASK.parse(word, settings, options=OPTIONS)
+    assert (answer.response, answer.value, answer.option_id) == (word, 0.5, "")
+    assert is_correct(answer, {"option": "x9"}) is False
+    assert [one["value"] for one in TASK.screen(settings, shown={})["buttons"]] == [word]
+
+
+@pytest.mark.parametrize("wrong", [{"undecided": "sometimes"}, {"offer_both": "yes"}, {"confirm": 1}])
+def test_a_treatment_nobody_knows_is_refused(wrong):
+    with pytest.raises(BadInput):
+        TASK.settings(wrong)
+
+
+@pytest.mark.parametrize("profile", ["honest", "careless", "left-biased", "random"])
+def test_simulated_participants_use_what_is_offered_where_they_feel_no_difference(profile):
+    rng, settings = np.random.default_rng(3), TASK.settings({"offer_both": True, "offer_neither": True})
+
+    def share(acceptability: float) -> float:
+        given = [
+            TASK.simulate(rng, settings, options=OPTIONS, acceptability=acceptability, profile=profile)
+            for _ in range(300)
+        ]
+        assert set(given) <= {"x9", "k3", "both", "neither"}
+        return sum(one in {"both", "neither"} for one in given) / 300
+
+    near, far = share(0.0), share(6.0)
+    assert near > far if profile in {"honest", "careless"} else abs(near - far) < 0.15

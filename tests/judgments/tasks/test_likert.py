@@ -63,3 +63,23 @@ def test_simulated_ratings_stay_on_the_scale(profile):
         for _ in range(50):
             rating = TASK.simulate(rng, settings, options=(), acceptability=z, profile=profile)
             TASK.parse(rating, settings, options=())
+
+
+def test_the_direction_turns_the_points_and_keeps_their_numbers():
+    settings = TASK.settings({"points": 3, "low_label": "bad", "high_label": "good", "high_first": True})
+    screen = TASK.screen(settings, shown={})
+    assert [(point["value"], point["label"]) for point in screen["points"]] == [
+        (3, "good"),
+        (2, ""),
+        (1, "bad"),
+    ]
+    assert [end["value"] for end in screen["ends"]] == [3, 1]
+    labelled = TASK.settings({"points": 3, "labels": ["bad", "so so", "good"], "high_first": True})
+    assert [point["label"] for point in TASK.screen(labelled, shown={})["points"]] == ["good", "so so", "bad"]
+    assert TASK.parse("3", labelled, options=()).value == 3
+
+
+def test_a_study_may_ask_to_confirm():
+    assert TASK.screen(TASK.settings({"confirm": True}), shown={})["confirm"] is True
+    with pytest.raises(BadInput):
+        TASK.settings({"confirm": "yes"})
