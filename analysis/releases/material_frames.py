@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.materials.markup import is_marked, plain
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
 
 SENTENCE_FIELDS = {
@@ -29,25 +30,33 @@ PAIR_FIELDS = {
 
 
 def sentence_frame(materials: MaterialSet | None) -> pd.DataFrame:
-    """One row per sentence, its text exactly as stored."""
+    """One row per sentence, its words exactly as stored, without inline markup."""
     rows = Sentence.objects.filter(material_set=materials) if materials else Sentence.objects.none()
-    return _frame(rows.order_by("pk").values_list(*SENTENCE_FIELDS), list(SENTENCE_FIELDS.values()))
+    return _frame(rows, {**SENTENCE_FIELDS, "attributes": "attributes"}, marked={"sentence": "attributes"})
 
 
 def pair_frame(materials: MaterialSet | None) -> pd.DataFrame:
     """One row per minimal pair, with the fields of its source."""
     rows = MinimalPair.objects.filter(material_set=materials) if materials else MinimalPair.objects.none()
-    return _frame(rows.order_by("pk").values_list(*PAIR_FIELDS), list(PAIR_FIELDS.values()))
+    members = {"good__attributes": "good_attributes", "bad__attributes": "bad_attributes"}
+    marked = {"sentence_good": "good_attributes", "sentence_bad": "bad_attributes"}
+    return _frame(rows, {**PAIR_FIELDS, **members}, marked=marked)
 
 
 def texts(experiment: Experiment) -> dict[str, str]:
-    """The text of every sentence of a study by its id."""
+    """The words of every sentence of a study by its id."""
     if experiment.materials_id is None:
         return {}
-    return dict(Sentence.objects.filter(material_set=experiment.materials_id).values_list("key", "text"))
+    found = Sentence.objects.filter(material_set=experiment.materials_id)
+    return {one.key: one.words for one in found.only("key", "text", "attributes")}
 
 
-def _frame(rows: Any, columns: list[str]) -> pd.DataFrame:
-    frame = pd.DataFrame(list(rows), columns=columns, dtype=object)
+def _frame(rows: Any, fields: dict[str, str], *, marked: dict[str, str]) -> pd.DataFrame:
+    """Rows in their order; of texts that hold markup, the words."""
+    columns = list(fields.values())
+    frame = pd.DataFrame(list(rows.order_by("pk").values_list(*fields)), columns=columns, dtype=object)
+    for text, attributes in marked.items():
+        has_markup = frame.pop(attributes).map(is_marked).astype(bool)
+        frame.loc[has_markup, text] = frame.loc[has_markup, text].map(plain)
     names = [name for name in ("paradigm", "phenomenon") if name in columns]
     return frame.fillna(dict.fromkeys(names, ""))

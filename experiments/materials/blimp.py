@@ -8,6 +8,7 @@ from typing import Any
 from analysis.errors import BadInput
 from experiments.materials.collection import Materials, Source, pair_frame, require_unique, sentence_frame
 from experiments.materials.encoding import Decoded, read_text
+from experiments.materials.markup import COLUMN, said
 from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE
 
 GOOD, BAD = "sentence_good", "sentence_bad"
@@ -131,6 +132,7 @@ def _assembled(lines: list[Line], sources: tuple[Source, ...]) -> Materials:
     )
     require_unique(pairs, "pair_id")
     members = ("good", GOOD, ACCEPTABLE), ("bad", BAD, UNACCEPTABLE)
+    markup = [{COLUMN: said(fields)} if said(fields) else {} for _, _, fields in lines]
     sentences = sentence_frame(
         sentence_id=[f"{pair_id}:{short}" for pair_id in pair_ids for short, _, _ in members],
         item=_twice(pair_ids),
@@ -140,6 +142,7 @@ def _assembled(lines: list[Line], sources: tuple[Source, ...]) -> Materials:
         text=[fields[name] for _, _, fields in lines for _, name, _ in members],
         expected=[ACCEPTABLE, UNACCEPTABLE] * len(lines),
         critical_region=[str(fields.get("crucial_item") or "") for _, _, fields in lines for _ in members],
+        attributes=[dict(one) for one in markup for _ in members],
         file=_twice(files),
         row=_twice(rows),
     )

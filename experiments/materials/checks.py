@@ -7,6 +7,7 @@ import pandas as pd
 
 from experiments.materials.characters import compared, quote_style, stray_characters
 from experiments.materials.collection import Materials
+from experiments.materials.markup import COLUMN, INLINE, has_tags, said
 from experiments.materials.report import Finding, Report
 from experiments.materials.schema import ACCEPTABLE, PAIR_FIELDS, SENTENCE_FIELDS, UNACCEPTABLE
 
@@ -172,6 +173,18 @@ def _unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Finding]
         yield Finding("warning", "unpaired", message, row["file"], row["row"], (row["sentence_id"],))
 
 
+def _markup(sentences: pd.DataFrame) -> Iterator[Finding]:
+    """Tags that are shown as typed, and a column ``markup`` that says what nobody understands."""
+    for row in _records(sentences):
+        word = said(row["attributes"])
+        if word not in {"", INLINE}:
+            message = f"column {COLUMN!r}: {word!r} is not understood; write {INLINE} or leave it empty."
+            yield Finding("error", "markup_unknown", message, row["file"], row["row"], (row["sentence_id"],))
+        elif not word and has_tags(row["text"]):
+            message = f"tags are shown as typed; a column {COLUMN!r} with {INLINE!r} makes them markup."
+            yield Finding("note", "tags_shown", message, row["file"], row["row"], (row["sentence_id"],))
+
+
 _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _too_long,
     _groups_differ,
@@ -181,6 +194,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _stray,
     _quote_styles,
     _unlabelled,
+    _markup,
 )
 _PAIR_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _pair_ids_too_long,

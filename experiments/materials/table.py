@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.collection import Materials, pair_frame, require_unique, sentence_frame
+from experiments.materials.markup import COLUMN, said
 from experiments.materials.pairing import pair_conditions
 from experiments.materials.report import Finding
 from experiments.materials.schema import (
@@ -208,6 +209,7 @@ def _wide(sheet: Sheet, columns: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Da
     for name in ("good", "bad"):
         _refuse_empty(sheet, columns, name, message="a pair with one member.")
     given = {name: _texts(sheet, columns, name) for name in WIDE_FIELDS}
+    markup = [{COLUMN: word} if (word := said(extras)) else {} for extras in _extras(sheet, columns)]
     stem = sheet.file.split(".")[0]
     numbered = [f"{stem}:{row}" for row in sheet.frame.index]
     pair_ids = [given_id or made for given_id, made in zip(given["pair_id"], numbered, strict=True)]
@@ -229,6 +231,7 @@ def _wide(sheet: Sheet, columns: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Da
             condition=[name] * len(items),
             text=given[name],
             expected=[status] * len(items),
+            attributes=[dict(one) for one in markup],
             **shared,
         )
         for name, status in (("good", ACCEPTABLE), ("bad", UNACCEPTABLE))

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from experiments.materials.markup import is_marked, plain
+
 
 class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
     """Questions asked of material sets."""
@@ -129,6 +131,11 @@ class Sentence(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def words(self) -> str:
+        """The text without inline markup: what a language model scores."""
+        return plain(self.text) if is_marked(self.attributes) else self.text
 
 
 class MinimalPair(models.Model):

@@ -21,7 +21,10 @@ class ShownSentenceSerializer(serializers.Serializer):
     """A sentence as it is to be shown."""
 
     id = serializers.CharField(help_text="Opaque; the answer to a forced choice.", allow_blank=True)
-    text = serializers.CharField()
+    text = serializers.CharField(help_text="Exactly as stored; without tags where it has inline markup.")
+    nodes = serializers.ListField(
+        required=False, help_text="Where it has markup: strings, and objects with tag, nodes, lang, dir."
+    )
     language = serializers.CharField(help_text="BCP 47.")
     direction = serializers.ChoiceField(["ltr", "rtl"])
 
@@ -56,7 +59,8 @@ class TrialPlanSerializer(serializers.Serializer):
     language = serializers.CharField()
     direction = serializers.ChoiceField(["ltr", "rtl"])
     task = PlannedTaskSerializer()
-    instructions = serializers.CharField(allow_blank=True)
+    instructions = serializers.CharField(allow_blank=True, help_text="As typed.")
+    instructions_nodes = serializers.ListField(help_text="Paragraphs, each a list as in a sentence's nodes.")
     resume_gap_s = serializers.IntegerField(help_text="Who was away longer reads the instructions first.")
     n_blocks = serializers.IntegerField()
     trials = PlannedTrialSerializer(many=True)
@@ -105,7 +109,9 @@ class ReceiptSerializer(serializers.Serializer):
         child=serializers.CharField(), help_text="Of these, trials that had another answer, which stands."
     )
     refused = RefusalSerializer(many=True)
-    feedback = serializers.DictField(help_text="Practice trials only: is_correct and text, by trial.")
+    feedback = serializers.DictField(
+        help_text="Practice trials only: is_correct, text and its paragraphs in nodes, by trial."
+    )
     position = serializers.IntegerField(help_text="Every trial up to this position has its answer.")
     complete = serializers.BooleanField()
     next = serializers.CharField(help_text="Address of the session's page.")

@@ -20,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework.views import APIView
 
 from experiments.languages import speaking, spoken_messages
+from experiments.materials.markup import as_nodes, paragraphs
 from judgments.api.session_schema import SessionJudgments, SessionPlan
 from judgments.models import Session
 from judgments.screens.page import direction
@@ -128,7 +129,10 @@ def _receipt(receipt: Receipt, token: str, *, refused: Sequence[Refusal] = ()) -
             "acknowledged": receipt.acknowledged,
             "kept_first": receipt.kept_first,
             "refused": [asdict(one) for one in (*refused, *receipt.refused)],
-            "feedback": receipt.feedback,
+            "feedback": {
+                trial: {**word, "nodes": [as_nodes(part) for part in paragraphs(word["text"])]}
+                for trial, word in receipt.feedback.items()
+            },
             "position": receipt.position,
             "complete": receipt.is_complete,
             "next": _page(token),

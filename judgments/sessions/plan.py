@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from experiments.materials.markup import as_nodes, paragraphs
 from judgments.models import Judgment, Session, Trial
 from judgments.sessions.protocol import Protocol, protocol_of
 
@@ -37,6 +38,7 @@ def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
             "parts": common,
         },
         "instructions": protocol.instructions.strip(),
+        "instructions_nodes": [as_nodes(part) for part in paragraphs(protocol.instructions)],
         "resume_gap_s": round(protocol.resume_gap.total_seconds()),
         "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
         "trials": [

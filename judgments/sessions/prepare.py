@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from experiments.materials.markup import is_marked
 from experiments.models import PlannedTrial, Sentence
 from judgments.models import Session, Trial
 from judgments.models.trial import new_public_id
@@ -91,8 +92,9 @@ def _sentence(planned: PlannedTrial, language: str) -> dict[str, Any]:
     return _entry(planned.payload, "sentence", language=language)
 
 
-def _text(sentence: Sentence, language: str) -> dict[str, str]:
-    return {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language or language}
+def _text(sentence: Sentence, language: str) -> dict[str, Any]:
+    shown = {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language or language}
+    return {**shown, "markup": True} if is_marked(sentence.attributes) else shown
 
 
 def _entry(payload: dict[str, Any], name: str, *, language: str) -> dict[str, str]:

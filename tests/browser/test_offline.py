@@ -1,4 +1,4 @@
-"""A session without a network: reload, a closed tab and a dead server in the middle, and what is forgotten."""
+"""A session without a network: reload, closed tab and dead server in the middle, and what is forgotten."""
 
 import os
 import re
@@ -52,7 +52,7 @@ def start(page: Page, session: Session) -> None:
 
 
 def cut(page: Page, *, offline: bool = True) -> None:
-    """Cut the network of pages and workers by the DevTools protocol's emulateNetworkConditions, or give it back."""
+    """Cut the network of pages and workers (Network.emulateNetworkConditions), or give it back."""
     page.context.set_offline(offline)
 
 

@@ -152,7 +152,8 @@ def test_practice_is_answered_with_its_feedback_and_nothing_else_is():
     session = begin(study(extras=(PRACTICE, CATCH), n_lists=1))
     practice, target, *_, catch = session.trials.all()
     found = send(session, row(practice), row(target), row(catch)).json()
-    assert found["feedback"] == {practice.public_id: {"is_correct": True, "text": "He needs goes."}}
+    said = {"is_correct": True, "text": "He needs goes.", "nodes": [["He needs goes."]]}
+    assert found["feedback"] == {practice.public_id: said}
 
 
 def test_one_bad_row_is_refused_and_the_others_are_kept():

@@ -9,9 +9,20 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// The few tags that keep their meaning in a text; the server reads them, nothing here is parsed as markup.
+const INLINE = new Set(["b", "br", "em", "i", "rp", "rt", "ruby", "s", "span", "strong", "sub", "sup", "u"]);
+
+export function inline(nodes) {
+  return nodes.flatMap((node) => {
+    if (typeof node === "string") return [node];
+    const inner = inline(node.nodes);
+    return INLINE.has(node.tag) ? [make(node.tag, { lang: node.lang, dir: node.dir }, ...inner)] : inner;
+  });
+}
+
 // A sentence exactly as stored, with its own language and direction.
-export function sentence({ text, language, direction }) {
-  return make("span", { class: "sentence", lang: language, dir: direction }, text);
+export function sentence({ text, nodes, language, direction }) {
+  return make("span", { class: "sentence", lang: language, dir: direction }, ...(nodes ? inline(nodes) : [text]));
 }
 
 // Fill the gaps of a translated text: "Block %(now)s of %(all)s".

@@ -1,6 +1,6 @@
 // Screens between trials: what the server would show, without asking it.
 
-import { fill, make, sentence } from "./dom.js";
+import { fill, inline, make, sentence } from "./dom.js";
 
 // Shows a screen to read; resolves when its button is pressed, or Enter.
 export function read(context, { title, body = [], button }) {
@@ -22,13 +22,8 @@ export function read(context, { title, body = [], button }) {
   }).finally(() => own.abort());
 }
 
-export function paragraphs(text) {
-  return make("div", { class: "prose" }, ...text.split(/\n\s*\n/).map((part) => lines(make("p"), part)));
-}
-
-function lines(element, text) {
-  text.split("\n").forEach((line, place) => element.append(...(place ? [make("br"), line] : [line])));
-  return element;
+export function paragraphs(parts) {
+  return make("div", { class: "prose" }, ...parts.map((nodes) => make("p", {}, ...inline(nodes))));
 }
 
 export function pause(context, { plan, block }) {
@@ -46,9 +41,9 @@ export function ready(context, { plan }) {
 }
 
 export function welcomeBack(context, { plan }) {
-  const { words, instructions } = plan;
+  const { words, instructions_nodes: instructions } = plan;
   const body = [make("p", {}, words.kept_so_far)];
-  if (instructions) body.push(make("h2", {}, words.instructions), paragraphs(instructions));
+  if (instructions.length) body.push(make("h2", {}, words.instructions), paragraphs(instructions));
   return read(context, { title: words.welcome_back, body, button: words.go_on });
 }
 
@@ -62,7 +57,7 @@ export function feedback(context, { plan, trial, response, said }) {
   const body = shown.map((one) => make("p", { class: "shown" }, sentence(one)));
   const answer = make("strong", { class: "num" }, trial.parts.buttons?.find((one) => one.value === response)?.label ?? response);
   body.push(make("p", { class: "quiet" }, ...(chosen ? [words.you_chose] : [words.your_answer, " ", answer])));
-  if (said.text) body.push(paragraphs(said.text));
+  if (said.nodes.length) body.push(paragraphs(said.nodes));
   return read(context, { title, body, button: words.continue });
 }
 

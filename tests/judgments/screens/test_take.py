@@ -97,10 +97,10 @@ def test_parameters_of_the_link_are_kept_and_who_it_names_goes_to_the_vault(clie
 
 
 def test_texts_are_shown_in_the_studys_language_and_direction(client):
-    study(language="he", consent="<b>שלום</b> & ברוכים")
+    study(language="he", consent="<b>שלום</b> & <h2>ברוכים</h2>")
     html = client.get(LINK).content.decode()
     assert '<html lang="he" dir="rtl">' in html
-    assert "&lt;b&gt;שלום&lt;/b&gt; &amp; ברוכים" in html
+    assert "<b>שלום</b> &amp; &lt;h2&gt;ברוכים&lt;/h2&gt;" in html
 
 
 def test_pages_are_never_kept_by_the_browser_and_need_no_other_host(client):

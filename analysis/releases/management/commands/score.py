@@ -74,7 +74,8 @@ class Command(ContractCommand):
         if options["sentences"]:
             return read_sentences(options["sentences"])
         stored = Sentence.objects.filter(material_set=find_materials(options["materials"])).order_by("pk")
-        return pd.DataFrame(list(stored.values_list("key", "text")), columns=["sentence_id", "sentence"])
+        words = [(one.key, one.words) for one in stored.only("key", "text", "attributes")]
+        return pd.DataFrame(words, columns=["sentence_id", "sentence"])
 
     def tell(self, scored: ScoredSentences, to: Path, *, as_json: bool) -> None:
         """What was written, and a hint when the model does not know many of the words."""

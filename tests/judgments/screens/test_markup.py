@@ -1,0 +1,104 @@
+"""Inline markup on a session's pages: the study's texts, and sentences that say they carry it."""
+
+import pytest
+
+from experiments.intake import About, store_materials
+from experiments.materials.detect import read_materials
+from experiments.models import Sentence
+from judgments.models import Session, Trial
+from tests import cast
+from tests.judgments.screens.walk import action, consent, hidden
+
+pytestmark = pytest.mark.django_db
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+SAFE = "&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;"
+MARKED = '<em>She</em> saw <u>him</u> &lt; <span lang="de">sich</span>.'
+
+
+def marked_study(good=MARKED, bad="a < b & c", **fields):
+    """A study whose good member carries markup; the bad one is plain text."""
+    materials = cast.material_set(n_items=1, texts=(good.replace("{", "{{"), bad))
+    Sentence.objects.filter(condition="good").update(attributes={"markup": "inline"})
+    return cast.study("agreement", materials=materials, n_lists=1, instructions="", **fields)
+
+
+def test_a_marked_sentence_is_shown_with_its_markup_and_a_plain_one_as_typed(client):
+    marked_study()
+    html = client.get(consent(client, "/take/agreement/")).content.decode()
+    assert '<em>She</em> saw <u>him</u> &lt; <span lang="de">sich</span>.</span>' in html
+    assert ">a &lt; b &amp; c</span>" in html
+
+
+def test_the_plan_holds_the_words_and_the_parts_of_a_marked_sentence(client):
+    marked_study()
+    token = consent(client, "/take/agreement/").strip("/").split("/")[-1]
+    (trial,) = client.get(f"/api/v1/sessions/{token}/plan/").json()["trials"]
+    marked, plain = sorted(trial["options"], key=lambda one: "nodes" not in one)
+    assert marked["text"] == "She saw him < sich." and plain["text"] == "a < b & c"
+    assert marked["nodes"][0] == {"tag": "em", "nodes": ["She"]} and "nodes" not in plain
+    kept = {one["text"] for one in Trial.objects.get().shown["options"]}
+    assert kept == {MARKED, "a < b & c"}  # the trial keeps what was shown, tags and all
+
+
+def test_tags_in_a_sentence_that_says_nothing_are_shown_as_typed(client):
+    marked_study(bad="<b>bold</b>")
+    html = client.get(consent(client, "/take/agreement/")).content.decode()
+    assert "&lt;b&gt;bold&lt;/b&gt;" in html
+
+
+def test_a_script_in_a_marked_sentence_is_text(client):
+    marked_study(good="<em>x</em> " + EVIL)
+    html = client.get(consent(client, "/take/agreement/")).content.decode()
+    assert f"<em>x</em> {SAFE}" in html and "<script>alert" not in html and "<img" not in html
+
+
+def test_a_model_scores_the_words(client):
+    marked_study()
+    assert {one.words for one in Sentence.objects.all()} == {"She saw him < sich.", "a < b & c"}
+
+
+TEXT = "One <em>clear</em> text & more.\n\nSecond <b>paragraph</b> " + EVIL
+SHOWN = f"<p>One <em>clear</em> text &amp; more.</p>\n<p>Second <b>paragraph</b> {SAFE}</p>"
+
+
+def test_every_text_of_a_study_keeps_its_inline_tags_and_nothing_else(client):
+    question = {"name": "q", "label": f"Do you <em>speak</em> it? {EVIL}", "type": "choice", "required": True}
+    question |= {"choices": ["<u>yes</u>", f"no {EVIL}"], "help": f"<b>Any</b> dialect {EVIL}"}
+    quiz = [{"question": f"What <b>counts</b>? {EVIL}", "right": "<em>sound</em>", "wrong": [EVIL]}]
+    texts = {"consent": TEXT, "instructions": TEXT, "debrief": TEXT}
+    study = cast.study("agreement", n_lists=1, **texts, questionnaire=[question], quiz=quiz)
+    pages = [client.get("/take/agreement/").content.decode()]
+    session = consent(client, "/take/agreement/")
+    pages.append(client.get(session).content.decode())
+    client.post(action(pages[-1]), {"q": "<u>yes</u>"})
+    pages.append(client.get(session).content.decode())
+    client.post(action(pages[-1]), {"mark": hidden(pages[-1], "mark")})
+    pages.append(client.get(session).content.decode())
+    done = cast.sit(study, "quentin")
+    pages.append(client.get(f"/s/{done.token}/").content.decode())
+    assert [SHOWN in page for page in pages] == [True, False, True, False, True]
+    assert f"Do you <em>speak</em> it? {SAFE}" in pages[1] and f"<b>Any</b> dialect {SAFE}" in pages[1]
+    assert "<span><u>yes</u></span>" in pages[1] and f"<span>no {SAFE}</span>" in pages[1]
+    assert f"What <b>counts</b>? {SAFE}" in pages[3] and "<em>sound</em>" in pages[3]
+    assert not any("<script>alert" in page or "<img" in page for page in pages)
+    assert Session.objects.get(pk=done.pk).participant.background == {}
+    plan = client.get(f"/api/v1{session.replace('/s/', '/sessions/')}plan/").json()
+    assert plan["instructions"] == TEXT
+    assert plan["instructions_nodes"][0] == ["One ", {"tag": "em", "nodes": ["clear"]}, " text & more."]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (
+            "pairs.jsonl",
+            '{"sentence_good": "<em>a</em> b", "sentence_bad": "b a", "UID": "x", "markup": "inline"}',
+        ),
+        ("pairs.csv", "good,bad,Markup\n<em>a</em> b,b a,Inline\n"),
+        ("one.csv", "sentence_id,sentence,markup\n1,<em>a</em> b,inline\n2,b a,\n"),
+    ],
+)
+def test_a_file_says_by_its_column_that_sentences_carry_markup(tmp_path, name, content):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    store_materials(read_materials([tmp_path / name]), About("marked"))
+    assert Sentence.objects.get(text="<em>a</em> b").words == "a b"
