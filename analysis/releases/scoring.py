@@ -167,7 +167,9 @@ def kind_of(filename: str) -> str:
 def score(run: ScoringRun, *, progress: Progress) -> Scored:
     """Score every sentence of the run's material set; sentences without a score are named."""
     sentences = list(
-        Sentence.objects.filter(material_set=run.material_set).order_by("pk").only("key", "text", "attributes")
+        Sentence.objects.filter(material_set=run.material_set)
+        .order_by("pk")
+        .only("key", "text", "attributes")
     )
     if not sentences:
         raise BadInput(f"material set {run.material_set} has no sentences.")
