@@ -34,3 +34,11 @@ def shared_vectors() -> dict[str, Any]:
     if not path.exists():
         pytest.skip(f"the test vectors are not here: put them at {path} to run this test")
     return {vector["id"]: vector for vector in json.loads(path.read_text())["vectors"]}
+
+
+@pytest.fixture(autouse=True)
+def _forget_frozen_lists() -> None:
+    """Lists never change, so a process keeps them; the test database gives their ids anew."""
+    from judgments.sessions.prepare import places_of
+
+    places_of.cache_clear()

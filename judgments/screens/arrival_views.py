@@ -6,22 +6,31 @@ in-app browsers and frames drop cookies, and the key also makes a double click o
 """
 
 import secrets
+from functools import lru_cache
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from experiments.languages import speaking
-from experiments.models import Experiment
+from experiments.lifecycle import FROZEN_FIELDS
+from experiments.models import Experiment, ExperimentVersion
 from judgments.models import PlatformIdentity, Session
 from judgments.screens.page import closed, not_found, page
 from judgments.sessions.arrive import Arrival, arrive, refuse
+from judgments.sessions.compiled import Compiled
 from judgments.sessions.enough import check_wanted
-from judgments.sessions.places import StudyClosed, check_invited, check_open, comes_again
+from judgments.sessions.places import (
+    StudyClosed,
+    check_invited,
+    check_open,
+    comes_again,
+)
 from judgments.sessions.protocol import Protocol, protocol_of
 
 PERSON = "participant"  # what a link may call a person; kept in the vault only
@@ -36,19 +45,33 @@ PERSONAL = {
     "email",
     "name",
 }
+KEY_HERE = secrets.token_urlsafe(24).encode()  # nobody writes this into a consent text
 A_MONTH_S = 30 * 24 * 3600
+
+
+# Texts come from the version's protocol; whatever else is left out here is read when it is asked for.
+_opened = Compiled(
+    lambda slug: (
+        ExperimentVersion.objects.filter(
+            experiment__slug=slug, experiment__origin=Experiment.Origin.COLLECTED, is_preview=False
+        )
+        .select_related("experiment")
+        .defer(
+            "snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS if name not in {"slug", "title"})
+        )
+        .order_by("-number")[:1]
+    )
+)
 
 
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the consent screen, or act on its answer."""
-    experiment = Experiment.objects.filter(slug=slug, origin=Experiment.Origin.COLLECTED).first()
-    version = experiment.current_version() if experiment else None
-    if experiment is None:
-        return not_found(request)
+    version = _opened.first(slug)
     if version is None:
-        return closed(request, "not_open", title=experiment.title, language=experiment.language)
+        return _never_opened(request, slug)
+    experiment = version.experiment
     earlier = _returning(request, experiment)
     if earlier is not None and not comes_again(earlier, experiment):
         return _enter(earlier)
@@ -56,7 +79,7 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
     with speaking(protocol.language):
         try:
             if request.method == "POST":
-                return _answered(request, experiment, protocol, earlier=earlier)
+                return _answered(request, version, protocol, earlier=earlier)
             check_open(experiment)
             check_invited(experiment, earlier)
             check_wanted(experiment)  # here only: whoever is asked for consent may begin
@@ -65,21 +88,33 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
         return _ask(request, protocol)
 
 
+def _never_opened(request: HttpRequest, slug: str) -> HttpResponse:
+    """A study that nobody could take yet, or no study."""
+    experiment = Experiment.objects.filter(slug=slug, origin=Experiment.Origin.COLLECTED).first()
+    if experiment is None:
+        return not_found(request)
+    return closed(request, "not_open", title=experiment.title, language=experiment.language)
+
+
 def _ask(request: HttpRequest, protocol: Protocol, *, problem: str = "") -> HttpResponse:
-    return page(
-        request,
-        "consent",
-        language=protocol.language,
-        title=protocol.title,
-        text=consent_text(protocol),
-        key=signing.dumps(secrets.token_urlsafe(12), salt="arrival"),
-        problem=problem,
-    )
+    key = signing.dumps(secrets.token_urlsafe(12), salt="arrival")
+    response = HttpResponse(_consent_page(protocol.title, consent_text(protocol), protocol.language, problem))
+    response.content = response.content.replace(KEY_HERE, key.encode())
+    add_never_cache_headers(response)
+    return response
+
+
+@lru_cache(maxsize=100)
+def _consent_page(title: str, text: str, language: str, problem: str) -> str:
+    """The consent screen of a study, which differs between participants by its key only."""
+    told = {"title": title, "text": text, "problem": problem, "key": KEY_HERE.decode()}
+    return page(None, "consent", language=language, **told).content.decode()
 
 
 def _answered(
-    request: HttpRequest, experiment: Experiment, protocol: Protocol, *, earlier: Session | None
+    request: HttpRequest, version: ExperimentVersion, protocol: Protocol, *, earlier: Session | None
 ) -> HttpResponse:
+    experiment = version.experiment
     arrival = _arrival(request, earlier=earlier.token if earlier else "")
     answer = request.POST.get("consent")
     if arrival is None or answer not in {"yes", "no"}:
@@ -87,7 +122,7 @@ def _answered(
     if answer == "no":
         refuse(experiment, arrival, consent_text=consent_text(protocol))
         return page(request, "refused", language=protocol.language, title=protocol.title)
-    return _enter(arrive(experiment, arrival, consent_text=consent_text(protocol)))
+    return _enter(arrive(experiment, arrival, consent_text=consent_text(protocol), version=version))
 
 
 def _arrival(request: HttpRequest, *, earlier: str = "") -> Arrival | None:
@@ -108,14 +143,16 @@ def _arrival(request: HttpRequest, *, earlier: str = "") -> Arrival | None:
 
 def _returning(request: HttpRequest, experiment: Experiment) -> Session | None:
     """The session this person already has here: by the link's name for them, else by the cookie."""
+    person, token = request.GET.get(PERSON, "")[:200], request.COOKIES.get(_cookie(experiment), "")
+    if not person and not token:
+        return None
     sessions = Session.objects.filter(experiment=experiment).exclude(status=Session.Status.REFUSED)
-    if person := request.GET.get(PERSON, "")[:200]:
+    if person:
         identity = PlatformIdentity.objects.filter(
             experiment=experiment, recruiter="direct", external_id=person
         ).first()
         return sessions.filter(participant=identity.participant_id).last() if identity else None
-    token = request.COOKIES.get(_cookie(experiment), "")
-    return sessions.filter(token=token).first() if token else None
+    return sessions.filter(token=token).first()
 
 
 def _enter(session: Session) -> HttpResponse:

@@ -5,6 +5,7 @@ no CSRF cookie, and a session also works where cookies are dropped.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 
 from django import forms
@@ -15,6 +16,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from experiments.languages import speaking
+from experiments.lifecycle import FROZEN_FIELDS
 from judgments.models import Session
 from judgments.screens.forms import TRAP, Questionnaire
 from judgments.screens.page import closed, not_found, page
@@ -23,6 +25,7 @@ from judgments.screens.trial_screen import feedback_context, progress, trial_con
 from judgments.screens.warm_up import warm_up_context
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
+from judgments.sessions.compiled import Compiled
 from judgments.sessions.completion import way_back
 from judgments.sessions.comprehension import attempt_of, take_attempt
 from judgments.sessions.erase import BY_PARTICIPANT, erase
@@ -38,6 +41,16 @@ from judgments.tasks.base import BadResponse
 View = Callable[..., HttpResponse]
 
 
+# Texts and task come from the protocol; whatever else is left out here is read when it is asked for.
+_of_token = Compiled(
+    lambda token: (
+        Session.objects.select_related("experiment", "version")
+        .defer("version__snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS))
+        .filter(token=token)
+    )
+)
+
+
 def in_session(view: View) -> View:
     """Find the session of the token; turn what may happen to it into a kind page."""
 
@@ -45,8 +58,7 @@ def in_session(view: View) -> View:
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
-        sessions = Session.objects.select_related("experiment__materials", "version", "participant", "list")
-        session = sessions.defer("version__snapshot").filter(token=token).first()
+        session = _of_token.first(token)
         if session is None:
             return _over(not_found(request))
         protocol = protocol_of(session.version)
@@ -145,8 +157,7 @@ def answer(request: HttpRequest, session: Session, public_id: str) -> HttpRespon
         return not_found(request)
     except BadResponse as problem:
         trial = session.trials.get(public_id=public_id)
-        n_blocks = next_step(session).n_blocks
-        step = Step("trial", trial=trial, n_blocks=n_blocks)
+        step = replace(next_step(session), screen="trial", trial=trial)
         return screen(request, session, step, problem=problem.said_in(gettext), given=response, status=422)
     if next_step(session).screen == "finish":
         finish(session)
@@ -192,5 +203,5 @@ def screen(
         context |= trial_context(step, protocol, problem=problem, given=given)
     elif step.screen == "feedback":
         context |= feedback_context(step, protocol)
-    context["progress"] = progress(session, step)
+    context["progress"] = progress(step)
     return page(request, step.screen, language=protocol.language, status=status, **context)

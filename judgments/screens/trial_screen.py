@@ -8,7 +8,6 @@ from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
 from experiments.materials.markup import as_nodes, plain
-from judgments.models import Session
 from judgments.screens.page import direction
 from judgments.sessions.advance import Step
 from judgments.sessions.protocol import Protocol
@@ -97,7 +96,7 @@ def _response(response: str, protocol: Protocol) -> str:
     return str(protocol.settings.get(f"{response}_label", response))
 
 
-def progress(session: Session, step: Step) -> dict[str, Any]:
+def progress(step: Step) -> dict[str, Any]:
     """Honest progress: blocks where there are several, else trials."""
     if step.trial is None or step.screen not in {"trial", "break"}:
         return {}
@@ -111,6 +110,5 @@ def progress(session: Session, step: Step) -> dict[str, Any]:
         ]
         text = _("Block %(now)s of %(all)s") % {"now": now, "all": step.n_blocks}
         return {"text": text, "blocks": marks, "now": now, "all": step.n_blocks}
-    trials = session.trials.exclude(kind="practice")
-    done, all_ = trials.filter(judgment__isnull=False).count(), trials.count()
-    return {"text": _("%(now)s of %(all)s") % {"now": min(done + 1, all_), "all": all_}}
+    now = min(step.n_answered + 1, step.n_trials)
+    return {"text": _("%(now)s of %(all)s") % {"now": now, "all": step.n_trials}}

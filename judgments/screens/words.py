@@ -1,10 +1,19 @@
 """The words of the trial engine, in the participant's language."""
 
+from functools import cache
+
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 
 def engine_words() -> dict[str, str]:
     """Every text the engine shows; the same sentences as on the pages without JavaScript."""
+    return _words(get_language())
+
+
+@cache
+def _words(language: str | None) -> dict[str, str]:
+    """The same, put together once in a process for each language."""
     return {
         "saved": _("Answers saved"),
         "saving": _("Saving your answers"),

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from django.db.models import Max, Q
+from django.db import connection
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
+from judgments.sessions.compiled import Compiled
 from judgments.sessions.lease import renew
 from judgments.sessions.protocol import protocol_of
 
@@ -29,8 +31,10 @@ Screen = Literal[
 ]
 
 
+PRACTICE = Q(kind="practice")
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
+FIRST_SHOWN = f'UPDATE "{Trial._meta.db_table}" SET shown_at = %s WHERE id = %s AND shown_at IS NULL'
 WARM_UP = {"training": "training-1", "modulus": "modulus"}  # where somebody is who comes to it
 BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
@@ -98,6 +102,8 @@ class Step:
     screen: Screen
     trial: Trial | None = None
     n_blocks: int = 1
+    n_trials: int = 0  # without practice
+    n_answered: int = 0
     ahead: str = ""  # the warm-up that comes next, if one does
 
     @property
@@ -110,7 +116,9 @@ class Step:
 def next_step(session: Session) -> Step:
     """Find the step of a session as it is now."""
     protocol = protocol_of(session.version)
-    trial = session.trials.filter(judgment__isnull=True).order_by("position").first()
+    trial = _first_open.first(session.pk)
+    if trial is not None:
+        trial.session = session
     lease_ran_out = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
         State(
@@ -131,8 +139,33 @@ def next_step(session: Session) -> Step:
     if screen == "feedback":
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
-    blocks = session.trials.aggregate(n=Max("block", filter=~Q(kind="practice")))
-    return Step(screen, trial=trial, n_blocks=blocks["n"] or 1, ahead=_ahead(screen, protocol.warm_up))
+    n_blocks, n_trials, n_answered = _extent.first(session.pk) or (None, 0, 0)
+    return Step(
+        screen,
+        trial=trial,
+        n_blocks=n_blocks or 1,
+        n_trials=n_trials,
+        n_answered=n_answered,
+        ahead=_ahead(screen, protocol.warm_up),
+    )
+
+
+_first_open = Compiled(
+    lambda session: Trial.objects.filter(session=session, judgment__isnull=True).order_by("position")[:1]
+)
+_extent = Compiled(
+    lambda session: (
+        Trial.objects.filter(session=session)
+        .order_by()
+        .values("session")
+        .annotate(
+            n_blocks=Max("block", filter=~PRACTICE),
+            n_trials=Count("pk", filter=~PRACTICE),
+            n_answered=Count("judgment", filter=~PRACTICE),
+        )
+        .values_list("n_blocks", "n_trials", "n_answered")
+    )
+)
 
 
 def _ahead(screen: Screen, warm_up: tuple[str, ...]) -> str:
@@ -181,4 +214,6 @@ def show(trial: Trial) -> None:
     """Note on the server's clock when a trial was first shown."""
     if trial.shown_at is None:
         trial.shown_at = timezone.now()
-        Trial.objects.filter(pk=trial.pk, shown_at__isnull=True).update(shown_at=trial.shown_at)
+        now = connection.ops.adapt_datetimefield_value(trial.shown_at)
+        with connection.cursor() as cursor:
+            cursor.execute(FIRST_SHOWN, [now, trial.pk])

@@ -12,6 +12,7 @@ from django.utils import timezone
 from experiments.design.balance import least_filled
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from judgments.models import Consent, Participant, PlatformIdentity, Session
+from judgments.sessions.compiled import insert
 from judgments.sessions.lease import take_back
 from judgments.sessions.places import (
     StudyClosed,
@@ -22,8 +23,10 @@ from judgments.sessions.places import (
     is_test_run,
     lease_end,
     locked_lists,
+    newest_version,
+    refresh,
 )
-from judgments.sessions.prepare import prepare_trials
+from judgments.sessions.prepare import prepare_trials, write_trials
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,21 @@ class Arrival:
     earlier: str = ""
 
 
-def arrive(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> Session:
+def arrive(
+    experiment: Experiment, arrival: Arrival, *, consent_text: str, version: ExperimentVersion | None = None
+) -> Session:
     """Take the least-filled list for this arrival, or find the session it already has.
 
+    ``version`` is the one whose consent was given, with the study just read; otherwise the newest.
     Raises :class:`~judgments.sessions.places.StudyClosed` when there is no place.
     """
-    session = _take_place(experiment, arrival, consent_text)
-    if session.status != Session.Status.REFUSED:
+    if version is None:
+        version = newest_version(experiment)
+        refresh(experiment)
+    if version is None:
+        raise StudyClosed("not_open")
+    session, is_new = _take_place(version, arrival, consent_text)
+    if not is_new and session.status != Session.Status.REFUSED:
         prepare_trials(session)
     return session
 
@@ -84,44 +95,53 @@ def pseudonym(experiment: Experiment, key: str) -> str:
 
 
 @transaction.atomic
-def _take_place(experiment: Experiment, arrival: Arrival, consent_text: str) -> Session:
-    version = experiment.current_version()
-    if version is None:
-        raise StudyClosed("not_open")
-    experiment.refresh_from_db(fields=["current_round"])
+def _take_place(version: ExperimentVersion, arrival: Arrival, consent_text: str) -> tuple[Session, bool]:
+    """The session of this arrival, and whether it begins now, its trials written."""
+    experiment = version.experiment
     lists = locked_lists(version, round_number=experiment.current_round)
-    participant = _participant(experiment, arrival)
-    earlier = participant.sessions.exclude(status=Session.Status.REFUSED).order_by("-pk").first()
+    participant, is_new = _participant(experiment, arrival)
+    earlier = None if is_new else _latest(participant)
     if earlier is not None and not comes_again(earlier, experiment):
         if earlier.status == Session.Status.ABANDONED:
             take_back(earlier)
-        return earlier
-    experiment.refresh_from_db(fields=["status", "max_participants", "lease_minutes"])
+        return earlier, False
+    refresh(experiment)
     check_open(experiment)
     check_invited(experiment, earlier)
     is_test = is_test_run(experiment)
     session = new_session(version, participant, arrival, lists=lists, is_test=is_test)
     note_consent(session, consent_text, given=True)
-    return session
+    write_trials(session)
+    return session, True
 
 
-def _participant(experiment: Experiment, arrival: Arrival) -> Participant:
-    """The person of this arrival, found by what the link calls them or by the arrival's own key."""
+def _latest(participant: Participant) -> Session | None:
+    return participant.sessions.exclude(status=Session.Status.REFUSED).order_by("-pk").first()
+
+
+def _participant(experiment: Experiment, arrival: Arrival) -> tuple[Participant, bool]:
+    """The person of this arrival, found by what the link calls them or by the arrival's own key.
+
+    Also says whether the person is new.
+    """
     if arrival.external_id:
         known = PlatformIdentity.objects.filter(
             experiment=experiment, recruiter=arrival.recruiter, external_id=arrival.external_id
         )
         if identity := known.select_related("participant").first():
-            return identity.participant
+            return identity.participant, False
     elif arrival.earlier:
         before = Session.objects.filter(experiment=experiment, token=arrival.earlier)
         if session := before.select_related("participant").first():
-            return session.participant
-    person, _ = Participant.objects.get_or_create(
+            return session.participant, False
+    person = Participant(
         experiment=experiment,
         pseudonym=pseudonym(experiment, arrival.key),
-        defaults={"is_simulated": arrival.is_simulated},
+        is_simulated=arrival.is_simulated,
     )
+    is_new = insert(person, unless_there=True)
+    if not is_new:
+        person = Participant.objects.get(experiment=experiment, pseudonym=person.pseudonym)
     if arrival.external_id:
         PlatformIdentity.objects.get_or_create(
             participant=person,
@@ -131,7 +151,7 @@ def _participant(experiment: Experiment, arrival: Arrival) -> Participant:
                 "external_id": arrival.external_id,
             },
         )
-    return person
+    return person, is_new
 
 
 def new_session(
@@ -147,7 +167,7 @@ def new_session(
     if not lists:
         raise StudyClosed("not_open")
     seed = secrets.randbits(48)
-    return Session.objects.create(
+    session = Session(
         experiment=experiment,
         version=version,
         participant=participant,
@@ -162,13 +182,11 @@ def new_session(
         user_agent=arrival.user_agent[:300],
         attributes={"link": arrival.link} if arrival.link else {},
     )
+    insert(session)
+    return session
 
 
 def note_consent(session: Session, text: str, *, given: bool) -> None:
     """Note the answer and which text it was given to."""
-    Consent.objects.create(
-        participant=session.participant,
-        session=session,
-        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
-        given=given,
-    )
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    insert(Consent(participant=session.participant, session=session, text_sha256=digest, given=given))

@@ -10,7 +10,8 @@ from experiments.design.balance import fewest_planned
 from experiments.models import Experiment, PresentationList
 from experiments.rounds import round_now
 from experiments.showings import showings_of
-from judgments.sessions.places import StudyClosed, filled, is_test_run
+from judgments.sessions.compiled import Compiled
+from judgments.sessions.places import StudyClosed, filled, is_test_run, newest_version
 
 Showings = tuple[dict[int, int], ...]
 
@@ -30,14 +31,21 @@ def has_enough(experiment: Experiment) -> bool:
     here = round_now(experiment)
     if not here.target_judgments or is_test_run(experiment):
         return False
-    version = experiment.current_version()
-    shown = PresentationList.objects.filter(experiment=experiment, version__is_preview=False)
-    lists = shown.filter(round=here.number).order_by("pk")
-    known = tuple(lists.values_list("pk", "version", "version__sha256", "n_trials"))
+    version = newest_version(experiment)
+    known = tuple(_shown(experiment.pk, here.number))
     if version is None or not known:
         return False
     counts = filled([pk for pk, *_ in known], is_test=False)
     return fewest_planned(showings(known, version.pk), counts) >= here.target_judgments
+
+
+_shown = Compiled(
+    lambda experiment, number: (
+        PresentationList.objects.filter(experiment=experiment, version__is_preview=False, round=number)
+        .order_by("pk")
+        .values_list("pk", "version", "version__sha256", "n_trials")
+    )
+)
 
 
 @lru_cache(maxsize=200)

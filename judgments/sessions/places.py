@@ -8,6 +8,9 @@ from django.utils import timezone
 from experiments.models import Experiment, ExperimentVersion, PresentationList
 from experiments.rounds import round_now
 from judgments.models import Session
+from judgments.sessions.compiled import Compiled
+
+LIVE = ("status", "max_participants", "lease_minutes", "current_round")
 
 
 class StudyClosed(Exception):
@@ -33,6 +36,32 @@ def is_test_run(experiment: Experiment) -> bool:
     return experiment.status == Experiment.Status.PILOT
 
 
+def newest_version(experiment: Experiment) -> ExperimentVersion | None:
+    """The version that people who arrive now begin with; its snapshot is read when it is asked for."""
+    version = _newest.first(experiment.pk)
+    if version is not None:
+        version.experiment = experiment
+    return version
+
+
+_newest = Compiled(
+    lambda experiment: (
+        ExperimentVersion.objects.filter(experiment=experiment, is_preview=False)
+        .order_by("-number")
+        .defer("snapshot")[:1]
+    )
+)
+
+
+def refresh(experiment: Experiment) -> None:
+    """Read again what may have changed, above all while an arrival waited for its turn."""
+    for name, value in zip(LIVE, _live.first(experiment.pk), strict=True):
+        setattr(experiment, name, value)
+
+
+_live = Compiled(lambda pk: Experiment.objects.filter(pk=pk).values_list(*LIVE))
+
+
 def check_open(experiment: Experiment) -> None:
     """Raise :class:`StudyClosed` unless the study takes participants and has a place left."""
     if not experiment.is_taking_participants:
@@ -42,9 +71,20 @@ def check_open(experiment: Experiment) -> None:
     if most is None:
         return
     counted = {"is_test": is_test_run(experiment), "version__is_preview": False}
-    sessions = Session.objects.filter(in_round(experiment), experiment=experiment, **counted)
-    if sessions.filter(holding(timezone.now())).count() >= most:
+    held = _all_held(timezone.now(), experiment.pk, here=in_round(experiment), **counted)
+    if sum(n for (n,) in held) >= most:
         raise StudyClosed("full")
+
+
+_all_held = Compiled(
+    lambda now, experiment, here, **counted: (
+        Session.objects.filter(holding(now), here, experiment=experiment, **counted)
+        .order_by()
+        .values("experiment")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    )
+)
 
 
 def in_round(experiment: Experiment) -> Q:
@@ -74,16 +114,30 @@ def locked_lists(version: ExperimentVersion, *, round_number: int = 1) -> list[i
 
     SQLite has no row locks; there the transaction itself is immediate and holds the whole database.
     """
-    rows = PresentationList.objects.select_for_update(no_key=True).order_by("pk")
-    return list(rows.filter(version=version, round=round_number).values_list("pk", flat=True))
+    return [pk for (pk,) in _locked(version.pk, round_number)]
+
+
+_locked = Compiled(
+    lambda version, number: (
+        PresentationList.objects.select_for_update(no_key=True)
+        .filter(version=version, round=number)
+        .order_by("pk")
+        .values_list("pk")
+    )
+)
 
 
 def filled(list_ids: list[int], *, is_test: bool) -> dict[int, int]:
     """Completed and live sessions of each list."""
-    counts = (
-        Session.objects.filter(holding(timezone.now()), list__in=list_ids, is_test=is_test)
+    counts = _held(timezone.now(), *list_ids, is_test=is_test) if list_ids else ()
+    return {**dict.fromkeys(list_ids, 0), **dict(counts)}
+
+
+_held = Compiled(
+    lambda now, *lists, is_test: (
+        Session.objects.filter(holding(now), list__in=lists, is_test=is_test)
         .order_by()
         .values_list("list")
         .annotate(n=Count("pk"))
     )
-    return {**dict.fromkeys(list_ids, 0), **dict(counts)}
+)

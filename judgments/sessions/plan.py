@@ -6,6 +6,7 @@ from django.db.models import Exists, OuterRef
 
 from experiments.materials.markup import as_nodes, paragraphs
 from judgments.models import Judgment, Session, Trial
+from judgments.sessions.compiled import Compiled
 from judgments.sessions.protocol import Protocol, protocol_of
 
 FORMAT = 1
@@ -19,12 +20,7 @@ def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
     are not told apart, and no trial says which answer is expected.
     """
     protocol = protocol_of(session.version)
-    answered = Judgment.objects.filter(trial=OuterRef("pk"))
-    trials = list(
-        session.trials.annotate(is_answered=Exists(answered))
-        .order_by("position")
-        .only("public_id", "position", "block", "kind", "shown", "session_id")
-    )
+    trials = _trials(session.pk)
     parts = [protocol.task.screen(protocol.settings, shown=trial.shown) for trial in trials]
     common = parts[0] if parts else {}
     return {
@@ -46,6 +42,16 @@ def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
             for trial, own in zip(trials, parts, strict=True)
         ],
     }
+
+
+_trials = Compiled(
+    lambda session: (
+        Trial.objects.filter(session=session)
+        .annotate(is_answered=Exists(Judgment.objects.filter(trial=OuterRef("pk"))))
+        .order_by("position")
+        .only("public_id", "position", "block", "kind", "shown", "session_id")
+    )
+)
 
 
 def _trial(

@@ -1,15 +1,35 @@
 """A planned list becomes the trials of one session: texts, order and sides as they will be shown."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count
 
 from experiments.materials.markup import is_marked
-from experiments.models import PlannedTrial, Sentence
+from experiments.models import PlannedTrial, PresentationList, Sentence
 from judgments.models import Session, Trial
 from judgments.models.trial import new_public_id
+from judgments.sessions.compiled import Compiled, insert_rows
 from judgments.sessions.protocol import protocol_of
+from judgments.tasks.base import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One planned trial, as every session of its list gets it.
+
+    ``members`` are the sentences of a set, the good and the bad one of a pair, or the only one.
+    """
+
+    columns: dict[str, Any]
+    payload: dict[str, Any]
+    members: tuple[dict[str, Any], ...]
+    is_set: bool
+    is_pair: bool
 
 
 @transaction.atomic
@@ -18,78 +38,87 @@ def prepare_trials(session: Session) -> None:
     held = Session.objects.select_for_update().get(pk=session.pk)
     if held.list_id is None or held.is_final or session.trials.exists():
         return
+    write_trials(session)
+
+
+def write_trials(session: Session) -> None:
+    """Write the trials of a session that has none; the caller holds it, or has just made it."""
     protocol = protocol_of(session.version)
-    turn = Session.objects.filter(list=session.list_id, is_test=session.is_test, pk__lt=session.pk).count()
+    places = places_of(session.list_id, session.version.sha256, protocol.language)
+    turns = type(protocol.task).arrange is not Task.arrange or any(place.is_set for place in places)
+    turn = _turn(session) if turns else 0
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
-    materials = session.experiment.materials
-    language = materials.language if materials else protocol.language
-    planned = session.list.planned_trials.select_related("sentence", "pair__good", "pair__bad")
-    sets = _Sets(planned, language=language, turn=turn)
-    Trial.objects.bulk_create(
-        _trial(session, one, language=language, arranged=arranged, sets=sets) for one in planned
+    insert_rows(Trial, [_row(session, place, turn=turn, arranged=arranged) for place in places])
+
+
+def _turn(session: Session) -> int:
+    """How many came to this list before."""
+    return sum(n for (n,) in _earlier(session.list_id, session.pk, is_test=session.is_test))
+
+
+_earlier = Compiled(
+    lambda list_id, pk, is_test: (
+        Session.objects.filter(list=list_id, is_test=is_test, pk__lt=pk)
+        .order_by()
+        .values("list")
+        .annotate(n=Count("pk"))
+        .values_list("n")
     )
+)
 
 
-class _Sets:
-    """The sentences of the sets of a list, in an order that turns from participant to participant."""
-
-    def __init__(self, planned: Iterable[PlannedTrial], *, language: str, turn: int) -> None:
-        keys = {key for one in planned for key in one.payload.get("sentences", ())}
-        self.sentences = Sentence.objects.in_bulk(keys)
-        self.language, self.turn = language, turn
-
-    def options(self, payload: dict[str, Any]) -> list[dict[str, Any]]:
-        """What a set shows."""
-        members = [_text(self.sentences[key], self.language) for key in payload.get("sentences", ())]
-        members += [
-            {"sentence_id": "", "text": text, "language": payload.get("language") or self.language}
-            for text in payload.get("set", ())
-        ]
-        start = self.turn % max(1, len(members))
-        return [{"id": new_public_id(), **one} for one in members[start:] + members[:start]]
+@lru_cache(maxsize=128)
+def places_of(list_id: int, version_sha256: str, language: str) -> tuple[Place, ...]:
+    """The places of a list; lists never change, so each is read once in a process."""
+    made = PresentationList.objects.select_related("experiment__materials").get(pk=list_id)
+    materials = made.experiment.materials
+    usual = materials.language if materials else language
+    planned = list(made.planned_trials.select_related("sentence", "pair__good", "pair__bad"))
+    sentences = Sentence.objects.in_bulk({key for one in planned for key in one.payload.get("sentences", ())})
+    return tuple(_place(one, sentences, language=usual) for one in planned)
 
 
-def _trial(
-    session: Session, planned: PlannedTrial, *, language: str, arranged: dict[str, Any], sets: _Sets
-) -> Trial:
-    trial = Trial(
-        session=session,
-        position=planned.position,
-        kind=planned.kind,
-        block=planned.block,
-        item_id=planned.item_id,
-        sentence_id=planned.sentence_id,
-        pair_id=planned.pair_id,
-        expected_first=planned.expected_first,
-    )
-    if {"sentences", "set"} & set(planned.payload):
-        trial.shown = {"options": sets.options(planned.payload), **arranged}
-    elif planned.pair is not None or "good" in planned.payload:
-        if trial.expected_first is None:
-            trial.expected_first = bool(trial.position % 2)
-        trial.shown = {"options": _options(planned, language, good_first=trial.expected_first), **arranged}
-    else:
-        trial.shown = {**_sentence(planned, language), **arranged}
-    if planned.kind in {"catch", "practice"}:
-        trial.correct = _correct(trial, planned.payload)
-    return trial
-
-
-def _options(planned: PlannedTrial, language: str, *, good_first: bool) -> list[dict[str, Any]]:
-    """The two sentences of a forced choice, in the order of the plan."""
-    if planned.pair is not None:
+def _place(planned: PlannedTrial, sentences: dict[int, Sentence], *, language: str) -> Place:
+    payload = planned.payload
+    is_set = bool({"sentences", "set"} & set(payload))
+    is_pair = not is_set and (planned.pair is not None or "good" in payload)
+    if is_set:
+        written = [_entry(payload, text, language=language) for text in payload.get("set", ())]
+        members = [_text(sentences[key], language) for key in payload.get("sentences", ())] + written
+    elif planned.pair is not None:
         members = [_text(planned.pair.good, language), _text(planned.pair.bad, language)]
+    elif is_pair:
+        members = [_entry(payload, payload[name], language=language) for name in ("good", "bad")]
+    elif planned.sentence is not None:
+        members = [_text(planned.sentence, language)]
     else:
-        members = [_entry(planned.payload, name, language=language) for name in ("good", "bad")]
-    if not good_first:
-        members.reverse()
-    return [{"id": new_public_id(), **one} for one in members]
+        members = [_entry(payload, payload["sentence"], language=language)]
+    names = ("position", "kind", "block", "item_id", "sentence_id", "pair_id", "expected_first")
+    columns = {name: getattr(planned, name) for name in names}
+    if is_pair and planned.expected_first is None:
+        columns["expected_first"] = bool(planned.position % 2)
+    return Place(columns, payload, tuple(members), is_set, is_pair)
 
 
-def _sentence(planned: PlannedTrial, language: str) -> dict[str, Any]:
-    if planned.sentence is not None:
-        return _text(planned.sentence, language)
-    return _entry(planned.payload, "sentence", language=language)
+def _row(session: Session, place: Place, *, turn: int, arranged: dict[str, Any]) -> dict[str, Any]:
+    row = {"session_id": session.pk, "public_id": new_public_id(), **place.columns}
+    if place.is_set or place.is_pair:
+        order = _turned(place.members, turn) if place.is_set else place.members
+        if place.is_pair and not row["expected_first"]:
+            order = order[::-1]
+        shown = {"options": [{"id": new_public_id(), **one} for one in order], **arranged}
+    else:
+        shown = {**place.members[0], **arranged}
+    correct = {}
+    if row["kind"] in {"catch", "practice"}:
+        correct = _correct(shown, place.payload, is_first=row["expected_first"])
+    return {**row, "shown": json.dumps(shown), "correct": json.dumps(correct)}
+
+
+def _turned(members: Sequence[dict[str, Any]], turn: int) -> Sequence[dict[str, Any]]:
+    """The sentences of a set in an order that turns from participant to participant."""
+    start = turn % max(1, len(members))
+    return (*members[start:], *members[:start])
 
 
 def _text(sentence: Sentence, language: str) -> dict[str, Any]:
@@ -97,22 +126,22 @@ def _text(sentence: Sentence, language: str) -> dict[str, Any]:
     return {**shown, "markup": True} if is_marked(sentence.attributes) else shown
 
 
-def _entry(payload: dict[str, Any], name: str, *, language: str) -> dict[str, str]:
+def _entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, str]:
     """A sentence written in the study itself, which has no row."""
-    return {"sentence_id": "", "text": payload[name], "language": payload.get("language") or language}
+    return {"sentence_id": "", "text": text, "language": payload.get("language") or language}
 
 
-def _correct(trial: Trial, payload: dict[str, Any]) -> dict[str, Any]:
+def _correct(shown: dict[str, Any], payload: dict[str, Any], *, is_first: bool | None) -> dict[str, Any]:
     """The intended answer of a catch or practice trial, in terms of what is shown."""
     correct: dict[str, Any] = {"feedback": payload["feedback"]} if payload.get("feedback") else {}
     if "set" in payload:
         best = None if payload.get("correct") is None else payload["set"][payload["correct"]]
-        right = [one["id"] for one in trial.shown["options"] if one["text"] == best]
+        right = [one["id"] for one in shown["options"] if one["text"] == best]
         return {**correct, "option": right[0]} if right else correct
-    if "options" in trial.shown:
+    if "options" in shown:
         if payload.get("open"):  # practice without a right answer
             return correct
-        return {**correct, "option": trial.shown["options"][0 if trial.expected_first else 1]["id"]}
+        return {**correct, "option": shown["options"][0 if is_first else 1]["id"]}
     if payload.get("correct") is None:
         return correct
     low, high = payload["correct"]

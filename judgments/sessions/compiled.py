@@ -1,0 +1,203 @@
+"""Queries and inserts whose SQL is worked out once in a process.
+
+Between the link and the first trial a participant waits for every query, and Django takes many times longer
+to work one out than the database takes to answer it. The queries stay ordinary querysets, and yield what
+the queryset itself would yield.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, models
+from django.db.models.query import ModelIterable, get_related_populators
+from psycopg import Cursor
+
+MARKS: dict[type, Callable[[int], Any]] = {  # stand in for values while the SQL is worked out
+    str: lambda place: f"\u29e2 {place}",
+    int: lambda place: 1_804_289_383 + place,
+    datetime: lambda place: datetime(1789, 7, 14, tzinfo=UTC) + timedelta(days=place),
+}
+MOST_PARAMETERS = 900  # SQLite before 3.32 takes no more in one statement
+
+
+class Compiled:
+    """A queryset as a function of values (text, whole numbers, moments) and of named variants.
+
+    >>> by_slug = Compiled(lambda slug: Experiment.objects.filter(slug=slug))
+    >>> by_slug("agreement")  # doctest: +SKIP
+    [<Experiment: Agreement>]
+    """
+
+    def __init__(self, build: Callable[..., models.QuerySet]) -> None:
+        self.build = build
+        self.plans: dict[tuple[Any, ...], _Plan] = {}
+
+    def __call__(self, *values: Any, **variants: Any) -> list[Any]:
+        """Rows for these values; a variant (a flag, None) has SQL of its own."""
+        kinds = tuple(map(type, values))
+        key = (connection.vendor, kinds, tuple(variants.items()))
+        plan = self.plans.get(key)
+        if plan is None:
+            marks = [MARKS[kind](place) for place, kind in enumerate(kinds)]
+            plan = self.plans[key] = _Plan.of(self.build(*marks, **variants), marks)
+        return plan.rows(values)
+
+    def first(self, *values: Any, **variants: Any) -> Any:
+        """The first row, or None."""
+        return next(iter(self(*values, **variants)), None)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The SQL of one queryset, which parameter each value becomes, and how rows become what it yields."""
+
+    sql: str
+    constants: tuple[Any, ...]
+    places: tuple[tuple[int, int], ...]
+    compiler: Any
+    converters: dict[int, Any]
+    read: Callable[[Sequence[Any]], Any]
+
+    @classmethod
+    def of(cls, queryset: models.QuerySet, marks: Sequence[Any]) -> "_Plan":
+        compiler = queryset.query.get_compiler(using=queryset.db)
+        sql, parameters = compiler.as_sql()
+        sent = [_sent(mark) for mark in marks]
+        places = tuple((at, sent.index(one)) for at, one in enumerate(parameters) if one in sent)
+        if {which for _, which in places} != set(range(len(marks))):
+            raise LookupError("a value does not reach the query as it is given")
+        converters = compiler.get_converters([one[0] for one in compiler.select[: compiler.col_count]])
+        return cls(sql, tuple(parameters), places, compiler, converters, _reader(queryset, compiler))
+
+    def rows(self, values: Sequence[Any]) -> list[Any]:
+        parameters = list(self.constants)
+        for at, which in self.places:
+            parameters[at] = _sent(values[which])
+        with planned_once() as cursor:
+            cursor.execute(self.sql, parameters)
+            rows: Iterable[Sequence[Any]] = cursor.fetchall()
+        if self.converters:
+            rows = self.compiler.apply_converters(rows, self.converters)
+        return [self.read(row) for row in rows]
+
+
+class _Planning(Cursor):
+    """PostgreSQL plans each of its statements once for a connection."""
+
+    def execute(self, query: Any, params: Any = None, **_: Any) -> "_Planning":
+        return super().execute(query, params, prepare=True)
+
+
+def planned_once() -> Any:
+    """A cursor for statements that come again and again; planning them costs more than running them."""
+    if connection.vendor != "postgresql" or not settings.DATABASE_PREPARES:
+        return connection.cursor()
+    connection.ensure_connection()
+    return connection._prepare_cursor(_Planning(connection.connection))
+
+
+def _sent(value: Any) -> Any:
+    """A value as the database's driver gets it."""
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+def _reader(queryset: models.QuerySet, compiler: Any) -> Callable[[Sequence[Any]], Any]:
+    """How a row becomes an instance with its relations and annotations, or a tuple."""
+    if queryset._iterable_class is not ModelIterable:
+        return tuple
+    info, alias = compiler.klass_info, queryset.db
+    first, end = info["select_fields"][0], info["select_fields"][-1] + 1
+    names = [one[0].target.attname for one in compiler.select[first:end]]
+    related = get_related_populators(info, compiler.select, alias)
+    annotations = (compiler.annotation_col_map or {}).items()
+
+    def read(row: Sequence[Any]) -> Any:
+        instance = info["model"].from_db(alias, names, row[first:end])
+        for one in related:
+            one.populate(row, instance)
+        for name, place in annotations:
+            setattr(instance, name, row[place])
+        return instance
+
+    return read
+
+
+def insert(instance: models.Model, *, unless_there: bool = False) -> bool:
+    """Store a new row and give the instance its key, as ``save(force_insert=True)`` does without signals.
+
+    With ``unless_there`` a row that a unique constraint forbids is left out; says whether it was stored.
+    """
+    sql, fields = _insert_sql(type(instance), 1)
+    if unless_there:
+        sql += " ON CONFLICT DO NOTHING"
+    with planned_once() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(f'{sql} RETURNING "id"', _values(instance, fields))
+            stored = cursor.fetchone()
+        else:
+            cursor.execute(sql, _values(instance, fields))
+            stored = (cursor.lastrowid,) if cursor.rowcount else None
+    if stored is None:
+        return False
+    instance.pk = stored[0]
+    instance._state.adding, instance._state.db = False, connection.alias
+    return True
+
+
+def insert_rows(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> None:
+    """Store new rows: what is given by attribute, documents as text, and the other columns' defaults."""
+    if not rows:
+        return
+    _, fields = _insert_sql(model, 1)
+    usual = _usual(model)
+    filled = [{**usual, **row} for row in rows]
+    if connection.vendor == "postgresql":
+        columns = [[row[field.attname] for row in filled] for field in fields]
+        with planned_once() as cursor:
+            cursor.execute(_insert_columns_sql(model), columns)
+        return
+    most = max(1, MOST_PARAMETERS // len(fields))
+    with connection.cursor() as cursor:
+        for start in range(0, len(filled), most):
+            batch = filled[start : start + most]
+            values = [row[field.attname] for row in batch for field in fields]
+            cursor.execute(_insert_sql(model, len(batch))[0], values)
+
+
+@cache
+def _insert_sql(model: type[models.Model], n: int) -> tuple[str, list[models.Field]]:
+    """An insert of ``n`` rows, and the fields it stores."""
+    fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(field.column) for field in fields)
+    row = f"({', '.join(['%s'] * len(fields))})"
+    return f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES {', '.join([row] * n)}", fields
+
+
+@cache
+def _insert_columns_sql(model: type[models.Model]) -> str:
+    """An insert of as many rows as its columns are long, for PostgreSQL."""
+    single, fields = _insert_sql(model, 1)
+    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
+    return f"{single.partition(' VALUES ')[0]} SELECT * FROM unnest({arrays})"
+
+
+@cache
+def _usual(model: type[models.Model]) -> dict[str, Any]:
+    """What stands in a column that is not given, documents as text; what is drawn anew has to be given."""
+    usual = {}
+    for field in _insert_sql(model, 1)[1]:
+        if isinstance(field, models.JSONField):
+            usual[field.attname] = json.dumps(field.get_default())
+        elif not (field.has_default() and callable(field.default)):
+            usual[field.attname] = field.get_default()
+    return usual
+
+
+def _values(instance: models.Model, fields: Sequence[models.Field]) -> list[Any]:
+    return [field.get_db_prep_save(field.pre_save(instance, True), connection) for field in fields]
