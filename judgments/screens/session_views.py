@@ -89,7 +89,7 @@ def current(request: HttpRequest, session: Session) -> HttpResponse:
     if is_too_late(session):
         raise StudyClosed("expired")
     step = next_step(session)
-    if step.screen == "finish" and not session.trials.exists():
+    if step.trial is None and not session.is_final and not session.trials.exists():
         prepare_trials(session)  # the arrival was cut off before it wrote them
         step = next_step(session)
     if step.screen == "finish":
