@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.quality.speed import reading_length
 from experiments.models import Experiment, MinimalPair, Sentence
 from judgments.frames import judgment_frame
-from judgments.models import Judgment, SessionEvent
+from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.warm_up import failed_training
 
 NOTED = {  # columns by the names under which the engine notes them
@@ -38,6 +38,7 @@ def evidence_frame(experiment: Experiment) -> pd.DataFrame:
         **columns,
         n_characters=_lengths(experiment, frame),
         honeypot=_honeypot(experiment, frame),
+        device=_devices(experiment, frame),
         lines_failed=_lines_failed(experiment, frame),
     )
 
@@ -64,6 +65,14 @@ def _lengths(experiment: Experiment, frame: pd.DataFrame) -> np.ndarray:
     of_pair = frame["pair_id"].astype(object).map(longer)
     found = of_pair.where(of_pair.notna(), frame["sentence_id"].astype(object).map(single))
     return pd.to_numeric(found, errors="coerce").to_numpy(dtype=np.float64)
+
+
+def _devices(experiment: Experiment, frame: pd.DataFrame) -> pd.Series:
+    """What the study knows of the browser's token; empty where it knows nothing."""
+    rows = Session.objects.filter(experiment=experiment).exclude(device="")
+    known = {str(pk): device for pk, device in rows.values_list("pk", "device")}
+    found = [known.get(session, "") for session in frame["session"].astype(str)]
+    return pd.Series(found, index=frame.index, dtype=object)
 
 
 def _honeypot(experiment: Experiment, frame: pd.DataFrame) -> pd.Series | None:

@@ -28,9 +28,10 @@ def duplicates(judgments: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    Signs: the same participant sat the same list before; the same device in two people's sessions; on one
-    list the same answer to every one of at least 15 ratings, with at least three different ones; or the
-    same response time in each of at least 15 trials. Equal yes-no answers and choices are no sign: people
+    Signs: the same participant sat the same list before; the same device in two people's sessions (people may
+    share one: a family, a laboratory); on one list the same answer to every one of at least 15 ratings, with
+    at least three different ones; or the same response time in each of at least 15 trials. Equal yes-no
+    answers and choices are no sign: people
     agree.
     """
     session, labels = session_codes(judgments)
@@ -58,9 +59,11 @@ def _groups(judgments: pd.DataFrame, session: np.ndarray) -> Iterator[tuple[str,
     one_row = facts.drop_duplicates("session")
     listed = one_row[one_row["list"] != ""]
     yield from _alike("the same participant sat this list twice", listed, ["participant", "list"])
-    yield from _alike(
-        "another session came from the same device", one_row[one_row["device"] != ""], ["device"]
-    )
+    devices = one_row[one_row["device"] != ""]
+    people = devices.groupby("device")["participant"].transform(
+        "nunique"
+    )  # a later round is no second person
+    yield from _alike("somebody else's session came from the same device", devices[people > 1], ["device"])
     for reason, pattern in (
         ("the same answer as another session to every sentence of the list", _ratings(judgments)),
         ("the same response times as another session, to the millisecond", _times(judgments)),
@@ -99,4 +102,4 @@ def _patterns(judgments: pd.DataFrame, session: np.ndarray, values: np.ndarray) 
     }
 
 
-SIGNAL = Signal("duplicates", 1, "perhaps one person twice", duplicates)
+SIGNAL = Signal("duplicates", 2, "perhaps one person twice", duplicates)

@@ -6,6 +6,7 @@ in-app browsers and frames drop cookies, and the key also makes a double click o
 """
 
 import secrets
+from dataclasses import replace
 from functools import lru_cache
 
 from django.conf import settings
@@ -21,6 +22,7 @@ from experiments.languages import speaking
 from experiments.lifecycle import FROZEN_FIELDS
 from experiments.models import Experiment, ExperimentVersion
 from judgments.models import PlatformIdentity, Session
+from judgments.screens.device import device_of, device_token, mark_device
 from judgments.screens.page import closed, not_found, page
 from judgments.sessions.arrive import Arrival, arrive, refuse
 from judgments.sessions.compiled import Compiled
@@ -122,7 +124,10 @@ def _answered(
     if answer == "no":
         refuse(experiment, arrival, consent_text=consent_text(protocol))
         return page(request, "refused", language=protocol.language, title=protocol.title)
-    return _enter(arrive(experiment, arrival, consent_text=consent_text(protocol), version=version))
+    token = device_token(request)
+    arrival = replace(arrival, device=device_of(experiment, token))
+    session = arrive(experiment, arrival, consent_text=consent_text(protocol), version=version)
+    return mark_device(_enter(session), token)
 
 
 def _arrival(request: HttpRequest, *, earlier: str = "") -> Arrival | None:

@@ -35,7 +35,7 @@ class Arrival:
 
     ``key`` is the same when one arrival is sent twice; ``external_id`` is what a platform, or the
     link, calls the person, and goes to the vault only. ``earlier`` is the token of a session that this
-    browser had in the study.
+    browser had in the study, ``device`` what this study may know of the browser's token.
     """
 
     key: str
@@ -46,6 +46,7 @@ class Arrival:
     campaign: Campaign | None = None
     is_simulated: bool = False
     earlier: str = ""
+    device: str = ""
 
 
 def arrive(
@@ -180,6 +181,7 @@ def new_session(
         last_seen_at=now,
         lease_expires_at=lease_end(experiment, now),
         user_agent=arrival.user_agent[:300],
+        device=arrival.device,
         attributes={"link": arrival.link} if arrival.link else {},
     )
     insert(session)

@@ -64,7 +64,7 @@ def _erase_sessions(held: Participant, reason: str) -> int:
     sessions = list(Session.objects.select_for_update().filter(participant=held).values_list("pk", flat=True))
     mine = Session.objects.filter(pk__in=sessions)
     mine.exclude(status=Session.Status.REFUSED).update(status=Session.Status.WITHDRAWN)
-    mine.update(user_agent="", attributes={}, lease_expires_at=None)
+    mine.update(user_agent="", device="", attributes={}, lease_expires_at=None)
     judgments = Judgment.objects.filter(trial__session__in=sessions)
     n_judgments, n_counted = judgments.count(), judgments.filter(trial__session__is_test=False).count()
     SessionEvent.objects.filter(session__in=sessions).delete()

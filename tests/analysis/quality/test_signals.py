@@ -143,6 +143,15 @@ def test_the_same_person_twice_on_one_list_is_flagged():
     assert flags(sitting("pia", VARIED, list="A"), again, names=["duplicates"])
 
 
+def test_a_device_of_two_people_is_flagged_and_that_of_one_person_in_two_rounds_is_not():
+    pia, quentin = (sitting(name, VARIED, list=name).assign(device="d1") for name in ("pia", "quentin"))
+    found = flags(pia, quentin, sitting("rosa", VARIED, list="C").assign(device=""), names=["duplicates"])
+    assert set(found) == {("pia", "duplicates"), ("quentin", "duplicates")}
+    assert "same device" in found["pia", "duplicates"]
+    again = sitting("pia", VARIED, list="B").assign(session="pia-2", device="d1")
+    assert flags(pia, again, names=["duplicates"]) == {}
+
+
 def crowd(rng, *, n=24, people=8):
     """People who agree about sentences up to noise, and the sentences' acceptability."""
     truth = rng.normal(4, 1.5, n)
