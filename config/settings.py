@@ -86,6 +86,7 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
 CELERY_BROKER_FOLDER = Path(env_str("CELERY_BROKER_FOLDER") or VAR / "broker")
 JOB_STALE_SECONDS = env_int("JOB_STALE_SECONDS", 60)
 JOB_MAX_ATTEMPTS = env_int("JOB_MAX_ATTEMPTS", 5)
+PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
 
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "judgments" / "locale"]  # the participant's pages; researchers read English
