@@ -8,12 +8,15 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.comparison.baselines import adc_shares, constant_baseline
+from analysis.comparison.chance_curve import chance_curve
 from analysis.comparison.criteria import Signs
+from analysis.comparison.curve import adc_area
 from analysis.comparison.deltas import PairTable
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_labels
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
+from analysis.figures.theme import CHANCE, CONSTANT, PEOPLE, caption, judge_colour, judge_dash, layered
+from analysis.rows import Floats
 
 DELTA_MAX = 3.0
 STEPS = 120
@@ -26,6 +29,7 @@ def curve_frame(
     signs: Signs = "strict",
     delta_max: float = DELTA_MAX,
     ceiling: dict[float, float] | None = None,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Gather the curves of all models and of the constant.
 
@@ -39,11 +43,15 @@ def curve_frame(
         Largest δ.
     ceiling : dict of δ to float, optional
         ADC of another sample of people.
+    seed : int
+        Of the permutations.
 
     Returns
     -------
     DataFrame
-        ``judge``, ``delta``, ``adc``; empty without labelled pairs.
+        ``judge``, ``delta``, ``adc``, ``area`` (under the whole curve; NaN for people and chance); empty
+        without labelled pairs. ``chance`` is the mean over the models, each with its own scores dealt out at
+        random.
     """
     grid = np.linspace(0, delta_max, STEPS + 1)[1:]
     human = table.human_delta.to_numpy(dtype=float)
@@ -56,6 +64,9 @@ def curve_frame(
     curves[CONSTANT] = constant_baseline(human, deltas=grid.tolist(), signs=signs).adc
     if ceiling:
         curves[PEOPLE] = {delta: adc for delta, adc in sorted(ceiling.items()) if delta <= delta_max}
+    if table.labeled.any() and table.models:
+        chances = [_chance(table, name, grid, signs=signs, seed=seed) for name in table.models]
+        curves[CHANCE] = dict(zip(grid.tolist(), np.mean(chances, axis=0).tolist(), strict=True))
     rows = [(judge, 0.0, 0.0) for judge in curves]
     rows += [
         (judge, delta, adc)
@@ -64,7 +75,27 @@ def curve_frame(
         if adc is not None
     ]
     frame = pd.DataFrame(rows, columns=["judge", "delta", "adc"])
+    areas = {
+        name: adc_area(human, table.model_delta[name].to_numpy(dtype=float), delta_max=delta_max, signs=signs)
+        for name in table.models
+    }
+    known = human[~np.isnan(human)]
+    if len(known):
+        areas[CONSTANT] = adc_area(
+            known, np.full(len(known), np.median(known)), delta_max=delta_max, signs=signs
+        )
+    frame["area"] = frame["judge"].map(areas).astype(float)
     return frame[frame.groupby("judge")["delta"].transform("size") > 1].reset_index(drop=True)
+
+
+def _chance(table: PairTable, name: str, grid: Floats, *, signs: Signs, seed: int) -> Floats:
+    z = table.standardized[name].dropna()
+    human = table.human_delta.to_numpy(dtype=float)
+    good, bad = (z.index.get_indexer(pd.Index(table.pairs[side])) for side in ("good_id", "bad_id"))
+    used = (good >= 0) & (bad >= 0) & table.labeled
+    places = good[used].astype(np.int64), bad[used].astype(np.int64)
+    rng = np.random.default_rng(seed)
+    return chance_curve(z.to_numpy(dtype=float), *places, human[used], grid=grid, rng=rng, signs=signs)
 
 
 def adc_curve_figure(
@@ -75,7 +106,7 @@ def adc_curve_figure(
     Parameters
     ----------
     curves : DataFrame
-        ``judge``, ``delta``, ``adc``, from :func:`curve_frame`.
+        ``judge``, ``delta``, ``adc`` and perhaps ``area``, from :func:`curve_frame`.
     n_pairs : int
         Labelled pairs.
     signs : {"strict", "published"}
@@ -86,7 +117,7 @@ def adc_curve_figure(
     Returns
     -------
     altair.LayerChart
-        One line per judge; people dashed, the constant dotted.
+        One line per judge; people dashed, the constant dotted; areas in the legend.
 
     Raises
     ------
@@ -96,14 +127,15 @@ def adc_curve_figure(
     require_columns(curves, "judge", "delta", "adc")
     if not len(curves):
         raise NotEnoughData("no pair has human scores of both members.")
+    labels = _with_areas(curves)
     lines = (
         alt.Chart(curves)
         .mark_line(strokeWidth=2.5)
         .encode(
             x=alt.X("delta:Q", title="δ"),
             y=alt.Y("adc:Q", title="share of pairs within δ", scale=alt.Scale(domain=[0, 1])),
-            color=judge_colour(curves["judge"]),
-            strokeDash=judge_dash(curves["judge"]),
+            color=judge_colour(curves["judge"], labels=labels),
+            strokeDash=judge_dash(curves["judge"], labels=labels),
             tooltip=[
                 alt.Tooltip("judge:N"),
                 alt.Tooltip("delta:Q", title="δ", format=".2f"),
@@ -116,16 +148,31 @@ def adc_curve_figure(
         f"{n_pairs} pairs (signs {signs}).",
         "Dotted: one answer for every pair, the median of people's differences.",
         "Dashed: another sample of people." if PEOPLE in set(curves["judge"]) else "",
+        "Dash-dotted: chance, the models' own scores dealt out at random."
+        if CHANCE in set(curves["judge"])
+        else "",
+        f"In brackets: area up to δ = {curves['delta'].max():g}." if "area" in curves.columns else "",
         note,
     )
     return layered([lines], curves, height=HEIGHT, title=title)
+
+
+def _with_areas(curves: pd.DataFrame) -> dict[str, str]:
+    """Names with their areas in brackets."""
+    if "area" not in curves.columns:
+        return {}
+    known = curves.dropna(subset=["area"]).drop_duplicates("judge")
+    return {
+        str(name): f"{name} ({area:.3f})".replace("(0.", "(.")
+        for name, area in zip(known["judge"], known["area"], strict=True)
+    }
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:
     table = evidence.table
     if table is None:
         raise NotEnoughData("there are no scores of a model.")
-    curves = curve_frame(table, signs=evidence.signs, ceiling=evidence.ceiling)
+    curves = curve_frame(table, signs=evidence.signs, ceiling=evidence.ceiling, seed=evidence.seed)
     n_pairs = int(table.labeled.sum())
     return adc_curve_figure(curves, n_pairs=n_pairs, signs=evidence.signs, note=evidence.note)
 

@@ -9,9 +9,11 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
+from analysis.figures.grouped_rows import headed_order, row_axis
 from analysis.figures.theme import FAILED, PASSED, caption, layered
 
 STEP = 24
+INK_ON_BAR = "#c79a00"
 STATUSES = ("included", "ok", "rejected", "insufficient_items")
 COLOURS = (PASSED, PASSED, FAILED, "#8a8f98")
 
@@ -63,7 +65,13 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     if not len(paradigms):
         raise NotEnoughData("there is no paradigm to draw.")
     shown = paradigms.sort_values(["share", "paradigm"], ascending=[False, True], kind="stable")
-    y = alt.Y("paradigm:N", sort=list(shown["paradigm"]), title=None)
+    if "phenomenon" in shown.columns:
+        means = shown.groupby(shown["phenomenon"].fillna(""))["share"].transform("mean")
+        shown = (
+            shown.assign(mean=means).sort_values("mean", ascending=False, kind="stable").drop(columns="mean")
+        )
+    order, headings = headed_order(shown, label="paradigm", group="phenomenon")
+    y = row_axis("paradigm", order, headings)
     looks = [look for look in zip(STATUSES, COLOURS, strict=True) if look[0] in set(shown["status"])]
     statuses, colours = (list(column) for column in zip(*looks, strict=True))
     base = alt.Chart(shown)
@@ -75,14 +83,20 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         color=alt.Color("status:N", title=None, scale=alt.Scale(domain=statuses, range=colours)),
     )
     lines = base.mark_rule(strokeWidth=1.5).encode(x="ci_low:Q", x2="ci_high:Q", y=y)
+    layers = [bars, lines]
+    if "items_right" in shown.columns:
+        majority = base.transform_calculate(majority="datum.items ? datum.items_right / datum.items : null")
+        mark = majority.mark_point(shape="diamond", filled=True, size=50, opacity=1, color=INK_ON_BAR)
+        layers.append(mark.encode(x="majority:Q", y=y))
     half = alt.Chart(pd.DataFrame({"half": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="half:Q")
     title = caption(
         "Agreement by paradigm",
         f"{len(shown)} paradigms, {int(shown['items'].sum())} items; bars: mean of item shares; lines: 95 % "
-        "intervals over participants; dashed: one half.",
+        "intervals over participants; dashed: one half."
+        + (" Diamonds: items with the right majority." if "items_right" in shown.columns else ""),
         note,
     )
-    return layered([bars, lines, half], shown, height=alt.Step(STEP), title=title)
+    return layered([*layers, half], shown, height=alt.Step(STEP), title=title)
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

@@ -12,7 +12,7 @@ from analysis.columns import require_columns
 from analysis.comparison.correlation import correlation_matrix
 from analysis.comparison.deltas import PairTable
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_models
+from analysis.figures.drawing import Drawing, lacks_models, lacks_paradigms
 from analysis.figures.evidence import Evidence
 from analysis.figures.matrix import matrix_figure
 from analysis.figures.theme import PEOPLE, caption
@@ -141,10 +141,8 @@ def _draw_deltas(evidence: Evidence) -> alt.LayerChart:
 
 
 def _draw_accuracies(evidence: Evidence) -> alt.LayerChart:
-    people = None
-    if evidence.judgments is not None and len(evidence.judgments):
-        rows = evidence.agreement["paradigms"]
-        people = {row["paradigm"]: row["individual_agreement"] for row in rows}
+    rows = evidence.agreement["paradigms"] if evidence.tasks else []
+    people = {row["paradigm"]: row["individual_agreement"] for row in rows}
     accuracies = accuracy_frame(evidence.comparison or {"models": []}, people)
     if len(accuracies) < 3:
         raise NotEnoughData("there are fewer than three paradigms.")
@@ -167,15 +165,6 @@ def _lacks_judges(evidence: Evidence) -> str:
     return ""
 
 
-def _lacks_paradigms(evidence: Evidence) -> str:
-    missing = lacks_models(evidence)
-    if missing or evidence.comparison is None:
-        return missing
-    if not any(model["by_paradigm"] for model in evidence.comparison["models"]):
-        return "The pairs belong to no paradigms."
-    return ""
-
-
 DRAWINGS = (
     Drawing(
         name="correlations",
@@ -194,7 +183,7 @@ DRAWINGS = (
         shows="A square of cells with Pearson's r of the accuracies by paradigm of people and of every model",
         needs="scores of a model on minimal pairs with paradigms",
         about="models",
-        lacking=_lacks_paradigms,
+        lacking=lacks_paradigms,
         draw=_draw_accuracies,
     ),
 )

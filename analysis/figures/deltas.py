@@ -1,5 +1,7 @@
 """People's differences against a model's, with the band of the ADC."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -11,14 +13,26 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_labels
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
+from analysis.rows import Floats
 
 HEIGHT = 380
 MAX_POINTS = 4_000
+MARGIN = 0.22
+BINS = 48
+RING = "#cc79a7"
 OUTCOMES = ("within δ", "too far", "other sign")
 LOOKS = tuple(zip(OUTCOMES, (PASSED, TOO_FAR, FAILED), ("circle", "square", "triangle-up"), strict=True))
 
 
-def delta_frame(table: PairTable, model: str, *, delta: float = 1.0, signs: Signs = "strict") -> pd.DataFrame:
+def delta_frame(
+    table: PairTable,
+    model: str,
+    *,
+    delta: float = 1.0,
+    signs: Signs = "strict",
+    human: pd.DataFrame | None = None,
+    sentences: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
     """Gather what the figure of one model shows.
 
     Parameters
@@ -31,22 +45,43 @@ def delta_frame(table: PairTable, model: str, *, delta: float = 1.0, signs: Sign
         Half the width of the band.
     signs : {"strict", "published"}
         How zeros are treated.
+    human : DataFrame, optional
+        People's scores; with ``n`` and ``sd`` the differences get intervals.
+    sentences : mapping of str to str, optional
+        Texts by id.
 
     Returns
     -------
     DataFrame
         ``pair_id``, ``good_id``, ``bad_id``, ``human_delta``, ``model_delta``, ``outcome``; pairs with
-        both differences.
+        both differences. With spreads, ``ci_low`` and ``ci_high`` of people's difference (normal, 95 %); with
+        texts, ``pair`` and ``identical`` (both members are the same string).
     """
-    human = table.human_delta.to_numpy(dtype=float)
+    people = table.human_delta.to_numpy(dtype=float)
     theirs = table.model_delta[model].to_numpy(dtype=float)
-    met = adc_met(human, theirs, delta=delta, signs=signs)
-    agree = signs_agree(human, theirs, signs=signs)
+    met = adc_met(people, theirs, delta=delta, signs=signs)
+    agree = signs_agree(people, theirs, signs=signs)
     outcome = np.select([met, agree], OUTCOMES[:2], default=OUTCOMES[2])
     frame = table.pairs[["pair_id", "good_id", "bad_id"]].assign(
-        human_delta=human, model_delta=theirs, outcome=outcome
+        human_delta=people, model_delta=theirs, outcome=outcome
     )
+    if human is not None and {"n", "sd"} <= set(human.columns):
+        variance = _variance(human, frame["good_id"]) + _variance(human, frame["bad_id"])
+        half = pd.Series(1.96 * np.sqrt(variance), index=frame.index)
+        frame = frame.assign(ci_low=frame["human_delta"] - half, ci_high=frame["human_delta"] + half)
+    if sentences:
+        good, bad = (frame[side].map(sentences).fillna("") for side in ("good_id", "bad_id"))
+        frame = frame.assign(pair=good + " | " + bad, identical=(good == bad) & (good != ""))
     return frame[frame["human_delta"].notna() & frame["model_delta"].notna()]
+
+
+def _variance(human: pd.DataFrame, ids: pd.Series) -> Floats:
+    """Squared standard errors of sentences."""
+    known = human.set_index(human["sentence_id"].astype(str))[["sd", "n"]].astype(float).reindex(ids)
+    variance: Floats = np.square(known["sd"].to_numpy(dtype=np.float64)) / known["n"].to_numpy(
+        dtype=np.float64
+    )
+    return variance
 
 
 def delta_figure(
@@ -57,7 +92,8 @@ def delta_figure(
     Parameters
     ----------
     deltas : DataFrame
-        From :func:`delta_frame`; a column ``pair`` with the two sentences is shown on hover.
+        From :func:`delta_frame`; with ``pair`` the two sentences are shown on hover, with ``ci_low`` and
+        ``ci_high`` people's interval, and ``identical`` pairs bear a ring.
     model : str
         Name of the model.
     delta : float
@@ -70,7 +106,8 @@ def delta_figure(
     Returns
     -------
     altair.LayerChart
-        Identity line, band, quadrants where signs differ shaded, one point per pair.
+        Identity line, band, quadrants where signs differ shaded, one point per pair, histograms of both
+        differences at the edges.
 
     Raises
     ------
@@ -82,19 +119,25 @@ def delta_figure(
         raise NotEnoughData("no pair has differences of people and of the model.")
     drawn = deltas if len(deltas) <= MAX_POINTS else deltas.sample(MAX_POINTS, random_state=0).sort_index()
     reach = float(np.ceil(deltas[["human_delta", "model_delta"]].abs().to_numpy().max() * 2) / 2)
+    scale = alt.Scale(domain=[-reach, reach * (1 + MARGIN)], nice=False)
+    ticks = alt.Axis(values=_ticks(reach))
     x = alt.X(
         "model_delta:Q",
         title=f"Δ {model} (sd of its scores)",
-        scale=alt.Scale(domain=[-reach, reach], nice=False),
+        scale=scale,
+        axis=ticks,
     )
-    y = alt.Y("human_delta:Q", title="Δ people (z)", scale=alt.Scale(domain=[-reach, reach], nice=False))
+    y = alt.Y("human_delta:Q", title="Δ people (z)", scale=scale, axis=ticks)
     looks = [look for look in LOOKS if look[0] in set(deltas["outcome"])]
     outcomes, colours, shapes = (list(column) for column in zip(*looks, strict=True))
     passed = int((deltas["outcome"] == OUTCOMES[0]).sum())
+    n_identical = int(deltas["identical"].sum()) if "identical" in deltas.columns else 0
     title = caption(
         "Differences of people and model",
         f"{len(deltas)} pairs; {passed} ({passed / len(deltas):.1%}) within δ = {delta:g} with the same sign "
         f"(signs {signs}). Shaded: signs differ.",
+        f"Rings: both members are the same string ({n_identical})." if n_identical else "",
+        "Edges: histograms.",
         f"A random {len(drawn)} of the pairs are drawn." if len(drawn) < len(deltas) else "",
         note,
     )
@@ -117,7 +160,13 @@ def delta_figure(
             ),
         )
     )
-    layers = [*_ground(reach, delta), points]
+    layers = [
+        *_ground(reach, delta),
+        *_histograms(deltas, reach),
+        *_intervals(drawn, x),
+        points,
+        *_rings(drawn, x, y),
+    ]
     return layered(layers, drawn, height=HEIGHT, title=title)
 
 
@@ -131,6 +180,43 @@ def _tooltip(deltas: pd.DataFrame) -> list[alt.Tooltip]:
         alt.Tooltip("model_delta:Q", title="Δ model", format=".2f"),
         alt.Tooltip("outcome:N", title="ADC"),
     ]
+
+
+def _ticks(reach: float) -> list[float]:
+    step = 1.0 if reach <= 4 else 2.0
+    return [float(tick) for tick in np.arange(-np.floor(reach / step) * step, reach + step / 2, step)]
+
+
+def _histograms(deltas: pd.DataFrame, reach: float) -> list[alt.Chart]:
+    """Histograms of the model's differences along the top and of people's along the right."""
+    edges = np.linspace(-reach, reach, BINS + 1)
+    bars = []
+    for field in ("model_delta", "human_delta"):
+        counts = np.histogram(deltas[field], bins=edges)[0]
+        height = reach * (1 + 0.9 * MARGIN * counts / max(counts.max(), 1))
+        bars.append(pd.DataFrame({"low": edges[:-1], "high": edges[1:], "base": reach, "height": height}))
+    top, right = (alt.Chart(one).mark_rect(color="#80858e", opacity=0.55) for one in bars)
+    return [
+        top.encode(x="low:Q", x2="high:Q", y="base:Q", y2="height:Q"),
+        right.encode(y="low:Q", y2="high:Q", x="base:Q", x2="height:Q"),
+    ]
+
+
+def _intervals(drawn: pd.DataFrame, x: alt.X) -> list[alt.Chart]:
+    """People's interval of the pair under the pointer."""
+    if "ci_low" not in drawn.columns:
+        return []
+    under = alt.selection_point(on="pointerover", nearest=True, empty=False, fields=["pair_id"], name="under")
+    shown = alt.condition(under, alt.value(1), alt.value(0))
+    bars = alt.Chart(drawn).mark_rule(strokeWidth=1.5)
+    return [bars.encode(x=x, y=alt.Y("ci_low:Q"), y2="ci_high:Q", opacity=shown).add_params(under)]
+
+
+def _rings(drawn: pd.DataFrame, x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    if "identical" not in drawn.columns or not drawn["identical"].any():
+        return []
+    ring = alt.Chart(drawn[drawn["identical"]]).mark_point(size=150, filled=False, strokeWidth=2, color=RING)
+    return [ring.encode(x=x, y=y)]
 
 
 def _ground(reach: float, delta: float) -> list[alt.Chart]:
@@ -156,7 +242,9 @@ def _draw(evidence: Evidence) -> alt.LayerChart:
     if table is None:
         raise NotEnoughData("there are no scores of a model.")
     model, delta = evidence.model or table.models[0], min(evidence.deltas)
-    frame = delta_frame(table, model, delta=delta, signs=evidence.signs)
+    frame = delta_frame(
+        table, model, delta=delta, signs=evidence.signs, human=evidence.human, sentences=evidence.sentences
+    )
     return delta_figure(frame, model=model, delta=delta, signs=evidence.signs, note=evidence.note)
 
 

@@ -127,6 +127,26 @@ def lacks_models(evidence: Evidence) -> str:
     return ""
 
 
+def lacks_paradigms(evidence: Evidence) -> str:
+    """Say why a figure of models by paradigm cannot be drawn.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    str
+        Empty where the pairs belong to paradigms.
+    """
+    missing = lacks_models(evidence)
+    if missing or evidence.comparison is None:
+        return missing
+    if not any(model["by_paradigm"] for model in evidence.comparison["models"]):
+        return "The pairs belong to no paradigms."
+    return ""
+
+
 def lacks_labels(evidence: Evidence) -> str:
     """Say why a figure of models beside people cannot be drawn.
 

@@ -12,6 +12,7 @@ LINE = 14
 SYMBOL = 36
 LABEL_SHARE = 0.42
 SHAPE_SHARE = 0.9
+KEEP_HEIGHT = "keep_height"  # in usermeta: a figure whose lines of text may not come nearer
 LEGENDS = ("color", "shape", "strokeDash")
 
 
@@ -38,13 +39,13 @@ def fitted(specification: dict[str, Any], *, width: int) -> dict[str, Any]:
     _break_row_names(found, width)
     _wrap_axis_titles(found, width)
     _set_legend_columns(found, width)
-    if isinstance(found.get("height"), int):
+    if isinstance(found.get("height"), int) and not found.get("usermeta", {}).get(KEEP_HEIGHT):
         found["height"] = min(found["height"], round(width * SHAPE_SHARE))
     return found
 
 
 def broken(name: str, most: int) -> list[str]:
-    """Break a name at spaces, underscores and hyphens.
+    """Break a name at spaces, underscores, points and hyphens.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def broken(name: str, most: int) -> list[str]:
     ['wh_questions_', 'object_gap']
     """
     lines = [""]
-    for part in re.findall(r"[^\s_-]*[\s_-]|[^\s_-]+$", name):
+    for part in re.findall(r"[^\s_.-]*[\s_.-]|[^\s_.-]+$", name):
         if lines[-1] and len(lines[-1] + part) > most:
             lines.append("")
         lines[-1] += part
@@ -115,10 +116,24 @@ def _wrap_axis_titles(found: dict[str, Any], width: int) -> None:
 
 def _set_legend_columns(found: dict[str, Any], width: int) -> None:
     coded = [one[channel] for one in _encodings(found) for channel in LEGENDS if channel in one]
-    names = [str(name) for code in coded for name in (code.get("scale") or {}).get("domain") or ()]
+    names = [
+        str(name)
+        for code in coded
+        for name in (code.get("legend") or {}).get("values") or (code.get("scale") or {}).get("domain") or ()
+    ]
+    names += [label for code in coded for label in _said_instead(code.get("legend") or {})]
     if names:
-        room = max(1, int(width / (max(map(len, names)) * CHARACTER + SYMBOL)))
+        labels = [str(name) for one in _encodings(found) for name in one.get("y", {}).get("sort") or ()]
+        most = int(width * LABEL_SHARE / CHARACTER)
+        beside = max((len(line) for name in labels for line in broken(name, most)), default=0) * CHARACTER
+        room = max(1, int((width - beside) / (max(map(len, names)) * CHARACTER + SYMBOL)))
         found["config"]["legend"]["columns"] = room
+
+
+def _said_instead(legend: dict[str, Any]) -> list[str]:
+    """The labels that an expression puts in place of names."""
+    given = re.match(r"\((\{.*\})\)\[datum\.label\]$", str(legend.get("labelExpr", "")))
+    return [str(label) for label in json.loads(given[1]).values()] if given else []
 
 
 def _encodings(found: dict[str, Any]) -> Iterator[dict[str, Any]]:

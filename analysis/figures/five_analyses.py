@@ -1,7 +1,5 @@
 """What each of the five analyses says of each contrast, and how large the effects are."""
 
-import json
-
 import altair as alt
 import pandas as pd
 
@@ -11,14 +9,14 @@ from analysis.effects.effect_intervals import d_z_interval
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered
+from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered, renamed
 
 STEP = 20
 MOST_DRAWN = 60
 SHORT = dict(zip(ANALYSES, ("dir", "2-t", "1-t", "BF", "LMM"), strict=True))
 SIGNS = dict(zip(OUTCOMES, ("+", "−", "0", "?"), strict=True))
 COLOURS = dict(zip(OUTCOMES, (PASSED, FAILED, TOO_FAR, "#8a8f98"), strict=True))
-_LEGEND = f"({json.dumps(SIGNS)})[datum.label] + '  ' + replace(datum.label, '_', ' ')"
+_LEGEND = renamed({name: f"{sign}  {name.replace('_', ' ')}" for name, sign in SIGNS.items()})
 
 
 def effect_frame(effects: pd.DataFrame, *, by: str = "phenomenon") -> pd.DataFrame:
@@ -175,19 +173,20 @@ def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         ],
     )
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(x="zero:Q")
-    people = (
-        f"{int(effects['n_participants'].min())} to {int(effects['n_participants'].max())} participants; "
-        if "n_participants" in effects.columns
-        else ""
-    )
+    people = _range(effects["n_participants"]) if "n_participants" in effects.columns else ""
     title = caption(
         "Effect sizes",
-        f"{len(effects)} contrasts, {people}d_z = mean / SD of participants' differences; lines: 95 %, "
+        f"{len(effects)} contrasts{people}; d_z = mean / SD of participants' differences; lines: 95 %, "
         "noncentral t.",
         f"The {MOST_DRAWN} smallest are drawn." if len(effects) > MOST_DRAWN else "",
         note,
     )
     return layered([zero, ends, dots], drawn.drop(columns="sure"), height=alt.Step(STEP), title=title)
+
+
+def _range(counts: pd.Series) -> str:
+    low, high = int(counts.min()), int(counts.max())
+    return f", {low} participants" if low == high else f", {low} to {high} participants"
 
 
 def _rates(table: pd.DataFrame) -> str:

@@ -11,6 +11,7 @@ from analysis.errors import NotEnoughData
 from analysis.exclusions.apply import Excluded
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
+from analysis.figures.fitting import KEEP_HEIGHT
 from analysis.figures.matrix import matrix_figure
 from analysis.figures.theme import PASSED, caption, layered
 
@@ -98,7 +99,9 @@ def flow_figure(flow: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         "analysed. Judgments: answered targets.",
         note,
     )
-    return layered([framed, lines, tips, heads, bodies], flow, height=round(height * LINE), title=title)
+    figure = layered([framed, lines, tips, heads, bodies], flow, height=round(height * LINE), title=title)
+    figure.usermeta = {KEEP_HEIGHT: True}
+    return figure
 
 
 def _placed(flow: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, float]:

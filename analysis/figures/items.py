@@ -3,16 +3,23 @@
 import altair as alt
 import pandas as pd
 
+from analysis.aggregation.ratings import item_means, transformed
 from analysis.agreement.report import item_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import caption, layered
+from analysis.rows import RATING_TASKS
 
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
 COLOURS = ("#0072b2", "#e69f00", "#d55e00", "#8a8f98", "#8a8f98")
 SHAPES = ("circle", "diamond", "triangle-down", "cross", "cross")
+EXPECTED = (
+    ("acceptable", "#0072b2", "circle"),
+    ("unacceptable", "#d55e00", "triangle-down"),
+    ("no expectation", "#8a8f98", "cross"),
+)
 STEP = 20
 MOST_DRAWN = 40
 
@@ -85,6 +92,81 @@ def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> a
     return layered([half, lines, dots], shown, height=alt.Step(STEP), title=title)
 
 
+def sentence_strip(means: pd.DataFrame, *, scale: str = "z", note: str = "") -> alt.LayerChart:
+    """Draw sentences from the best to the worst rated.
+
+    Parameters
+    ----------
+    means : DataFrame, one row per sentence
+        Needs ``sentence_id``, ``n``, ``mean``, ``ci_low`` and ``ci_high``, as from
+        :func:`analysis.aggregation.ratings.item_means`; ``expected`` colours the rows.
+    scale : str
+        Of the means.
+    note : str
+        Conventions to add to the caption.
+
+    Returns
+    -------
+    altair.LayerChart
+        A dot and a line per sentence; dashed: the middle of the participants' scales for z.
+
+    Raises
+    ------
+    MissingColumns, NotEnoughData
+        If a column is absent or no sentence has a mean.
+    """
+    require_columns(means, "sentence_id", "n", "mean", "ci_low", "ci_high")
+    shown = means[means["mean"].notna()].sort_values("mean", ascending=False, kind="stable")
+    if not len(shown):
+        raise NotEnoughData("no sentence has a mean.")
+    named = (
+        shown["expected"].replace("", None) if "expected" in shown.columns else pd.Series(None, shown.index)
+    )
+    shown = shown.assign(expected=named.fillna("no expectation"))
+    y = alt.Y("sentence_id:N", sort=list(dict.fromkeys(shown["sentence_id"].astype(str))), title=None)
+    looks = [look for look in EXPECTED if look[0] in set(shown["expected"])]
+    words, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    colour = alt.Color("expected:N", title=None, scale=alt.Scale(domain=words, range=colours))
+    base = alt.Chart(shown)
+    lines = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
+        x="ci_low:Q", x2="ci_high:Q", y=y, color=colour
+    )
+    dots = base.mark_point(filled=True, size=44, opacity=1).encode(
+        x=alt.X("mean:Q", title=f"mean rating ({scale})", scale=alt.Scale(zero=scale != "raw")),
+        y=y,
+        color=colour,
+        shape=alt.Shape("expected:N", title=None, scale=alt.Scale(domain=words, range=shapes)),
+        tooltip=[
+            alt.Tooltip("sentence_id:N"),
+            alt.Tooltip("mean:Q", format=".2f"),
+            alt.Tooltip("n:Q", title="ratings"),
+        ],
+    )
+    middle = alt.Chart(pd.DataFrame({"middle": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(x="middle:Q")
+    title = caption(
+        "Mean rating by sentence",
+        f"{len(shown)} sentences, {int(shown['n'].sum())} ratings; lines: 95 %, t with n − 1 degrees of "
+        "freedom." + (" Dashed: participants' own means." if scale == "z" else ""),
+        note,
+    )
+    return layered(
+        [*([middle] if scale == "z" else []), lines, dots], shown, height=alt.Step(STEP), title=title
+    )
+
+
+def _draw_sentences(evidence: Evidence) -> alt.LayerChart:
+    kept = evidence.kept
+    means = item_means(kept, transformed(kept, transform="z"))
+    if "expected" in kept.columns and "sentence_id" in kept.columns:
+        status = kept.drop_duplicates("sentence_id").set_index("sentence_id")["expected"].astype(object)
+        means["expected"] = means["sentence_id"].map(status)
+    rated = means[means["mean"].notna()].sort_values("mean", kind="stable")
+    every = -(-len(rated) // MOST_DRAWN) or 1
+    shown = rated.iloc[::every]
+    said = f"One in {every} of {len(rated)}, from best to worst." if every > 1 else ""
+    return sentence_strip(shown, note=f"{said} {evidence.note}".strip())
+
+
 def _draw(evidence: Evidence) -> alt.LayerChart:
     counted = item_table(evidence.kept, before=evidence.judgments)
     judged = counted[counted["share"].notna()]
@@ -104,5 +186,15 @@ DRAWINGS = (
         about="study",
         lacking=lacks_task(),
         draw=_draw,
+    ),
+    Drawing(
+        name="sentences",
+        number=1,
+        title="Mean rating by sentence",
+        shows="A dot per sentence, its mean rating, with its t interval",
+        needs="ratings",
+        about="study",
+        lacking=lacks_task(*RATING_TASKS),
+        draw=_draw_sentences,
     ),
 )

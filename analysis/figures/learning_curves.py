@@ -1,7 +1,5 @@
 """Accuracy against the amount of training text, on a binary logarithm."""
 
-import json
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -11,7 +9,7 @@ from analysis.comparison.learning_curve import learning_curve
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import caption, layered
+from analysis.figures.theme import caption, layered, renamed
 
 HEIGHT = 320
 MOST_DRAWN = 7
@@ -90,7 +88,7 @@ def learning_figure(curves: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         "group:N",
         title=None,
         scale=alt.Scale(domain=["", *names]),
-        legend=alt.Legend(values=names, labelExpr=f"({json.dumps(said)})[datum.label]"),
+        legend=alt.Legend(values=names, labelExpr=renamed(said)),
     )
     base = alt.Chart(drawn)
     dots = base.mark_point(filled=True, size=50, opacity=0.9).encode(

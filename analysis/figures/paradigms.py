@@ -1,5 +1,6 @@
 """People and models side by side, paradigm by paradigm."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
@@ -7,26 +8,35 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_models
+from analysis.figures.drawing import Drawing, lacks_paradigms
 from analysis.figures.evidence import Evidence
+from analysis.figures.grouped_rows import headed_order, row_axis
 from analysis.figures.theme import PEOPLE, caption, judge_colour, judge_shape, layered
 
 STEP = 26
+MAJORITY = "people, majority"
 
 
-def paradigm_frame(document: dict[str, Any]) -> pd.DataFrame:
+def paradigm_frame(
+    document: Mapping[str, Any], *, agreement: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
     """Gather the models' criterion by paradigm from a comparison.
 
     Parameters
     ----------
     document : dict
         From :func:`analysis.comparison.report.compare_report`.
+    agreement : dict, optional
+        Of the people who judged the same paradigms, from
+        :func:`analysis.agreement.report.agreement_report`.
 
     Returns
     -------
     DataFrame
-        ``paradigm``, ``phenomenon``, ``judge``, ``share``, ``ci_low``, ``ci_high``, ``n``; people's row is
-        the share of pairs whose mean difference is positive. Empty without paradigms.
+        ``paradigm``, ``phenomenon``, ``judge``, ``share``, ``ci_low``, ``ci_high``, ``n``. With
+        ``agreement``, people's rows are their individual agreement (mean of item shares, with the
+        participant bootstrap) and the share of items with the right majority; without it, the share of pairs
+        whose mean difference is positive. Empty without paradigms.
     """
     rows = []
     for model in document["models"]:
@@ -42,7 +52,10 @@ def paradigm_frame(document: dict[str, Any]) -> pd.DataFrame:
                     "n": row["pairs"],
                 }
             )
-    for row in document["models"][0]["by_paradigm"] if document["models"] else []:
+    named = {row["paradigm"]: row["phenomenon"] for row in rows}
+    if agreement is not None:
+        rows += _people(agreement, named)
+    for row in document["models"][0]["by_paradigm"] if document["models"] and agreement is None else []:
         if row["people_prefer_good"] is not None:
             rows.append(
                 {
@@ -57,6 +70,19 @@ def paradigm_frame(document: dict[str, Any]) -> pd.DataFrame:
             )
     columns = ["paradigm", "phenomenon", "judge", "share", "ci_low", "ci_high", "n"]
     return pd.DataFrame(rows, columns=columns).astype({"share": float, "ci_low": float, "ci_high": float})
+
+
+def _people(agreement: Mapping[str, Any], named: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Individual and majority agreement of the paradigms that models were compared on."""
+    rows = []
+    for row in agreement["paradigms"]:
+        if row["paradigm"] in named and row["individual_agreement"] is not None:
+            shared = {"paradigm": row["paradigm"], "phenomenon": named[row["paradigm"]], "n": row["items"]}
+            ends = {"ci_low": row["ci_low"], "ci_high": row["ci_high"]}
+            rows.append({**shared, "judge": PEOPLE, "share": row["individual_agreement"], **ends})
+            right = row["items_right"] / row["items"] if row["items"] else None
+            rows.append({**shared, "judge": MAJORITY, "share": right, "ci_low": None, "ci_high": None})
+    return rows
 
 
 def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
@@ -83,8 +109,9 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     if not len(shares):
         raise NotEnoughData("there is no paradigm to draw.")
     sort_by = [column for column in ("phenomenon", "paradigm") if column in shares.columns]
-    order = list(dict.fromkeys(shares.sort_values(sort_by)["paradigm"]))
-    y = alt.Y("paradigm:N", sort=order, title=None)
+    ordered = shares.sort_values(sort_by, kind="stable")
+    order, headings = headed_order(ordered, label="paradigm", group="phenomenon")
+    y = row_axis("paradigm", order, headings)
     offset = alt.YOffset("judge:N")
     colour = judge_colour(shares["judge"])
     with_interval = {"ci_low", "ci_high"} <= set(shares.columns)
@@ -104,9 +131,10 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     )
     chance = alt.Chart(pd.DataFrame({"chance": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="chance:Q")
     pairs = int(shares.drop_duplicates("paradigm")["n"].sum())
+    n_paradigms = shares["paradigm"].nunique()
     title = caption(
         "Right by paradigm",
-        f"{len(order)} paradigms, {pairs} pairs; dashed: chance."
+        f"{n_paradigms} paradigms, {pairs} pairs; dashed: chance."
         + (" Lines: 95 % Wilson intervals." if with_interval else ""),
         note,
     )
@@ -124,7 +152,9 @@ def _tooltip(shares: pd.DataFrame) -> list[alt.Tooltip]:
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:
-    return paradigm_figure(paradigm_frame(dict(evidence.comparison or {"models": []})), note=evidence.note)
+    agreement = evidence.agreement if evidence.tasks else None
+    frame = paradigm_frame(evidence.comparison or {"models": []}, agreement=agreement)
+    return paradigm_figure(frame, note=evidence.note)
 
 
 DRAWINGS = (
@@ -135,7 +165,7 @@ DRAWINGS = (
         shows="A dot per model and paradigm, the share of pairs right, with its interval, beside people",
         needs="scores of a model on minimal pairs with paradigms",
         about="models",
-        lacking=lacks_models,
+        lacking=lacks_paradigms,
         draw=_draw,
     ),
 )

@@ -12,7 +12,7 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, caption, layered
+from analysis.figures.theme import FAILED, PASSED, caption, layered
 from analysis.quality.report import signal_table
 from analysis.rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numbers, tasks
 
@@ -85,7 +85,7 @@ def z_use_frame(judgments: pd.DataFrame) -> pd.DataFrame:
     z = transformed(judgments, transform="z").to_numpy(dtype=np.float64)
     inside = np.clip(z, Z_EDGES[0], np.nextafter(Z_EDGES[-1], 0))
     places = np.where(np.isnan(z), -1, np.searchsorted(Z_EDGES, inside, side="right") - 1)
-    names = [f"{low:g}" for low in Z_EDGES[:-1]]
+    names = [f"{low:g}".replace("-", "−") for low in Z_EDGES[:-1]]
     return _shares(judgments, places.astype(int), names, flag_counts(judgments))
 
 
@@ -189,14 +189,14 @@ def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "")
         title=None,
         axis=alt.Axis(labelColor=_flagged_label(marked), labelFontWeight=_bold_label(marked)),
     )
-    tiles = alt.Chart(drawn).mark_rect().encode(
+    tiles = alt.Chart(drawn[drawn["n"] > 0]).mark_rect(color=PASSED).encode(
         x=x,
         y=y,
-        color=alt.Color(
+        opacity=alt.Opacity(
             "share:Q",
             title="share of answers",
-            scale=alt.Scale(scheme="viridis", domain=[0, max(0.5, float(drawn["share"].max()))]),
-            legend=alt.Legend(format=".0%", gradientLength=180, gradientThickness=10),
+            scale=alt.Scale(domain=[0, max(0.5, float(drawn["share"].max()))], range=[0.05, 1]),
+            legend=alt.Legend(format=".0%", symbolType="square", symbolFillColor=PASSED, tickCount=4),
         ),
         tooltip=[
             alt.Tooltip("participant:N"),

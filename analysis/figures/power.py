@@ -201,7 +201,10 @@ def _axes(shown: pd.DataFrame, *, title: str, field: str = "power", format: str 
 
 def _name_colour(names: list[str]) -> alt.Color:
     return alt.Color(
-        "phenomenon:N", title=None, scale=alt.Scale(domain=["", *names]), legend=alt.Legend(values=names)
+        "phenomenon:N",
+        title=None,
+        scale=alt.Scale(domain=["", *names]),
+        legend=alt.Legend(values=names, symbolType="stroke", symbolOpacity=1, symbolStrokeWidth=3),
     )
 
 

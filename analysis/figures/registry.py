@@ -112,7 +112,7 @@ def draw(name: str, evidence: Evidence) -> alt.LayerChart:
     try:
         return drawing.draw(evidence)
     except BadInput as error:
-        sentence = f"Nothing to draw: {error}"
+        sentence = f"Nothing to draw: {error.message}"
         return statement_figure(drawing.title, sentence, note=evidence.note)
 
 

@@ -157,10 +157,11 @@ def trial_times_figure(
     require_columns(times, "from_ms", "to_ms", "n")
     if not len(times):
         raise NotEnoughData("no answer has a response time.")
-    bars = alt.Chart(times).mark_bar(color=PASSED, opacity=0.8, binSpacing=1).encode(
-        x=_log_x("from_ms", [float(times["from_ms"].min()), float(times["to_ms"].max())]),
+    bars = alt.Chart(times).mark_rect(color=PASSED, opacity=0.8).encode(
+        x=_log_x("from_ms", _ends(times["from_ms"].min(), times["to_ms"].max(), cuts)),
         x2="to_ms:Q",
         y=alt.Y("n:Q", title="answers"),
+        y2=alt.datum(0),
         tooltip=[alt.Tooltip("from_ms:Q", format=".0f"), alt.Tooltip("to_ms:Q", format=".0f"), "n:Q"],
     )  # fmt: skip
     title = caption(
@@ -198,7 +199,7 @@ def participant_times_figure(
     require_columns(times, "participant", "median_ms", "n", "rank")
     if not len(times):
         raise NotEnoughData("no answer has a response time.")
-    ends = [float(times["median_ms"].min()) / 1.2, float(times["median_ms"].max()) * 1.2]
+    ends = _ends(times["median_ms"].min() / 1.2, times["median_ms"].max() * 1.2, cuts)
     dots = alt.Chart(times).mark_point(filled=True, size=26, color=PASSED, opacity=0.8).encode(
         x=_log_x("median_ms", ends),
         y=alt.Y(
@@ -264,6 +265,15 @@ def catch_times_figure(times: pd.DataFrame, *, note: str = "") -> alt.LayerChart
         note,
     )
     return layered([spans, ends, dots], times, height=HEIGHT, title=title)
+
+
+def _ends(low: float, high: float, cuts: Mapping[str, float] | None) -> list[float]:
+    """The ends of the axis: all times and all cuts lie within."""
+    marks = [cut for cut in (cuts or {}).values() if cut > 0]
+    return [
+        min([float(low), *(cut / 1.1 for cut in marks)]),
+        max([float(high), *(cut * 1.1 for cut in marks)]),
+    ]
 
 
 def _log_x(field: str, ends: list[float]) -> alt.X:

@@ -114,7 +114,7 @@ def scale_point_figure(points: pd.DataFrame, *, note: str = "") -> alt.LayerChar
             "point:O",
             title=None,
             scale=alt.Scale(domain=scale, range=point_colours(len(scale))),
-            legend=alt.Legend(columns=len(scale), symbolType="square"),
+            legend=alt.Legend(symbolType="square", columnPadding=6),
         ),
         tooltip=[
             alt.Tooltip("row:N"),

@@ -103,7 +103,7 @@ def sensitivity_figure(recipes: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         raise NotEnoughData("no recipe leaves a judgment with an expected label.")
     is_share = str(known["measure"].iloc[0]) == AGREEMENT
     measure = TITLES[str(known["measure"].iloc[0])]
-    names = [f"{row.recipe} (n = {row.participants})" for row in known.itertuples()]
+    names = [f"{row.recipe} (n={row.participants})" for row in known.itertuples()]
     shown = known.assign(row=names)
     y = alt.Y("row:N", sort=names, title=None)
     form = "%" if is_share else ""

@@ -1,7 +1,8 @@
 """One look for every figure: colours, sizes, light and dark; captions that fit a phone."""
 
+import json
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import altair as alt
@@ -10,7 +11,7 @@ import pandas as pd
 Mode = Literal["light", "dark"]
 
 PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
-DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3]}
+DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3], CHANCE: [8, 3, 2, 3]}
 SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 CAPTION_WIDTH = 54
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -126,7 +127,9 @@ def caption(title: str, *sentences: str) -> alt.TitleParams:
     return alt.TitleParams(text=textwrap.wrap(title, 40), subtitle=lines)
 
 
-def judge_colour(judges: Iterable[str], *, title: str | None = None) -> alt.Color:
+def judge_colour(
+    judges: Iterable[str], *, title: str | None = None, labels: Mapping[str, str] | None = None
+) -> alt.Color:
     """Colour people as ink and models by the palette, in the order of their names.
 
     Parameters
@@ -135,6 +138,8 @@ def judge_colour(judges: Iterable[str], *, title: str | None = None) -> alt.Colo
         Names; people first, whatever the order.
     title : str, optional
         Of the legend.
+    labels : mapping of str to str, optional
+        What the legend says in place of a name.
 
     Returns
     -------
@@ -143,7 +148,7 @@ def judge_colour(judges: Iterable[str], *, title: str | None = None) -> alt.Colo
     """
     names = list(judges)
     return alt.Color(
-        "judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names)
+        "judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names, labels)
     )
 
 
@@ -164,13 +169,15 @@ def judge_shape(judges: Iterable[str]) -> alt.Shape:
     return alt.Shape("judge:N", title=None, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names))
 
 
-def judge_dash(judges: Iterable[str]) -> alt.StrokeDash:
+def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None) -> alt.StrokeDash:
     """Dash people's line and dot the constant's; the legend is shared with the colour.
 
     Parameters
     ----------
     judges : iterable of str
         Names.
+    labels : mapping of str to str, optional
+        As in :func:`judge_colour`.
 
     Returns
     -------
@@ -181,12 +188,35 @@ def judge_dash(judges: Iterable[str]) -> alt.StrokeDash:
     order = judge_order(names)
     dashes = [DASHES.get(name, [1, 0]) for name in order]
     scale = alt.Scale(domain=order, range=dashes)
-    return alt.StrokeDash("judge:N", title=None, scale=scale, legend=_legend(names))
+    return alt.StrokeDash("judge:N", title=None, scale=scale, legend=_legend(names, labels))
 
 
-def _legend(judges: Sequence[str]) -> alt.Legend:
+def _legend(judges: Sequence[str], labels: Mapping[str, str] | None = None) -> alt.Legend:
     """Only the judges that occur; the first colour stays people's."""
-    return alt.Legend(values=[name for name in judge_order(judges) if name in set(judges)])
+    values = [name for name in judge_order(judges) if name in set(judges)]
+    if not labels:
+        return alt.Legend(values=values)
+    return alt.Legend(values=values, labelExpr=renamed({name: labels.get(name, name) for name in values}))
+
+
+def renamed(labels: Mapping[str, str]) -> str:
+    """Give the expression by which a legend says something else than the name.
+
+    Parameters
+    ----------
+    labels : mapping of str to str
+
+    Returns
+    -------
+    str
+        For ``labelExpr``.
+
+    Examples
+    --------
+    >>> renamed({"trigram": "trigram (.44)"})
+    '({"trigram": "trigram (.44)"})[datum.label]'
+    """
+    return f"({json.dumps(dict(labels), ensure_ascii=False)})[datum.label]"
 
 
 def judge_order(judges: Iterable[str]) -> list[str]:
