@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from experiments.models import Experiment
@@ -114,3 +115,40 @@ def test_two_different_answers_at_once_keep_one_and_note_the_other():
     )
     assert Judgment.objects.count() == 1
     assert SessionEvent.objects.filter(kind="conflict").count() == 1
+
+
+def test_two_different_answers_sent_to_the_api_at_once_keep_the_first_and_tell_both():
+    session = begin(study())
+    trials = list(session.trials.all())[:-1]  # the session goes on
+
+    def send(trial, choice):
+        sent = {"trial": trial.public_id, "response": answer_to(trial, choose_expected=choice)}
+        return sent, Client().post(
+            f"/api/v1/sessions/{session.token}/judgments/",
+            {"judgments": [sent]},
+            content_type="application/json",
+        )
+
+    answers = at_once([lambda t=trial, c=choice: send(t, c) for trial in trials for choice in (True, False)])
+    stored = {one.trial.public_id: one.response for one in Judgment.objects.select_related("trial")}
+    assert len(stored) == Judgment.objects.count() == len(trials)
+    for sent, answer in answers:
+        said, is_kept = answer.json(), stored[sent["trial"]] == sent["response"]
+        assert said["acknowledged"] == [sent["trial"]]
+        assert said["kept_first"] == ([] if is_kept else [sent["trial"]])
+    conflicts = SessionEvent.objects.filter(kind="conflict").select_related("trial")
+    late = {one.trial.public_id: one.details["response"] for one in conflicts}
+    assert len(late) == conflicts.count() == len(trials)
+    assert all(late[name] != stored[name] for name in stored)
+
+
+def test_the_same_answer_sent_to_the_api_ten_times_at_once_is_one_row():
+    session = begin(study())
+    trial = session.trials.first()
+    sent = {"trial": trial.public_id, "response": answer_to(trial)}
+    address = f"/api/v1/sessions/{session.token}/judgments/"
+    answers = at_once(
+        [lambda: Client().post(address, {"judgments": [sent]}, content_type="application/json")] * 10
+    )
+    assert [one.json()["acknowledged"] for one in answers] == [[trial.public_id]] * 10
+    assert Judgment.objects.count() == 1 and not SessionEvent.objects.exists()
