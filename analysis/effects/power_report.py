@@ -91,7 +91,8 @@ def prospective_report(
 
     Examples
     --------
-    >>> report = prospective_report("forced_choice", 0.5, participants=[20], draws=200, price=Price(150, 1 / 3))
+    >>> price = Price(150, 1 / 3)
+    >>> report = prospective_report("forced_choice", 0.5, participants=[20], draws=200, price=price)
     >>> report["designs"][0]["cost_minor"], round(report["expected_share"], 3)
     (4000, 0.819)
     """
@@ -180,8 +181,8 @@ def pilot_report(
 
     Notes
     -----
-    The pilot stands for the population: below 30 participants power comes out too high. Never the power of the study
-    that gave the data.
+    The pilot stands for the population: below 30 participants power comes out too high. Never the power of
+    the study that gave the data.
 
     References
     ----------

@@ -127,7 +127,13 @@ class RatingsForm(ExcludeForm):
     field_order = ("plan", "transform", "ddof", "steps")
 
     transform = forms.ChoiceField(
-        choices=[("z", "z by participant"), ("z-log", "z of the logarithm"), ("raw", "raw values")],
+        choices=[
+            ("z", "z by participant"),
+            ("z-log", "z of the logarithm"),
+            ("robust-z", "robust z (median, MAD)"),
+            ("rank-normal", "normal ranks"),
+            ("raw", "raw values"),
+        ],
         required=False,
     )
     ddof = forms.TypedChoiceField(

@@ -12,6 +12,7 @@ from django.db import models
 
 from analysis.releases.comparing import COMPARE, compare
 from analysis.releases.freezing import BUILD, finish_release, freeze
+from analysis.releases.heavy import REPORT, make_report
 from analysis.releases.models import Comparison, Release, ScoringRun
 from analysis.releases.quality import store_signals, study_signals
 from analysis.releases.scoring import SCORE, score, store_scores
@@ -51,6 +52,17 @@ def compare_models(run: Run) -> None:
     with run.finishing() as result:
         Comparison.objects.filter(pk=comparison.pk).update(report=report)
         result |= {"models": len(report["models"]), "pairs": report["pairs"]}
+
+
+@job(REPORT)
+def compute_report(run: Run) -> None:
+    """Compute one report of a study for its page."""
+    study = Experiment.objects.select_related("materials").get(pk=run.arguments["experiment"])
+    name, choices, path = (run.arguments[key] for key in ("name", "choices", "path"))
+    run.progress(0, 1, f"computing {name}")
+    make_report(study, name, choices, path)
+    with run.finishing() as result:
+        result |= {"report": path}
 
 
 @job(CHECK)

@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 
 from analysis.agreement.conduct import item_conduct
 from analysis.agreement.report import item_table
+from analysis.releases.page_reports import conditions_of, diagnostics_of, exclusions_of
 from analysis.releases.plans import find_plan
 from analysis.releases.reports import agreement_of, kept_judgments, ratings_of
 from config.version import code_version
@@ -59,6 +60,21 @@ def ratings(experiment: Experiment, **choices: Any) -> dict[str, Any]:
     return cached(experiment, "ratings", choices, lambda: ratings_of(experiment, **choices))
 
 
+def exclusions(experiment: Experiment, **choices: Any) -> dict[str, Any]:
+    """What a plan removes, of whom, and the sensitivity panel."""
+    return cached(experiment, "exclusions", choices, lambda: exclusions_of(experiment, **choices))
+
+
+def diagnostics(experiment: Experiment, **choices: Any) -> dict[str, Any]:
+    """Annotator models, strengths and sensitivity."""
+    return cached(experiment, "diagnostics", choices, lambda: diagnostics_of(experiment, **choices))
+
+
+def conditions(experiment: Experiment, **choices: Any) -> dict[str, Any]:
+    """Ratings by condition."""
+    return cached(experiment, "conditions", choices, lambda: conditions_of(experiment, **choices))
+
+
 def items(experiment: Experiment, *, exclude: str = "") -> pd.DataFrame:
     """The table of items, with position bias and median response time of each."""
 
@@ -70,3 +86,13 @@ def items(experiment: Experiment, *, exclude: str = "") -> pd.DataFrame:
         return counted.merge(item_conduct(kept.excluded.kept), on=keys, how="left")
 
     return cached(experiment, "items", {"exclude": exclude}, make)
+
+
+def items_report(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
+    """The table of items and the diagnostics as one document."""
+    counted = items(experiment, exclude=exclude)
+    rows = counted.astype(object).where(counted.notna(), None).to_dict("records")
+    plain = [
+        {name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()} for row in rows
+    ]
+    return {**diagnostics(experiment, exclude=exclude), "items": plain}

@@ -5,11 +5,13 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from analysis.aggregation.ratings import TRANSFORMS
 from analysis.agreement.majority import TIES
+from analysis.comparison.roster import METHODS
 from analysis.releases.comparing import SIGNS
+from analysis.releases.leaderboard import DEFAULT_SORT
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.withdrawn import withdrawn_since
-from analysis.scoring.measures import MEASURES
 
 BIGGEST = 2**31 - 1
 EXCLUDE = "A plan's name or a comma list of steps."
@@ -51,7 +53,7 @@ class RatingsChoices(serializers.Serializer):
     exclude = PlainText(
         required=False, allow_blank=True, default="", help_text="A plan's name or a comma list of steps."
     )
-    transform = serializers.ChoiceField(choices=["z", "z-log", "raw"], required=False, default="z")
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
     ddof = serializers.ChoiceField(choices=[0, 1], required=False, default=1)
 
 
@@ -207,7 +209,54 @@ class RunRequest(serializers.Serializer):
     file = serializers.FileField(help_text="CSV, TSV, JSON lines, Parquet or ARPA; the suffix tells which.")
     name = PlainText(required=False, allow_blank=True, default="", max_length=200)
     column = PlainText(required=False, allow_blank=True, default="", max_length=200)
-    method = serializers.ChoiceField(choices=list(MEASURES), required=False, default="lp")
+    method = serializers.ChoiceField(
+        choices=list(METHODS),
+        required=False,
+        default="lp",
+        help_text="Prefix methods and classifiers: a table's scores are taken as they are.",
+    )
+    family = PlainText(required=False, allow_blank=True, default="", max_length=200)
+    training_tokens = serializers.IntegerField(required=False, min_value=1, max_value=10**15)
+    seed = PlainText(required=False, allow_blank=True, default="", max_length=40)
+    corpus = PlainText(
+        required=False, allow_blank=True, default="", max_length=200, help_text="What was filtered out."
+    )
+
+
+class ScoreSetsRequest(serializers.Serializer):
+    """Several models in one table, as multipart form data."""
+
+    file = serializers.FileField(help_text="sentence_id and a column per model.")
+    models = serializers.FileField(
+        required=False,
+        help_text="model (a column's name) and any of name, method, family, training_tokens, seed, corpus.",
+    )
+
+
+class LeaderboardChoices(serializers.Serializer):
+    """Order and conventions of a leaderboard."""
+
+    sort = PlainText(
+        required=False, default=DEFAULT_SORT, max_length=60, help_text="Such as blimp, adc_0.5, pearson_r."
+    )
+    order = serializers.ChoiceField(choices=["ascending", "descending"], required=False)
+    conventions = PlainText(
+        required=False, allow_blank=True, default="", max_length=200, help_text="A key of `offered`."
+    )
+
+
+class LeaderboardReport(serializers.Serializer):
+    """As ``leaderboard --json`` prints it."""
+
+    release = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    sort = serializers.CharField()
+    ascending = serializers.BooleanField(allow_null=True)
+    sort_keys = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=AnyObject())
+    conventions = AnyObject()
+    offered = serializers.ListField(child=AnyObject())
+    not_compared = serializers.ListField(child=AnyObject())
 
 
 class ComparisonSerializer(serializers.ModelSerializer):

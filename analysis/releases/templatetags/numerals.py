@@ -21,6 +21,25 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 @register.filter
+def p_value(value: float | None) -> str:
+    """A probability: three digits, and never a zero."""
+    if value is None or value == "":
+        return DASH
+    return "<\u2009.001" if value < 0.001 else f"{value:.3f}".removeprefix("0") if value < 1 else "1"
+
+
+@register.filter
+def factor(value: float | None) -> str:
+    """A Bayes factor: large and small ones by their power of ten."""
+    if value is None or value == "":
+        return DASH
+    if 0.01 <= value < 1000:
+        return f"{value:.3g}"
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa}\u2009×\u200910^{int(exponent)}".replace("-", "−")
+
+
+@register.filter
 def counted(value: int | None) -> str:
     """A whole number with thousands apart."""
     return DASH if value is None or value == "" else f"{int(value):,}"

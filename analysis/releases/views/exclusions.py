@@ -1,13 +1,16 @@
 """Who and what is left out: plans and versions, the flow, what each step does alone, their overlap."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
 from analysis.errors import BadInput
-from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.releases import reading
 from analysis.releases.forms import ExcludeForm, PlanForm
-from analysis.releases.plans import find_plan, judgments_for, write_plan
+from analysis.releases.plans import find_plan, write_plan
+from analysis.releases.views.agreement import json_attachment
 from analysis.releases.views.pages import explained, page, study_page, valid_or_default
 from experiments.models import Experiment
 
@@ -28,7 +31,7 @@ def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             return redirect(f"{request.path}?plan={row.name}")
     form = ExcludeForm(request.GET or None, experiment=study)
     chosen = find_plan(study, form.exclude() if valid_or_default(form) else "")
-    excluded = apply_plan(judgments_for(study, chosen), chosen)
+    report = reading.exclusions(study, exclude=form.exclude())
     return page(
         request,
         study,
@@ -36,14 +39,30 @@ def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         form=form,
         plan_form=plan_form,
         chosen=chosen,
-        flow=excluded.flow_rows(),
-        marginal=excluded.marginal.to_dict("records"),
-        overlap=overlap_rows(excluded),
+        report=report,
+        flow=report["flow"],
+        marginal=report["marginal"],
+        overlap=overlap_rows(report),
+        groups=report["groups"],
+        sensitivity=report["sensitivity"],
+        query=request.GET.urlencode(),
         plans=study.exclusion_plans.select_related("author"),
         status=400 if plan_form.is_bound and plan_form.errors else 200,
     )
 
 
-def overlap_rows(excluded: Excluded) -> list[tuple[str, list[int]]]:
+@study_page
+def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The report as the command prints it."""
+    form = ExcludeForm(request.GET or None, experiment=study)
+    valid_or_default(form)
+    report = reading.exclusions(study, exclude=form.exclude())
+    return json_attachment(report, f"{study.slug}-exclusions.json")
+
+
+def overlap_rows(report: dict[str, Any]) -> list[tuple[str, list[int]]]:
     """The overlap as rows for a table."""
-    return [(str(name), [int(count) for count in row]) for name, row in excluded.overlap.iterrows()]
+    rows: dict[str, list[int]] = {}
+    for cell in report["overlap"]:
+        rows.setdefault(cell["step"], []).append(cell["judgments"])
+    return list(rows.items())

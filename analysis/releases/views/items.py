@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from analysis.releases import reading
 from analysis.releases.forms import ExcludeForm
 from analysis.releases.plans import find_plan
+from analysis.releases.views.agreement import json_attachment
 from analysis.releases.views.pages import page, study_page, valid_or_default
 from experiments.models import Experiment, MinimalPair, Sentence
 from judgments.tasks.registry import shown_task
@@ -35,8 +36,18 @@ def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         items=shown,
         keep=query.urlencode(),
         n_items=len(counted),
+        diagnostics=reading.diagnostics(study, exclude=form.exclude()),
+        query=query.urlencode(),
         has_sides=shown_task(study.task).shows == "pair",
     )
+
+
+@study_page
+def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The table of items and the diagnostics as the command prints them."""
+    form = ExcludeForm(request.GET or None, experiment=study)
+    valid_or_default(form)
+    return json_attachment(reading.items_report(study, exclude=form.exclude()), f"{study.slug}-items.json")
 
 
 def by_disagreement(counted: pd.DataFrame) -> pd.DataFrame:

@@ -40,6 +40,7 @@ def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             "flagged": [row for row in report["participants"] if row["status"] != "ok"],
             "language": study.materials.language if study.materials else study.language,
             "figures": figures(study, report, query=context["query"]),
+            "conditions": reading.conditions(study, **choices),
             "keep": "&".join(part for part in context["query"].split("&") if not part.startswith("page=")),
         }
     return page(request, study, "ratings", status=200 if valid else 400, **context)
