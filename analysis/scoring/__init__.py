@@ -4,9 +4,15 @@ from analysis.scoring.arpa import ArpaScorer
 from analysis.scoring.base import Maker, Scorer, Scores, Spec, open_scorer
 from analysis.scoring.causal import CausalScorer
 from analysis.scoring.frames import ScoredSentences, score_sentences
+from analysis.scoring.masked import MaskedScorer
 from analysis.scoring.tables import TableScorer
 
-BUILT_IN: dict[str, Maker] = {"arpa": ArpaScorer, "csv": TableScorer, "hf-causal": CausalScorer}
+BUILT_IN: dict[str, Maker] = {
+    "arpa": ArpaScorer,
+    "csv": TableScorer,
+    "hf-causal": CausalScorer,
+    "hf-masked": MaskedScorer,
+}
 
 
 def scorer(uri: str) -> Scorer:

@@ -20,7 +20,7 @@ from analysis.scoring.base import (
     take_options,
 )
 from analysis.scoring.neural.loading import need, open_model
-from analysis.scoring.neural.texts import Encoded, encode
+from analysis.scoring.neural.texts import Encoded, encode, lower_case
 
 Floats = npt.NDArray[np.float64]
 STARTS = ("auto", "bos", "eos", "none")
@@ -48,7 +48,7 @@ class CausalScorer:
         need("torch")
         opened = open_model(address, "AutoModelForCausalLM")
         self.model, self.tokenizer = opened.model, opened.tokenizer
-        self.lower = _casing(options.get("casing", "as-is"))
+        self.lower = lower_case(options.get("casing", "as-is"))
         self.space = read_flag(address, "space", default=False)
         self.start, start_name = self._start(options.get("bos", "auto"))
         self.end = self._end() if read_flag(address, "eos", default=False) else None
@@ -136,9 +136,3 @@ class CausalScorer:
         if self.tokenizer.eos_token_id is None:
             raise BadInput("the model has no eos token.", remedy="Leave eos=yes out.")
         return int(self.tokenizer.eos_token_id)
-
-
-def _casing(word: str) -> bool:
-    if word not in ("as-is", "lower"):
-        raise UnknownName("casing", word, ("as-is", "lower"))
-    return word == "lower"

@@ -46,7 +46,7 @@ def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str =
     tried = _probe(sequences)
     naive = Naive(model)
     right = np.array([row.sum() for row in naive.run(tried)])
-    tolerance = TOLERANCE.get(str(naive.model.dtype).removeprefix("torch."), 1e-3)
+    tolerance = tolerance_of(model)
     reasons = []
     for name, way in WAYS.items():
         try:
@@ -69,6 +69,11 @@ def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str =
             return Chosen(path, "; ".join([said, *reasons]))
         reasons.append(f"{name} differs by {worst:.1e}")
     return Chosen(naive, "; ".join(["naive: the only way left", *reasons]))
+
+
+def tolerance_of(model: Any) -> float:
+    """How far two ways may differ in a model's kind of number, in nats."""
+    return TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-3)
 
 
 def _probe(sequences: Sequence[Sequence[int]]) -> list[Sequence[int]]:

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.errors import UnknownName
 from analysis.scoring.base import FLAG_EMPTY, FLAG_NORMALISED, FLAG_SAME, FLAG_TOO_LONG, FLAG_UNKNOWN
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Token ids without marks of beginning or end, with the characters each token stands for."""
+    """Token ids without marks of beginning or end, with the characters and the word each stands for."""
 
     sentences: list[str]
     ids: list[list[int]]
     spans: list[list[tuple[int, int]]] | None
+    words: list[list[int]]
     flags: npt.NDArray[np.uint8]
     n_unk: npt.NDArray[np.int16]
 
@@ -76,7 +78,25 @@ def encode(
             [(max(0, start - shift), max(0, end - shift)) for start, end in one]
             for one in read["offset_mapping"]
         ]
-    return Encoded(list(sentences), ids, spans, flags, n_unk)
+    return Encoded(list(sentences), ids, spans, _words(read, ids, fast=fast), flags, n_unk)
+
+
+def lower_case(word: str) -> bool:
+    """Read the option ``casing``: ``as-is`` or ``lower``."""
+    if word not in ("as-is", "lower"):
+        raise UnknownName("casing", word, ("as-is", "lower"))
+    return word == "lower"
+
+
+def _words(read: Any, ids: Sequence[Sequence[int]], *, fast: bool) -> list[list[int]]:
+    """The word each token belongs to; without a fast tokenizer every token is a word."""
+    if not fast:
+        return [list(range(len(one))) for one in ids]
+    found = []
+    for place, one in enumerate(ids):
+        words = read.word_ids(place)
+        found.append([place if word is None else word for place, word in enumerate(words)] if one else [])
+    return found
 
 
 def _changed(tokenizer: Any, texts: Sequence[str]) -> npt.NDArray[np.uint8]:
