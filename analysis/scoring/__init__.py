@@ -3,8 +3,10 @@
 from analysis.scoring.arpa import ArpaScorer
 from analysis.scoring.base import Maker, Scorer, Scores, Spec, open_scorer
 from analysis.scoring.causal import CausalScorer
+from analysis.scoring.classifier import ClassifierScorer
 from analysis.scoring.frames import ScoredSentences, score_sentences
 from analysis.scoring.masked import MaskedScorer
+from analysis.scoring.served import ServedScorer
 from analysis.scoring.tables import TableScorer
 
 BUILT_IN: dict[str, Maker] = {
@@ -12,6 +14,8 @@ BUILT_IN: dict[str, Maker] = {
     "csv": TableScorer,
     "hf-causal": CausalScorer,
     "hf-masked": MaskedScorer,
+    "hf-classifier": ClassifierScorer,
+    "openai": ServedScorer,
 }
 
 

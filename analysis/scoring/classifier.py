@@ -1,0 +1,123 @@
+"""Acceptability classifiers: ``hf-classifier:NAME@REVISION`` or ``hf-classifier:FOLDER``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.base import (
+    FLAG_EMPTY,
+    FLAG_TOO_LONG,
+    Progress,
+    ScorerAddress,
+    Scores,
+    Spec,
+    take_options,
+)
+from analysis.scoring.neural.loading import need, open_model
+from analysis.scoring.neural.texts import encode, lower_case
+
+OUTPUTS = ("confidence", "margin")
+OPTIONS = ("label", "output", "casing", "dtype", "device", "trust")
+GOOD_NAMES = ("acceptable", "label_1", "1")
+BATCH = 32
+
+
+class ClassifierScorer:
+    """What a classifier trained on acceptability (CoLA) says of a sentence.
+
+    Options: ``output`` (``confidence``, the probability of the winning label with a minus sign for the
+    unacceptable one, as in the ADC paper; ``margin``, the difference of the two logits), ``label`` (name or
+    number of the acceptable label), ``casing=lower``, ``dtype``, ``device``, ``trust=yes``.
+
+    Notes
+    -----
+    The signed confidence has no values in (−.5, .5): a sentence the classifier wavers about jumps from one side
+    to the other. The margin is continuous.
+
+    References
+    ----------
+    Vázquez Martínez (2021), *The Acceptability Delta Criterion*, section 4.
+    """
+
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, address: ScorerAddress) -> None:
+        options = take_options(address, *OPTIONS)
+        self.output = options.get("output", "confidence")
+        if self.output not in OUTPUTS:
+            raise UnknownName("output", self.output, OUTPUTS)
+        need("torch")
+        opened = open_model(address, "AutoModelForSequenceClassification")
+        self.model, self.tokenizer = opened.model, opened.tokenizer
+        self.good = _label(opened.model.config, options.get("label", ""))
+        self.lower = lower_case(options.get("casing", "as-is"))
+        self.most = int(getattr(opened.model.config, "max_position_embeddings", 0) or 0)
+        self.why = ""
+        self.spec = Spec(
+            uri=address.uri,
+            revision=opened.revision,
+            method=f"cls-{self.output}",
+            casing="lower" if self.lower else "as-is",
+            dtype=opened.dtype,
+            options={"label": str(self.good), "tokenizer": opened.tokenizer_sha},
+        )
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score sentences; equal ones once, longest together."""
+        read = encode(self.tokenizer, sentences, lower=self.lower, most=max(0, self.most - 4))
+        usable = [place for place, flags in enumerate(read.flags) if not flags & (FLAG_EMPTY | FLAG_TOO_LONG)]
+        texts = {sentences[place].lower() if self.lower else sentences[place] for place in usable}
+        order = sorted(texts, key=lambda text: (-len(text), text))
+        said: dict[str, float] = {}
+        for start in range(0, len(order), BATCH):
+            group = order[start : start + BATCH]
+            said.update(zip(group, self._values(group), strict=True))
+            if progress is not None:
+                progress(len(group))
+        values = np.full(len(sentences), np.nan)
+        for place in usable:
+            values[place] = said[sentences[place].lower() if self.lower else sentences[place]]
+        return Scores(
+            values,
+            read.n_tokens,
+            np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32),
+            np.array([len(sentence) for sentence in sentences], dtype=np.int32),
+            read.n_unk,
+            read.flags,
+        )
+
+    def _values(self, group: Sequence[str]) -> list[float]:
+        import torch
+
+        with torch.inference_mode():
+            read = self.tokenizer(list(group), padding=len(group) > 1, return_tensors="pt").to(
+                self.model.device
+            )
+            logits = self.model(**read).logits.double()
+        bad = 1 - self.good
+        margin = logits[:, self.good] - logits[:, bad]
+        if self.output == "margin":
+            return [float(value) for value in margin]
+        good = torch.sigmoid(margin)
+        return [float(value) for value in torch.where(good >= 0.5, good, good - 1)]
+
+
+def _label(config: Any, wanted: str) -> int:
+    """The number of the acceptable label among two."""
+    names = {int(number): str(name).lower() for number, name in config.id2label.items()}
+    if len(names) != 2:
+        raise BadInput(f"the classifier has {len(names)} labels; acceptability needs two.")
+    for name in (wanted.lower(),) if wanted else GOOD_NAMES:
+        for number, label in names.items():
+            if name in (label, str(number)):
+                return number
+    raise UnknownName("label", wanted or "acceptable", sorted(names.values()))
