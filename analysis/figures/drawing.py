@@ -34,6 +34,8 @@ class Drawing:
         From the evidence to the reason why the figure does not apply; empty where it does.
     draw : callable
         From the evidence to the chart; raises ``NotEnoughData`` where nothing can be drawn.
+    is_slow : bool
+        Whether drawing may take many seconds; pages draw such a figure when asked.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Drawing:
     about: About
     lacking: Callable[[Evidence], str]
     draw: Callable[[Evidence], alt.LayerChart]
+    is_slow: bool = False
 
 
 NO_JUDGMENTS = "There are no judgments yet."

@@ -45,6 +45,8 @@ class Evidence:
         The number of participants planned.
     by : str
         Column of the contrasts that are tested: ``phenomenon`` or ``paradigm``.
+    basis : str
+        What captions say in place of the plan, for numbers of a frozen release.
     sentences : Mapping of str to str
         The text of sentences by id, shown on hover and used to find identical members.
     already_standardized, signs, deltas
@@ -71,6 +73,7 @@ class Evidence:
     planned: pd.DataFrame | None = None
     chosen: int | None = None
     by: str = ""
+    basis: str = ""
     sentences: Mapping[str, str] | None = None
     already_standardized: bool = False
     signs: Signs = "strict"
@@ -104,6 +107,8 @@ class Evidence:
     @property
     def note(self) -> str:
         """The plan, for captions."""
+        if self.basis:
+            return self.basis
         if not self.plan.steps:
             return "Plan: none."
         return f"Plan: {self.plan.name}, version {self.plan.version} ({self.plan.sha256[:8]})."

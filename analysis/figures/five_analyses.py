@@ -229,6 +229,7 @@ DRAWINGS = (
         about="study",
         lacking=lacks_task(),
         draw=_draw_tiles,
+        is_slow=True,
     ),
     Drawing(
         name="effect-sizes",
@@ -239,5 +240,6 @@ DRAWINGS = (
         about="study",
         lacking=lacks_task(),
         draw=_draw_sizes,
+        is_slow=True,
     ),
 )

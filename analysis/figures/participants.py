@@ -12,13 +12,14 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, caption, layered
+from analysis.figures.theme import FAILED, caption, layered
 from analysis.quality.report import signal_table
 from analysis.rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numbers, tasks
 
 STEP = 18
 MOST_DRAWN = 40
 BINS = 10
+FILL = "#3d95d6"  # seen on light and on dark paper
 Z_EDGES = np.arange(-3.0, 3.25, 0.5)
 
 
@@ -189,14 +190,14 @@ def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "")
         title=None,
         axis=alt.Axis(labelColor=_flagged_label(marked), labelFontWeight=_bold_label(marked)),
     )
-    tiles = alt.Chart(drawn[drawn["n"] > 0]).mark_rect(color=PASSED).encode(
+    tiles = alt.Chart(drawn[drawn["n"] > 0]).mark_rect(color=FILL).encode(
         x=x,
         y=y,
         opacity=alt.Opacity(
             "share:Q",
             title="share of answers",
             scale=alt.Scale(domain=[0, max(0.5, float(drawn["share"].max()))], range=[0.05, 1]),
-            legend=alt.Legend(format=".0%", symbolType="square", symbolFillColor=PASSED, tickCount=4),
+            legend=alt.Legend(format=".0%", symbolType="square", symbolFillColor=FILL, tickCount=4),
         ),
         tooltip=[
             alt.Tooltip("participant:N"),

@@ -13,6 +13,7 @@ from analysis.rows import RATING_TASKS
 
 STEP = 26
 CONDITIONS = 40
+MOST_TICKS = 4_000
 
 
 def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> alt.LayerChart:
@@ -46,8 +47,9 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
     largest = rated["condition"].value_counts(sort=True).index[:CONDITIONS]
     shown = rated[rated["condition"].isin(largest)]
     means = shown.groupby("condition")["mean"].mean().sort_values(ascending=False)
+    drawn = shown if len(shown) <= MOST_TICKS else shown.sample(MOST_TICKS, random_state=0).sort_index()
     y = alt.Y("condition:N", sort=list(means.index), title=None)
-    ticks = alt.Chart(shown).mark_tick(thickness=1.5, opacity=0.5).encode(
+    ticks = alt.Chart(drawn).mark_tick(thickness=1.5, opacity=0.5).encode(
         x=alt.X("mean:Q", title=f"mean rating ({scale})"), y=y
     )  # fmt: skip
     centres = alt.Chart(means.rename("centre").reset_index()).mark_point(
@@ -57,11 +59,12 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
     title = caption(
         "Ratings by condition",
         f"{len(shown)} sentences in {len(means)} conditions; ticks: sentences; dots: means of sentences.",
+        f"A random {MOST_TICKS} of the sentences are drawn." if len(drawn) < len(shown) else "",
         f"{left_out} smaller conditions are not drawn." if left_out else "",
         note,
     )
     dots = centres.encode(x="centre:Q", y=y)
-    return layered([ticks, dots], shown[["condition", "mean"]], height=alt.Step(STEP), title=title)
+    return layered([ticks, dots], drawn[["condition", "mean"]], height=alt.Step(STEP), title=title)
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:
