@@ -10,7 +10,7 @@ from analysis.columns import require_columns
 from analysis.rows import column_or_blank, none_if_nan
 
 GROUPS = ("native", "list", "submission_status")
-MOST_VALUES = 12
+MOST_VALUES, FEWEST, RARE = 12, 3, "rare answers"
 
 
 def removed_by_group(
@@ -26,7 +26,8 @@ def removed_by_group(
         What the plan keeps of it.
     background : DataFrame, optional
         ``participant`` and one column per question. Numbers of many values are cut at their quartiles; texts
-        of more than 12 different values are left out.
+        of more than 12 different values are left out, and answers of fewer than three people are put
+        together.
 
     Returns
     -------
@@ -82,8 +83,9 @@ def _cut(column: pd.Series) -> pd.Series | None:
     """Give the answers as few groups, None where they are too many words."""
     words = _words(column)
     said = words[words != "not said"]
+    counts = words.map(words.value_counts())
     if said.nunique() <= MOST_VALUES:
-        return words
+        return words.where(counts >= FEWEST, RARE)
     numbers = pd.to_numeric(said, errors="coerce")
     if numbers.isna().mean() > 0.1:
         return None

@@ -4,18 +4,21 @@ import argparse
 from typing import Any
 
 from analysis.comparison.files import read_judgments
-from analysis.effects.planned import Noise, expected_share
-from analysis.effects.power import TARGET, conventions, enough_participants
-from analysis.effects.prospective import ANALYSES, TASKS, prospective_power
-from analysis.effects.resampling import choice_power, pilot_matrix, powered_by_size, resampled_power
+from analysis.effects.planned import Noise
+from analysis.effects.power import TARGET
+from analysis.effects.power_report import MODELS, SIZES, Price, pilot_report, prospective_report
+from analysis.effects.prospective import ANALYSES
 from analysis.errors import BadInput
+from analysis.releases.page_reports import pilot_of
+from analysis.releases.pricing import price_of
 from config.commands import ContractCommand
-
-SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100)
+from experiments.models import Experiment
+from experiments.money import minor_units, written
+from experiments.names import find_experiment
 
 
 class Command(ContractCommand):
-    """Power of a planned study, or of other sizes of a study already run; no database is touched."""
+    """Power of a planned study, or of other sizes of a study already run, beside its cost."""
 
     help = "Power: 'prospective' from a stated effect, 'resample' from a pilot's judgments."
     example = (
@@ -27,7 +30,7 @@ class Command(ContractCommand):
         """The two ways."""
         modes = parser.add_subparsers(dest="mode", required=True, metavar="prospective|resample")
         ahead = modes.add_parser("prospective", help="simulate a planned study")
-        ahead.add_argument("--task", required=True, metavar="|".join(TASKS))
+        ahead.add_argument("--task", required=True, metavar="|".join(MODELS))
         ahead.add_argument(
             "--effect", type=float, required=True, metavar="D", help="difference in SDs of a person's ratings"
         )
@@ -39,14 +42,21 @@ class Command(ContractCommand):
                 f"--{name.replace('_', '-')}", type=float, default=getattr(Noise(), name), help=meaning
             )
         again = modes.add_parser("resample", help="draw a pilot's participants again")
-        again.add_argument("--judgments", required=True, metavar="FILE", help="participant, item, value, …")
+        pilot = again.add_mutually_exclusive_group(required=True)
+        pilot.add_argument("--judgments", metavar="FILE", help="participant, item, value, …")
+        pilot.add_argument("--study", default="", help="slug or title of a stored study as the pilot")
+        again.add_argument("--exclude", default="", metavar="PLAN", help="with --study: what is left out")
         again.add_argument("--by", default="phenomenon", help="column of the contrasts")
         again.add_argument("--transform", default="z", help="of ratings")
         again.add_argument("--criterion", default="t", metavar="t|bayes", help="what counts as a detection")
         again.add_argument(
             "--pilots", type=int, default=0, help="resample the pilot so often for an interval"
         )
+        ahead.add_argument("--study", default="", help="take reward and fee from its campaign")
         for mode in (ahead, again):
+            mode.add_argument("--reward", metavar="AMOUNT", help="paid to each participant, such as 1.50")
+            mode.add_argument("--currency", default="GBP", help="of the reward")
+            mode.add_argument("--fee", type=float, default=0.0, help="of the platform, in percent")
             mode.add_argument("--participants", type=int, nargs="+", default=list(SIZES), metavar="N")
             mode.add_argument("--draws", type=int, default=1_000, help="simulated studies per design")
             mode.add_argument("--seed", type=int, default=0)
@@ -57,11 +67,16 @@ class Command(ContractCommand):
         """Compute and print."""
         if not 0 < options["alpha"] < 1:
             raise BadInput(f"alpha is {options['alpha']}.", remedy="It lies between 0 and 1.")
-        document = _prospective(options) if options["mode"] == "prospective" else _resampled(options)
-        if options["json"]:
-            self.print_json(document)
+        study = find_experiment(options["study"]) if options["study"] else None
+        price, currency = _price(options, study)
+        if options["mode"] == "prospective":
+            document = _prospective(options, price)
         else:
-            self.stdout.write(_text(document))
+            document = _resampled(options, price, study)
+        if options["json"]:
+            self.print_json({**document, "currency": currency})
+        else:
+            self.stdout.write(_text(document, currency))
 
 
 _NOISE = {
@@ -72,61 +87,55 @@ _NOISE = {
 }
 
 
-def _prospective(options: dict[str, Any]) -> dict[str, Any]:
+def _price(options: dict[str, Any], study: Experiment | None) -> tuple[Price, str]:
+    """The reward and fee asked for, else those of the study's campaign."""
+    if options["reward"] is None:
+        return price_of(study) if study else (Price(), options["currency"])
+    reward = minor_units(options["reward"], options["currency"])
+    return Price(reward, options["fee"] / 100), options["currency"]
+
+
+def _prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
     noise = Noise(**{name: options[name] for name in _NOISE})
     if not noise.residual > 0 or min(noise.item_effect, noise.participant_effect) < 0:
         raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
     names = ("participants", "items", "lists", "alpha", "draws", "seed", "analysis")
     chosen = {name: options[name] for name in names}
-    document = prospective_power(options["task"], options["effect"], noise=noise, **chosen)
-    enough = None
-    if options["task"] == "forced_choice":
-        share = expected_share(options["effect"], noise=noise)
-        enough = enough_participants("forced_choice", share, alpha=options["alpha"])
-        document["expected_share"] = share
-    return {"mode": "prospective", **document, "enough_participants_one_choice_each": enough}
+    return prospective_report(options["task"], options["effect"], noise=noise, price=price, **chosen)
 
 
-def _resampled(options: dict[str, Any]) -> dict[str, Any]:
-    matrix, task = pilot_matrix(
-        read_judgments(options["judgments"]), by=options["by"], transform=options["transform"]
-    )
-    sizes, alpha = options["participants"], options["alpha"]
-    whole = (matrix.isna() | matrix.isin([0.0, 1.0])).to_numpy().all()
-    single = task == "forced_choice" and bool(whole)
-    if single:
-        table = choice_power(matrix, sizes, alpha=alpha)
-    else:
-        shifted = matrix - 0.5 if task == "forced_choice" else matrix
-        names = ("draws", "seed", "alpha", "criterion", "pilots")
-        table = resampled_power(shifted, sizes, **{name: options[name] for name in names})
-    return {
-        "mode": "resample",
-        "task": task,
-        "test": "exact sign test" if single else "paired t of participants",
-        "pilot_participants": len(matrix),
-        "few_in_pilot": len(matrix) < 30,
-        "sizes": powered_by_size(table).to_dict("records"),
-        "phenomena": table.astype(object).where(table.notna(), None).to_dict("records"),
-        "conventions": conventions(alpha=alpha, seed=options["seed"], draws=options["draws"]),
-    }
+def _resampled(options: dict[str, Any], price: Price, study: Experiment | None) -> dict[str, Any]:
+    names = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots")
+    chosen = {name: options[name] for name in names}
+    if study is not None:
+        return pilot_of(
+            study, exclude=options["exclude"], reward_minor=price.reward_minor, fee=price.fee, **chosen
+        )
+    return pilot_report(read_judgments(options["judgments"]), price=price, **chosen)
 
 
-def _text(document: dict[str, Any]) -> str:
+def _text(document: dict[str, Any], currency: str) -> str:
     if document["mode"] == "resample":
         lines = [f"{document['task']}, {document['pilot_participants']} participants, {document['test']}"]
         if document["few_in_pilot"]:
             lines.append("fewer than 30 participants: power from this pilot is too high")
         lines.append(f"{'n':>6}  share of phenomena with power of at least {TARGET:g}")
-        lines += [f"{row['n']:>6}  {row['share_powered']:.3f}" for row in document["sizes"]]
+        lines += [
+            f"{row['n']:>6}  {row['share_powered']:.3f}{_cost(row, currency)}" for row in document["sizes"]
+        ]
         return "\n".join(lines)
     lines = [f"{document['task']}, effect {document['effect']:g} SD, {document['analysis']}"]
     lines.append(f"{'people':>7}{'items':>7}{'trials':>8}{'power':>8}{'Type S':>8}{'Type M':>8}{'width':>8}")
     for row in document["designs"]:
         cells = "".join(f"{_number(row[name]):>8}" for name in ("power", "type_s", "type_m", "ci_width"))
-        lines.append(f"{row['participants']:>7}{row['items']:>7}{row['trials_per_participant']:>8}{cells}")
+        plan = f"{row['participants']:>7}{row['items']:>7}{row['trials_per_participant']:>8}"
+        lines.append(f"{plan}{cells}{_cost(row, currency)}")
     return "\n".join(lines)
 
 
 def _number(number: float | None) -> str:
     return "–" if number is None else f"{number:.3f}"
+
+
+def _cost(row: dict[str, Any], currency: str) -> str:
+    return f"  {written(row['cost_minor'], currency)}" if row["cost_minor"] else ""
