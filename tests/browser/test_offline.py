@@ -30,6 +30,8 @@ KEPT = """async () => {
   }
   return kept;
 }"""
+IS_READY = """async (token) => Boolean(await caches.match(`/s/${token}/kept/`))
+  && (await navigator.serviceWorker.getRegistration("/s/"))?.active?.state === 'activated'"""
 NOTES = """session => new Promise((resolve, reject) => {
   const request = indexedDB.open("obelus");
   request.onerror = reject;
@@ -44,11 +46,11 @@ def start(page: Page, session: Session) -> None:
     """Open the session and wait until the browser has what it needs to come back without a network."""
     page.goto(f"/s/{session.token}/")
     shown_trial(page)
-    page.wait_for_function(
-        """async token => (await caches.match(`/s/${token}/kept/`))
-             && (await navigator.serviceWorker.getRegistration())?.active?.state === 'activated'""",
-        arg=session.token,
-    )
+    for _ in range(200):
+        if page.evaluate(IS_READY, session.token):
+            return
+        page.wait_for_timeout(50)
+    pytest.fail("the browser kept nothing")
 
 
 def cut(page: Page, *, offline: bool = True) -> None:
