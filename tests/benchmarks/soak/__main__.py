@@ -18,8 +18,6 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from tests.benchmarks.soak.audit import audit, balance
 from tests.benchmarks.soak.cluster import make_cluster
 from tests.benchmarks.soak.network import FlakyNetwork
 from tests.benchmarks.soak.people import Crowd, Person
+from tests.benchmarks.soak.pulse import Pulse
 from tests.benchmarks.soak.services import Service, database, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
 
@@ -55,39 +54,6 @@ def options() -> argparse.Namespace:
     parser.add_argument("--broker", default="filesystem://", help="address of a Celery broker")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and database")
     return parser.parse_args()
-
-
-class Pulse(threading.Thread):
-    """Asks for readiness all the time; knows the longest silence."""
-
-    def __init__(self, port: int) -> None:
-        super().__init__(daemon=True)
-        self.address, self.longest_s, self.seen = f"http://127.0.0.1:{port}/health/ready", 0.0, 0.0
-
-    def is_ready(self) -> bool:
-        """Whether the platform serves now."""
-        try:
-            with urllib.request.urlopen(self.address, timeout=3) as answer:
-                return answer.status == 200
-        except (OSError, urllib.error.HTTPError):
-            return False
-
-    def run(self) -> None:
-        """Measure until the process ends."""
-        self.seen = time.monotonic()
-        while True:
-            if self.is_ready():
-                self.longest_s = max(self.longest_s, time.monotonic() - self.seen)
-                self.seen = time.monotonic()
-            time.sleep(0.1)
-
-    def wait(self, seconds: float = 60) -> None:
-        """Until the platform serves."""
-        end = time.monotonic() + seconds
-        while not self.is_ready():
-            if time.monotonic() > end:
-                raise RuntimeError(f"the platform was not ready within {seconds:.0f} s")
-            time.sleep(0.2)
 
 
 def say(text: str) -> None:

@@ -89,10 +89,10 @@ class Service:
             return None
         return pid
 
-    def stop(self) -> None:
+    def stop(self, *, at_once: bool = False) -> None:
         """End it and everything it ever began."""
         self.is_wanted = False
-        self.process.terminate()
+        self.process.send_signal(signal.SIGKILL if at_once else signal.SIGTERM)
         try:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:

@@ -10,7 +10,8 @@ from django.db import connection
 
 from tests.benchmarks.soak.audit import audit, balance
 from tests.benchmarks.soak.people import Person
-from tests.benchmarks.soak.services import Service, children, free_port, platform
+from tests.benchmarks.soak.pulse import Pulse
+from tests.benchmarks.soak.services import children, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
 from tests.experiments.test_worker_killed import database_url
 
@@ -44,11 +45,13 @@ def web(environment, tmp_path):
     wanted = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE, "instructions": ""}
     step("make", environment, wanted)
     port = free_port()
-    server: Service = platform(port, environment, tmp_path, only=("web",))["web"]
-    yield port
-    n_processes = len(children(server.process.pid))
-    server.stop()
-    assert n_processes >= 2, "one process alone cannot race another"
+    server = platform(port, environment, tmp_path, only=("web",))["web"]
+    try:
+        Pulse(port).wait()
+        assert len(children(server.process.pid)) >= 2, "one process alone cannot race another"
+        yield port
+    finally:
+        server.stop(at_once=True)
 
 
 def come(names: list[str], port: int, *, walk_away: int = 0) -> list[Person]:

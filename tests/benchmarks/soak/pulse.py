@@ -1,0 +1,39 @@
+"""Whether the platform serves, and how long it did not."""
+
+import threading
+import time
+import urllib.error
+import urllib.request
+
+
+class Pulse(threading.Thread):
+    """Asks for readiness all the time; knows the longest silence."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(daemon=True)
+        self.address, self.longest_s, self.seen = f"http://127.0.0.1:{port}/health/ready", 0.0, 0.0
+
+    def is_ready(self) -> bool:
+        """Whether the platform serves now."""
+        try:
+            with urllib.request.urlopen(self.address, timeout=3) as answer:
+                return answer.status == 200
+        except (OSError, urllib.error.HTTPError):
+            return False
+
+    def run(self) -> None:
+        """Measure until the process ends."""
+        self.seen = time.monotonic()
+        while True:
+            if self.is_ready():
+                self.longest_s = max(self.longest_s, time.monotonic() - self.seen)
+                self.seen = time.monotonic()
+            time.sleep(0.1)
+
+    def wait(self, seconds: float = 60) -> None:
+        """Until the platform serves."""
+        end = time.monotonic() + seconds
+        while not self.is_ready():
+            if time.monotonic() > end:
+                raise RuntimeError(f"the platform was not ready within {seconds:.0f} s")
+            time.sleep(0.2)
