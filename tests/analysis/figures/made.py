@@ -1,0 +1,85 @@
+"""Small made-up studies for the figures' tests: every task, catch trials, times, models."""
+
+import numpy as np
+import pandas as pd
+
+PEOPLE, ITEMS = 12, 8
+
+
+def ratings(seed: int = 0) -> pd.DataFrame:
+    """Give Likert ratings of two phenomena, both sides of every item, with two catch trials each."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for person in range(PEOPLE):
+        position = 0
+        for phenomenon in ("islands", "binding"):
+            for item in range(ITEMS):
+                for expected, centre in (("acceptable", 5.5), ("unacceptable", 2.5)):
+                    position += 1
+                    value = float(np.clip(round(rng.normal(centre, 1.2)), 1, 7))
+                    name = f"{phenomenon}-{item}"
+                    rows.append((person, position, "target", phenomenon, name, expected, value, None))
+        for right in (True, person != 0):
+            position += 1
+            rows.append((person, position, "catch", "", "catch", "", 7.0 if right else 1.0, right))
+    columns = ["participant", "position", "kind", "phenomenon", "item", "expected", "value", "correct"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.assign(
+        participant="p" + frame["participant"].astype(str), task="likert", paradigm=frame["phenomenon"],
+        condition=frame["phenomenon"] + " " + frame["expected"], scale_low=1, scale_high=7,
+        sentence_id=frame["item"] + "-" + frame["expected"], rt_ms=np.round(np.exp(rng.normal(8, 0.5, len(frame)))),
+    )  # fmt: skip
+
+
+def magnitudes(seed: int = 0) -> pd.DataFrame:
+    """Give the same as magnitude estimates, with a modulus of 100."""
+    frame = ratings(seed)
+    return frame.assign(task="magnitude_estimation", value=100 * 2 ** (frame["value"] - 4), modulus=100.0)
+
+
+def choices(seed: int = 0) -> pd.DataFrame:
+    """Give forced choices of three paradigms, with both sides and a catch trial."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for person in range(PEOPLE):
+        for paradigm, share in (("a1", 0.95), ("a2", 0.8), ("b1", 0.5)):
+            for item in range(ITEMS):
+                rows.append((person, "target", paradigm, f"{paradigm}-{item}", float(rng.random() < share), None))
+        rows.append((person, "catch", "", "catch", 1.0, person != 0))
+    columns = ["participant", "kind", "paradigm", "item", "value", "correct"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.assign(
+        participant="p" + frame["participant"].astype(str), task="forced_choice",
+        phenomenon=frame["paradigm"].str[:1], expected_first=rng.random(len(frame)) < 0.5,
+        rt_ms=np.round(np.exp(rng.normal(8, 0.5, len(frame)))), status="answered",
+    )  # fmt: skip
+
+
+def models(seed: int = 0) -> dict[str, pd.DataFrame]:
+    """Give people's scores, pairs of four paradigms and two models."""
+    rng = np.random.default_rng(seed)
+    good, bad = [f"g{i}" for i in range(60)], [f"b{i}" for i in range(60)]
+    pairs = pd.DataFrame({
+        "pair_id": [f"p{i}" for i in range(60)], "good_id": good, "bad_id": bad,
+        "paradigm": [f"paradigm {i % 4}" for i in range(60)], "phenomenon": [f"f{i % 2}" for i in range(60)],
+    })  # fmt: skip
+    score = np.concatenate([rng.normal(0.6, 0.4, 60), rng.normal(-0.6, 0.4, 60)])
+    human = pd.DataFrame({"sentence_id": good + bad, "score": score, "n": 10, "sd": 0.5})
+    noisy = {"bright": score + rng.normal(size=120), "dull": score + rng.normal(0, 4, size=120)}
+    return {"human": human, "pairs": pairs, "scores": pd.DataFrame({"sentence_id": good + bad, **noisy})}
+
+
+def learning() -> pd.DataFrame:
+    """Give accuracies of models of four sizes on two phenomena."""
+    rows = [
+        (f"m{size}", size * 1e6, name, 0.5 + slope * np.log2(size) + 0.01 * (size % 3))
+        for size in (1, 2, 4, 8)
+        for name, slope in (("islands", 0.01), ("binding", 0.08))
+    ]
+    return pd.DataFrame(rows, columns=["model", "tokens", "phenomenon", "accuracy"])
+
+
+def designs() -> pd.DataFrame:
+    """Give the power of six planned designs."""
+    rows = [(n, items, min(0.99, n * items / 300), 0.01, 0.5) for items in (4, 8) for n in (10, 20, 30)]
+    return pd.DataFrame(rows, columns=["participants", "items", "power", "mc_error", "effect"])

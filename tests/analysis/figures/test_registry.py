@@ -1,0 +1,87 @@
+"""One list of figures: each draws from the evidence, or says in words why not."""
+
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from analysis.errors import UnknownName
+from analysis.exclusions.plan import Plan, Step
+from analysis.figures import FIGURES, Evidence, applicable, draw, export_figure, find_figure, specification
+from analysis.figures.drawing import Drawing
+from tests.analysis.figures import made
+
+PLAN = Plan("careful", [Step("few", "participant", "too_few"), Step("bad", "participant", "catch_failed")])
+
+
+@pytest.fixture(scope="module")
+def evidences():
+    return {
+        "likert": Evidence(judgments=made.ratings(), plan=PLAN, planned=made.designs(), chosen=20),
+        "magnitude": Evidence(judgments=made.magnitudes(), plan=PLAN),
+        "choice": Evidence(judgments=made.choices(), plan=PLAN),
+        "models": Evidence(**made.models(), learning=made.learning(), basis="Release 1."),
+    }
+
+
+def evidence_for(name, evidences):
+    return next((one for one in evidences.values() if not FIGURES[name].lacking(one)), None)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_is_drawn_from_some_evidence_in_every_form(name, evidences):
+    evidence = evidence_for(name, evidences)
+    assert evidence is not None, "no evidence of the tests suits it"
+    chart = draw(name, evidence)
+    assert "statement" not in chart.data.columns
+    assert export_figure(chart, "svg", width=310).startswith(b"<svg")
+    assert export_figure(chart, "png", mode="dark", width=310).startswith(b"\x89PNG")
+    assert export_figure(chart, "pdf").startswith(b"%PDF")
+    assert len(pd.read_csv(io.BytesIO(export_figure(chart, "csv")))) > 0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_caption_has_a_count_and_the_plan(name, evidences):
+    evidence = evidence_for(name, evidences)
+    said = " ".join(specification(draw(name, evidence))["title"]["subtitle"])
+    assert re.search(r"\d", said)
+    if name != "power-planned":
+        assert evidence.note in said
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_without_evidence_a_figure_says_so_in_words(name):
+    chart = draw(name, Evidence())
+    (sentence,) = chart.data["statement"]
+    assert sentence.endswith(".")
+    assert export_figure(chart, "svg").startswith(b"<svg")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_study_without_answers_breaks_no_figure(name):
+    empty = made.ratings().iloc[:0]
+    unanswered = made.choices().assign(value=float("nan"), status="missing")
+    for judgments in (empty, unanswered):
+        evidence = Evidence(judgments=judgments, plan=PLAN)
+        assert export_figure(draw(name, evidence), "svg", width=310).startswith(b"<svg")
+
+
+def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evidences):
+    drawable, others = applicable(evidences["choice"])
+    assert {"items", "agreement", "five-analyses"} <= {drawing.name for drawing in drawable}
+    reasons = {drawing.name: reason for drawing, reason in others}
+    assert reasons["scale-points"] == "It is about likert; this study asks for forced choice."
+    assert reasons["adc"] == "There are no scores of a model on minimal pairs."
+    assert len(drawable) + len(others) == len(FIGURES)
+
+
+def test_names_are_addresses_and_all_fourteen_numbers_occur():
+    assert {drawing.number for drawing in FIGURES.values()} == set(range(1, 15))
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) for name in FIGURES)
+    assert all(isinstance(one, Drawing) and not one.shows.endswith(".") for one in FIGURES.values())
+
+
+def test_an_unknown_name_suggests_a_near_one():
+    with pytest.raises(UnknownName, match="items"):
+        find_figure("item")
