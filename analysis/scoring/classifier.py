@@ -33,8 +33,8 @@ class ClassifierScorer:
 
     Notes
     -----
-    The signed confidence has no values in (−.5, .5): a sentence the classifier wavers about jumps from one side
-    to the other. The margin is continuous.
+    The signed confidence has no values in (−.5, .5): a sentence the classifier wavers about jumps from one
+    side to the other. The margin is continuous.
 
     References
     ----------

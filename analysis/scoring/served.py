@@ -1,4 +1,4 @@
-"""Models that a server runs: ``openai:http://host/v1#model``, which echoes prompts with their probabilities."""
+"""Served models, ``openai:http://host/v1#model``: the server echoes prompts with their probabilities."""
 
 import json
 import os
