@@ -34,7 +34,7 @@ def learning_curves(table: PairTable, models: pd.DataFrame, people: pd.Series) -
         ``family``, ``method``, ``group`` (``all``, then phenomena), ``pairs``, ``points`` (``model``,
         ``tokens``, ``seed``, ``accuracy``, ``n``), ``slope_per_doubling`` with ``ci_low`` and ``ci_high`` (t
         interval, models as units), ``intercept``, ``r``, ``target`` (people's accuracy), ``log2_tokens`` at
-        which the line reaches it with Fieller's ``log2_low`` and ``log2_high``, and ``status``: ``ok``,
+        which the line reaches it with Fieller's ``log2_low`` and ``log2_high``, and ``status``: ``reached``,
         ``beyond_data``, ``not_rising``, ``not_estimable`` (the slope may be 0) or ``no_target``.
 
     Notes
@@ -118,13 +118,11 @@ def _curve(
 def _reached(line: LearningCurve, target: float | None, *, largest: float) -> dict[str, Any]:
     if target is None:
         return {"status": "no_target"}
-    log2 = line.log2_tokens_at(target)
-    if log2 is None:
-        return {"status": "not_rising"}
-    ends = line.log2_tokens_interval(target)
-    if ends is None:
-        return {"status": "not_estimable"}
-    status = "beyond_data" if log2 > math.log2(largest) else "ok"
+    is_reached = line.intercept + line.slope_per_doubling * math.log2(largest) >= target
+    log2, ends = line.log2_tokens_at(target), line.log2_tokens_interval(target)
+    if log2 is None or ends is None:
+        return {"status": "reached" if is_reached else "not_rising" if log2 is None else "not_estimable"}
+    status = "reached" if is_reached else "beyond_data"
     return {"log2_tokens": log2, "log2_low": ends[0], "log2_high": ends[1], "status": status}
 
 

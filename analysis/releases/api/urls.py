@@ -2,11 +2,18 @@
 
 from django.urls import path
 
-from analysis.releases.api import views
+from analysis.releases.api import report_views, views
 
 S = "studies/<slug:slug>/"
 
 urlpatterns = [
+    path("power/", report_views.PowerView.as_view(), name="api-power"),
+    path(f"{S}exclusions/", report_views.ExclusionsView.as_view(), name="api-exclusions"),
+    path(f"{S}items/", report_views.ItemsView.as_view(), name="api-items"),
+    path(f"{S}reliability/", report_views.ReliabilityView.as_view(), name="api-reliability"),
+    path(f"{S}effects/", report_views.EffectsView.as_view(), name="api-effects"),
+    path(f"{S}ordinal/", report_views.OrdinalView.as_view(), name="api-ordinal"),
+    path(f"{S}power/", report_views.PilotView.as_view(), name="api-pilot"),
     path(f"{S}agreement/", views.AgreementView.as_view(), name="api-agreement"),
     path(f"{S}ratings/", views.RatingsView.as_view(), name="api-ratings"),
     path(f"{S}exclusion-plans/", views.PlanViews.as_view(), name="api-plans"),
@@ -16,6 +23,8 @@ urlpatterns = [
     path(
         f"{S}releases/<int:number>/files/<str:name>", views.ReleaseFileView.as_view(), name="api-release-file"
     ),
+    path(f"{S}releases/<int:number>/leaderboard/", views.LeaderboardView.as_view(), name="api-leaderboard"),
+    path(f"{S}score-sets/", views.ScoreSetViews.as_view(), name="api-score-sets"),
     path(f"{S}scoring-runs/", views.RunViews.as_view(), name="api-runs"),
     path(f"{S}scoring-runs/<int:pk>/", views.RunView.as_view(), name="api-run"),
     path(f"{S}comparisons/", views.ComparisonViews.as_view(), name="api-comparisons"),

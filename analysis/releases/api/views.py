@@ -20,6 +20,8 @@ from analysis.releases.api.serializers import (
     AgreementReport,
     ComparisonRequest,
     ComparisonSerializer,
+    LeaderboardChoices,
+    LeaderboardReport,
     PlanSerializer,
     RatingsChoices,
     RatingsReport,
@@ -27,14 +29,17 @@ from analysis.releases.api.serializers import (
     ReleaseSerializer,
     RunRequest,
     RunSerializer,
+    ScoreSetsRequest,
 )
 from analysis.releases.build import Options
 from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.comparing import comparisons_of, request_comparison
 from analysis.releases.freezing import request_release
+from analysis.releases.leaderboard import leaderboard
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.plans import write_plan
-from analysis.releases.scoring import request_scoring
+from analysis.releases.scoring import request_score_sets, request_scoring
+from analysis.releases.training import Training
 from analysis.releases.views.models import runs_of
 from analysis.releases.views.releases import file_answer, find, zip_answer
 from config.api_schema import ErrorSerializer
@@ -200,8 +205,47 @@ class RunViews(mixins.ListModelMixin, OfStudy):
         """Take a file of scores or a model, and queue the run."""
         study = self.study()
         data = dict(self.given(RunRequest))
-        run = request_scoring(study, data.pop("file"), user=request.user, **data)
+        said = {
+            name: data.pop(name) for name in ("family", "training_tokens", "seed", "corpus") if name in data
+        }
+        run = request_scoring(study, data.pop("file"), training=Training(**said), user=request.user, **data)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ScoreSetViews(OfStudy):
+    """Several models in one table."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = RunSerializer
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        summary="Score with every column of a table",
+        request={"multipart/form-data": ScoreSetsRequest},
+        responses={202: RunSerializer(many=True)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Queue a run for each model, tagged with what the second table says of it."""
+        study = self.study()
+        data = self.given(ScoreSetsRequest)
+        runs = request_score_sets(study, data["file"], models=data.get("models"), user=request.user)
+        return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
+
+
+class LeaderboardView(APIView):
+    """Models in one order on one release."""
+
+    @extend_schema(
+        summary="Leaderboard of a release",
+        parameters=[LeaderboardChoices],
+        responses=refusing(LeaderboardReport),
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """The rows, as the command prints them."""
+        release = find(get_study(request.user, slug), number, ready=True)
+        choices = dict(chosen(LeaderboardChoices, request))
+        order = {"ascending": True, "descending": False}.get(choices.pop("order", ""))
+        return Response(leaderboard(release, ascending=order, **choices))
 
 
 class RunView(APIView):

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from analysis.releases.comparing import comparisons_of
 from analysis.releases.models import Comparison
-from analysis.releases.views.figures import Figure, comparison_figures
+from analysis.releases.views.figures import Figure
 from analysis.releases.views.pages import page, study_page
 from experiments.models import Experiment
 
@@ -20,6 +21,39 @@ SECTIONS = {
     "learning": "Learning curves",
     "filtered": "Filtered training",
     "decisions": "Decisions",
+}
+FIGURES = {
+    "correlations": (
+        (
+            "correlations",
+            "The correlations of differences below, as a square of cells.",
+            "Differences.",
+            True,
+        ),
+        ("paradigm-correlations", "The correlations of accuracies below, as cells.", "Accuracies.", True),
+    ),
+    "curves": (
+        (
+            "curves",
+            "Share of pairs within δ for every δ: models, one constant, chance and people; areas are below.",
+            "The ADC for every δ.",
+            False,
+        ),
+        (
+            "recalibrated",
+            "The same after models are put on people's scale; areas are below.",
+            "The ADC after recalibration.",
+            False,
+        ),
+    ),
+    "learning": (
+        (
+            "learning-curves",
+            "Accuracy by log2 of training tokens, a line per phenomenon; gains per doubling are below.",
+            "Accuracy by training tokens.",
+            False,
+        ),
+    ),
 }
 PREDICTORS = {
     "length": ("Length", "words of the acceptable member"),
@@ -47,7 +81,6 @@ def section(request: HttpRequest, study: Experiment, *, pk: int, name: str) -> H
         comparison=found,
         report=found.report,
         depth=depth,
-        name=name,
         title=SECTIONS[name],
         part=f"releases/depth/{name}.html",
         tabs=tabs(name),
@@ -63,12 +96,23 @@ def tabs(current: str) -> list[dict[str, Any]]:
 
 
 def _figures(study: Experiment, found: Comparison, name: str) -> list[Figure]:
-    wanted = {"curves": ("adc",)}.get(name, ())
-    return (
-        [figure for figure in comparison_figures(study, found) if figure.url.endswith(wanted)]
-        if wanted
-        else []
-    )
+    """The part's figures that have something to draw."""
+    depth = found.report.get("depth")
+    if not depth:
+        return []
+    drawable = {
+        "correlations": bool(depth["correlations"]["deltas"]),
+        "paradigm-correlations": len(depth["correlations"]["accuracies"]) > 2,
+        "curves": bool(depth["curves"]["curves"]),
+        "recalibrated": bool(depth["curves"]["curves"]),
+        "learning-curves": bool(depth["learning"]),
+    }
+    address = reverse("study-comparison-figure", args=[study.slug, found.pk, "NAME", "svg"])
+    return [
+        Figure(address.removesuffix(".svg").replace("NAME", figure), text, caption, is_half=is_half)
+        for figure, text, caption, is_half in FIGURES.get(name, ())
+        if drawable[figure]
+    ]
 
 
 def _correlations(found: Comparison, depth: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from analysis.comparison.deltas import PairTable, pair_table
 from analysis.errors import NotEnoughData
 from analysis.figures import (
+    FIGURES,
     MEDIA_TYPES,
     adc_curve_figure,
     curve_frame,
@@ -28,8 +29,10 @@ from analysis.figures.agreement import agreement_figure, agreement_frame
 from analysis.figures.ratings import rating_figure
 from analysis.releases import reading
 from analysis.releases.comparing import comparison_frames, comparisons_of
-from analysis.releases.forms import AgreementForm, RatingsForm
+from analysis.releases.depth_figures import DEPTH_FIGURES
+from analysis.releases.forms import AgreementForm, ExcludeForm, RatingsForm
 from analysis.releases.models import Comparison
+from analysis.releases.study_evidence import study_file
 from analysis.releases.views.pages import study_page, valid_or_default
 from experiments.models import Experiment
 
@@ -54,9 +57,12 @@ class Figure:
 @study_page
 def figure(request: HttpRequest, study: Experiment, *, name: str, form: str) -> HttpResponseBase:
     """A figure of the study's own data, in any of five forms."""
-    drawn = {"agreement": draw_agreement, "items": draw_items, "ratings": draw_ratings}.get(name)
-    if drawn is None:
+    chosen = {"agreement": draw_agreement, "items": draw_items, "ratings": draw_ratings}
+    if name not in FIGURES:
         raise Http404("no such figure")
+    drawn = chosen.get(name)
+    if drawn is None:
+        return _registered(request, study, name=name, form=form)
     return answer(request, lambda: drawn(request, study), name=f"{study.slug}-{name}", form=form)
 
 
@@ -81,8 +87,8 @@ def answer(
     request: HttpRequest, draw: Callable[[], Chart], *, name: str, form: str, key: str = ""
 ) -> HttpResponse:
     """The figure's file; what can never change is kept."""
-    theme = "dark" if request.GET.get("theme") == "dark" else "light"
-    width = WIDTHS.get(request.GET.get("width", ""), WIDTHS[""])
+    looks = _looks(request)
+    theme, width = looks["mode"], looks["width"]
     if form not in MEDIA_TYPES:
         raise Http404("no such form of figure")
 
@@ -98,6 +104,24 @@ def answer(
     response["Cache-Control"] = "private, max-age=60"
     response["Content-Disposition"] = f'inline; filename="{name}.{form}"'
     return response
+
+
+def _registered(request: HttpRequest, study: Experiment, *, name: str, form: str) -> HttpResponse:
+    """A figure of the registry; where it does not apply, the file says so in words."""
+    if form not in MEDIA_TYPES:
+        raise Http404("no such form of figure")
+    chosen = ExcludeForm(request.GET or None, experiment=study)
+    exclude = chosen.exclude() if valid_or_default(chosen) else ""
+    content = study_file(study, name, form, exclude=exclude, **_looks(request))
+    response = HttpResponse(content, content_type=MEDIA_TYPES[form])
+    response["Cache-Control"] = "private, max-age=60"
+    response["Content-Disposition"] = f'inline; filename="{study.slug}-{name}.{form}"'
+    return response
+
+
+def _looks(request: HttpRequest) -> dict[str, Any]:
+    theme = "dark" if request.GET.get("theme") == "dark" else "light"
+    return {"mode": theme, "width": WIDTHS.get(request.GET.get("width", ""), WIDTHS[""])}
 
 
 def draw_agreement(request: HttpRequest, study: Experiment) -> Chart:
@@ -126,6 +150,8 @@ def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
 
 def draw_comparison(found: Comparison, name: str) -> Chart:
     """ADC by δ, Δ against Δ, or bars by paradigm."""
+    if name in DEPTH_FIGURES and found.report.get("depth"):
+        return DEPTH_FIGURES[name](found)
     if name == "paradigms":
         return paradigm_figure(paradigm_frame(found.report))
     human, pairs, scores = comparison_frames(found)

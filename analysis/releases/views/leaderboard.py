@@ -41,6 +41,7 @@ def board(request: HttpRequest, study: Experiment, *, number: int) -> HttpRespon
     except UnknownName as error:
         explained_on_top(request, error)
         found, status = leaderboard(release), 400
+    rows = _rows(found)
     return page(
         request,
         study,
@@ -50,7 +51,8 @@ def board(request: HttpRequest, study: Experiment, *, number: int) -> HttpRespon
         release=release,
         board=found,
         heads=_heads(found, wanted["conventions"]),
-        rows=_rows(found),
+        rows=rows,
+        below=sum(row["is_below"] for row in rows),
         query=urlencode({"sort": found["sort"], "conventions": wanted["conventions"]}),
         chosen=wanted["conventions"],
     )
@@ -127,7 +129,7 @@ def _shown(board: dict[str, Any]) -> list[str]:
     keys = board["sort_keys"]
     deltas = [key for key in keys if key.startswith("adc_") and key.count("_") == 1]
     skills = [f"{key}_skill" for key in deltas[:1]]
-    return ["blimp", *deltas, "area", *skills, "pearson_r", "spearman_r"] if board["rows"] else []
+    return ["blimp", *deltas, "pearson_r", "spearman_r", "area", *skills] if board["rows"] else []
 
 
 def _title(key: str) -> str:

@@ -71,8 +71,10 @@ def _text(board: dict[str, Any]) -> str:
     table = Table(
         box=SIMPLE_HEAD, title=f"Release {board['release']}, by {board['sort']}", title_justify="left"
     )
-    columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated"))]
-    for name in ("", "model", "method", "pairs", *columns[1:]):
+    columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated", "_skill"))]
+    table.add_column("", no_wrap=True)
+    table.add_column("model", min_width=24, overflow="fold")
+    for name in ("method", "pairs", *columns[1:]):
         table.add_column(name, overflow="fold")
     for row in board["rows"]:
         numbers = [row[key] for key in columns[1:]]

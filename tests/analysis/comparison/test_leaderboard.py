@@ -1,0 +1,58 @@
+"""The leaderboard as a library: what stands in a row, and the order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare_report
+from analysis.comparison.leaderboard import leaderboard_rows, ordered, sort_keys
+from analysis.errors import UnknownName
+
+
+@pytest.fixture
+def document():
+    rng = np.random.default_rng(1)
+    good, bad = [f"g{i}" for i in range(20)], [f"b{i}" for i in range(20)]
+    pairs = pd.DataFrame(
+        {"pair_id": range(20), "good_id": good, "bad_id": bad, "phenomenon": list("abcde") * 4}
+    )
+    truth = np.concatenate([rng.normal(1, 0.3, 20), rng.normal(-1, 0.3, 20)])
+    human = pd.DataFrame({"sentence_id": good + bad, "score": truth})
+    gaps = truth.copy()
+    gaps[0] = np.nan
+    scores = pd.DataFrame({
+        "sentence_id": good + bad, "near": truth + rng.normal(0, 0.1, 40), "far": rng.normal(size=40),
+        "gaps": gaps,
+    })  # fmt: skip
+    judgments = pd.DataFrame([
+        {"participant": f"P{one}", "sentence_id": name, "value": t + rng.normal(0, 0.5), "task": "likert"}
+        for one in range(10) for name, t in zip(good + bad, truth, strict=True)
+    ])  # fmt: skip
+    return compare_report(human, pairs, scores, judgments=judgments)
+
+
+def test_rows_hold_every_number_beside_chance_and_ceiling(document):
+    rows = leaderboard_rows(document)
+    assert [row["kind"] for row in rows] == ["model"] * 3 + ["constant", "people"]
+    near, model = rows[0], document["models"][0]
+    assert near["adc_0.5"] == model["adc"]["0.5"] and near["adc_0.5_chance"] == model["chance"]["0.5"]
+    assert near["adc_0.5_skill"] == model["skill"]["0.5"]
+    assert near["pearson_r_ceiling"] == document["baselines"]["human_ceiling"]["correlation"]["model"]
+    assert 0.8 < near["pearson_r_ceiling"] < 1
+    assert (near["blimp_low"], near["blimp_high"]) == tuple(model["intervals"]["blimp"])
+    assert rows[2]["left_out"] == 1 and all(list(row) == list(near) for row in rows)
+
+
+def test_order_is_best_first_ties_share_a_rank_and_baselines_stay_last(document):
+    rows = leaderboard_rows(document)
+    by_r = ordered(rows, "pearson_r")
+    models = [row["pearson_r"] for row in by_r if row["kind"] == "model"]
+    assert models == sorted(models, reverse=True)
+    assert [row["kind"] for row in by_r[-2:]] == ["constant", "people"] and by_r[-1]["rank"] is None
+    assert ordered(rows, "mean_abs_difference")[0]["model"] == "gaps"  # nearest first
+    twice = ordered([{**rows[0], "model": "z"}, rows[0], rows[1]], "blimp")
+    assert [row["rank"] for row in twice] == [1, 1, 3]
+    assert [row["model"] for row in ordered(rows, "model")[:3]] == ["far", "gaps", "near"]
+    assert "adc_0.5_skill" in sort_keys(rows) and "blimp_low" not in sort_keys(rows)
+    with pytest.raises(UnknownName, match="adc_0.5"):
+        ordered(rows, "adc_0.6")
