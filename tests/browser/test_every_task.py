@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from experiments.lifecycle import open_study
-from experiments.models import Design
+from experiments.models import Design, Experiment
 from judgments.models import Judgment, Session, SessionEvent
-from judgments.tasks.registry import task_names
-from tests.cast import PARAMETERS, ada, draft, material_set
+from judgments.tasks.registry import get_task, task_names
+from tests.cast import PARAMETERS, ada, begin, draft, material_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARAMETERS_OF = {
@@ -191,3 +191,33 @@ def test_a_whole_session_without_javascript(task, open_page):
         assert SessionEvent.objects.get(kind="training").details["r"] == pytest.approx(1)
         assert {one.trial.shown["modulus"] for one in kept} == {40}
         assert {one.response for one in kept} == {"62,5"}
+
+
+@pytest.mark.parametrize("task", task_names())
+def test_every_script_keeps_the_contract_and_simulates_an_answer_the_server_takes(task, open_page):
+    extra = {"offer_both": True, "offer_neither": True} if task == "forced_choice" else {}
+    plain = {"training": False, "own_modulus": False} if task == "magnitude_estimation" else {}
+    a_study(task, **extra, **plain)
+    session = begin(Experiment.objects.get())
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    found = page.evaluate(
+        """async ({ task, token }) => {
+          const { info, run, simulate } = await import(`/static/js/tasks/${task}.js`);
+          const plan = await (await fetch(`/api/v1/sessions/${token}/plan/`)).json();
+          const trial = { ...plan.trials[0], parts: plan.task.parts };
+          const profiles = ["honest", "careless", "left-biased", "random"];
+          const given = profiles.map((one) => simulate(trial, one));
+          return { info, given, isFunction: typeof run, trial: trial.id };
+        }""",
+        {"task": task, "token": session.token},
+    )
+    assert found["info"].keys() >= {"name", "version", "parameters", "data"}
+    assert (found["info"]["name"], found["isFunction"]) == (task, "function")
+    known = {one.name for one in get_task(task).parameters}
+    assert {"question"} <= set(found["info"]["parameters"]) <= known
+    for given in found["given"]:
+        assert given.keys() >= {"response", "rt_ms", "input_type"}
+        row = {"trial": found["trial"], **given}
+        reply = page.request.post(f"/api/v1/sessions/{session.token}/judgments/", data={"judgments": [row]})
+        assert reply.json()["acknowledged"] == [found["trial"]]
