@@ -1,0 +1,255 @@
+"""The numbers in a chart's data are the statistic's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.agreement.report import agreement_report, item_table
+from analysis.agreement.split_half import split_half
+from analysis.agreement.split_half_by_size import split_half_by_size
+from analysis.comparison.baselines import constant_baseline
+from analysis.comparison.chance_curve import chance_curve
+from analysis.comparison.curve import adc_area
+from analysis.effects.effect_intervals import d_z_interval
+from analysis.effects.five_analyses import five_analyses
+from analysis.effects.pilot_power import pilot_power
+from analysis.effects.power import sign_power
+from analysis.errors import BadInput, NotEnoughData
+from analysis.exclusions.apply import apply_plan
+from analysis.exclusions.plan import Plan, Step, parse_plan
+from analysis.figures import Evidence, draw
+from analysis.figures.conduct import longest_run
+from analysis.figures.flow import flow_frame
+from analysis.figures.magnitudes import magnitude_frame
+from analysis.figures.response_times import plan_cuts
+from analysis.figures.scale_points import scale_point_frame
+from analysis.figures.sensitivity import sensitivity_frame
+from tests.analysis.figures import made
+
+PLAN = Plan("careful", [Step("bad", "participant", "catch_failed")])
+
+
+@pytest.fixture(scope="module")
+def choice():
+    return Evidence(judgments=made.choices(), plan=PLAN)
+
+
+@pytest.fixture(scope="module")
+def likert():
+    return Evidence(judgments=made.ratings(), plan=PLAN)
+
+
+@pytest.fixture(scope="module")
+def beside():
+    return Evidence(**made.models())
+
+
+def kept(evidence):
+    return apply_plan(evidence.judgments, PLAN).kept
+
+
+def test_items_are_the_items_of_the_kept_rows(choice):
+    counted = item_table(kept(choice)).set_index("item")
+    drawn = draw("items", choice).data.set_index("item")
+    assert len(drawn) == 24 and drawn["n"].eq(made.PEOPLE - 1).all()
+    pd.testing.assert_series_equal(drawn["share"].sort_index(), counted["share"].sort_index())
+    assert drawn["share"].is_monotonic_decreasing
+
+
+def test_agreement_is_that_of_the_report(choice):
+    rows = {row["paradigm"]: row for row in agreement_report(kept(choice))["paradigms"]}
+    for row in draw("agreement", choice).data.to_dict("records"):
+        assert row["share"] == rows[row["paradigm"]]["individual_agreement"]
+        assert row["items_right"] == rows[row["paradigm"]]["items_right"]
+
+
+def test_sentences_show_the_mean_of_participants_z(likert):
+    rows = kept(likert)
+    targets = rows[rows["kind"] == "target"]
+    z = targets.groupby("participant")["value"].transform(lambda own: (own - own.mean()) / own.std())
+    means = z.groupby(targets["sentence_id"]).mean()
+    drawn = draw("sentences", likert).data.set_index("sentence_id")["mean"]
+    assert len(drawn) == 32
+    assert drawn.to_numpy() == pytest.approx(means[drawn.index].to_numpy())
+
+
+def test_correlations_are_pearsons(beside):
+    human = beside.human.set_index("sentence_id")["score"]
+    scores = beside.scores.set_index("sentence_id")["bright"]
+    pairs = beside.pairs
+    wanted = np.corrcoef(
+        human[pairs["good_id"]].to_numpy() - human[pairs["bad_id"]].to_numpy(),
+        scores[pairs["good_id"]].to_numpy() - scores[pairs["bad_id"]].to_numpy(),
+    )[0, 1]
+    drawn = draw("correlations", beside).data
+    row = drawn[(drawn["a"] == "people") & (drawn["b"] == "bright")].iloc[0]
+    assert row["pearson_r"] == pytest.approx(wanted) and row["n"] == 60
+
+
+def test_the_adc_figure_holds_areas_chance_and_constant(beside):
+    table, drawn = beside.table, draw("adc", beside).data
+    areas = drawn.drop_duplicates("judge").set_index("judge")["area"]
+    human = table.human_delta.to_numpy()
+    assert areas["bright"] == adc_area(human, table.model_delta["bright"].to_numpy())
+    constant = drawn[(drawn["judge"] == "constant") & np.isclose(drawn["delta"], 1)]["adc"].item()
+    assert constant == constant_baseline(human, deltas=[1.0]).adc[1.0]
+    chance = drawn[drawn["judge"] == "chance"]["adc"]
+    assert chance.is_monotonic_increasing and 0 < chance.iloc[-1] < 1
+
+
+def test_chance_on_a_grid_is_brute_force():
+    rng = np.random.default_rng(3)
+    scores, human = rng.normal(size=10), rng.normal(size=5)
+    good, bad, grid = np.arange(5), np.arange(5, 10), np.array([0.5, 2.0])
+    found = chance_curve(scores, good, bad, human, grid=grid, rng=np.random.default_rng(1), permutations=40)
+    again, shares = np.random.default_rng(1), []
+    for _ in range(40):
+        dealt = again.permutation(scores)
+        delta = dealt[good] - dealt[bad]
+        shares.append(
+            [((np.sign(delta) == np.sign(human)) & (abs(human - delta) < d)).mean() for d in grid]
+        )
+    assert found == pytest.approx(np.mean(shares, axis=0))
+
+
+def test_differences_have_intervals_and_rings(beside):
+    texts = {**{f"g{i}": f"one {i}" for i in range(60)}, **{f"b{i}": f"two {i}" for i in range(60)}}
+    texts["b0"] = texts["g0"]
+    drawn = draw("deltas", Evidence(**made.models(), sentences=texts)).data.set_index("pair_id")
+    assert drawn.index[drawn["identical"]].tolist() == ["p0"]
+    half = 1.96 * np.sqrt(2 * 0.5**2 / 10)
+    assert (drawn["ci_high"] - drawn["human_delta"]).to_numpy() == pytest.approx(half)
+
+
+def test_people_stand_beside_models_by_paradigm():
+    rows = made.choices().replace({"paradigm": {"a1": "paradigm 0", "a2": "paradigm 1", "b1": "paradigm 2"}})
+    drawn = draw("paradigms", Evidence(judgments=rows, **made.models())).data
+    people = drawn[drawn["judge"] == "people"].set_index("paradigm")["share"]
+    report = {row["paradigm"]: row["individual_agreement"] for row in agreement_report(rows)["paradigms"]}
+    assert people.to_dict() == {name: report[name] for name in report if name}
+    assert set(drawn["judge"]) == {"people", "people, majority", "bright", "dull"}
+
+
+def test_use_of_the_scale_shows_everybody_and_flagged_ones_first(likert):
+    drawn = draw("participants", likert).data
+    assert drawn["participant"].nunique() == made.PEOPLE
+    assert drawn["participant"].iloc[0] == "p0" and drawn["flags"].iloc[0] == 1
+    targets = likert.judgments[likert.judgments["kind"] == "target"]
+    sevens = targets[targets["participant"] == "p3"]["value"].eq(7).mean()
+    own = drawn[(drawn["participant"] == "p3") & (drawn["answer"] == "7")]["share"]
+    assert own.item() == pytest.approx(sevens)
+
+
+def test_one_by_one_the_measures_are_those_of_plain_pandas(likert):
+    drawn = draw("participants-conduct", likert).data.set_index(["participant", "measure"])
+    own = likert.judgments.query("kind == 'target' and participant == 'p5'")["value"]
+    assert drawn.loc[("p5", "SD"), "value"] == pytest.approx(own.std())
+    assert drawn.loc[("p5", "run"), "value"] == longest_run(own.to_numpy())
+    assert drawn.loc[("p0", "catch"), "value"] == 0.5 and drawn.loc[("p0", "catch"), "flagged"]
+
+
+def test_times_count_every_target_and_medians_are_medians(likert):
+    times = likert.judgments[likert.judgments["kind"] == "target"]
+    assert draw("response-times", likert).data["n"].sum() == len(times)
+    medians = draw("participant-times", likert).data.set_index("participant")["median_ms"]
+    assert medians.to_dict() == times.groupby("participant")["rt_ms"].median().to_dict()
+    catches = draw("catch-times", likert).data
+    assert catches["n"].sum() == 2 * made.PEOPLE and catches["right"].sum() == 2 * made.PEOPLE - 1
+
+
+def test_the_cut_of_a_plan_is_at_the_median_length():
+    rows = made.ratings().assign(n_characters=40)
+    assert plan_cuts(parse_plan("signal:speed"), rows) == {"signal:speed": 15 * 40}
+    assert plan_cuts(parse_plan("rejected"), rows) == {}
+
+
+def test_the_flow_is_that_of_the_plan(likert):
+    before = pd.DataFrame({"stage": ["opened"], "participants": [20]})
+    flow = flow_frame(likert.excluded, before)
+    assert flow["participants_left"].tolist() == [20, made.PEOPLE, made.PEOPLE - 1]
+    assert flow["judgments_removed"].iloc[-1] == 32
+
+
+def test_power_of_single_choices_is_exact():
+    rows = made.choices().query("kind == 'target'").drop_duplicates(["participant", "paradigm"])
+    table = pilot_power(rows, by="paradigm", sizes=[10, 20])
+    share = rows[rows["paradigm"] == "a2"]["value"].mean()
+    found = table[(table["phenomenon"] == "a2") & (table["n"] == 20)]["power"].item()
+    assert found == pytest.approx(float(sign_power(20, share))) and table["mc_error"].eq(0).all()
+
+
+def test_the_share_of_contrasts_counts_those_above_the_target(likert):
+    power = draw("power", likert).data
+    shares = draw("power-share", likert).data.set_index("n")["share_powered"]
+    for n, part in power.groupby("n"):
+        assert shares[n] == (part["power"] >= 0.8).mean()
+
+
+def test_reliability_with_everybody_is_the_split_half():
+    rows = made.ratings().query("kind == 'target'")
+    table = split_half_by_size(rows, draws=400)
+    whole = split_half(rows, splits=400)
+    last = table.iloc[-1]
+    assert last["n"] == made.PEOPLE
+    assert last["spearman_brown"] == pytest.approx(whole.spearman_brown, abs=0.004)
+    assert last["ceiling"] == pytest.approx(last["spearman_brown"] ** 0.5)
+    assert (table["spearman_brown"].diff().dropna() > -0.01).all()
+
+
+def test_reliability_refuses_what_cannot_be_halved():
+    rows = made.ratings().query("kind == 'target'")
+    with pytest.raises(BadInput, match="12"):
+        split_half_by_size(rows, sizes=[40])
+    with pytest.raises(NotEnoughData, match="2 participants"):
+        split_half_by_size(rows[rows["participant"].isin(["p1", "p2"])])
+
+
+def test_tiles_and_effects_are_those_of_the_five_analyses(likert):
+    found = five_analyses(kept(likert))
+    tiles = draw("five-analyses", likert).data
+    assert tiles["outcome"].tolist() == found.table["outcome"].tolist()
+    sizes = draw("effect-sizes", likert).data.set_index("contrast")["d_z"]
+    assert sizes.to_dict() == found.effects.set_index("phenomenon")["d_z"].to_dict()
+
+
+def test_the_interval_of_an_effect_covers_it_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(0.6, 1, size=(400, 15))
+    ends = [d_z_interval(one.mean() / one.std(ddof=1), 15) for one in draws]
+    assert np.mean([low < 0.6 < high for low, high in ends]) == pytest.approx(0.95, abs=0.03)
+    assert d_z_interval(0.5, 1) is None
+
+
+def test_scale_points_stack_around_the_middle(likert):
+    points = scale_point_frame(likert.judgments, by="expected").set_index(["row", "point"])
+    rows = likert.judgments.query("kind == 'target' and expected == 'unacceptable'")["value"]
+    assert points.loc[("unacceptable", 2), "share"] == rows.eq(2).mean()
+    middle = points.loc[("unacceptable", 4)]
+    assert middle["start"] == pytest.approx(-middle["end"])
+    assert points.groupby("row")["n"].sum().tolist() == [made.PEOPLE * 16] * 2
+
+
+def test_boxes_are_quartiles_on_the_scale_of_logarithms():
+    rows = made.magnitudes()
+    box = magnitude_frame(rows).set_index("row").loc["islands acceptable"]
+    ratio = rows[rows["condition"] == "islands acceptable"]["value"] / 100
+    assert box["median"] == pytest.approx(10 ** np.median(np.log10(ratio)))
+    assert box["q1"] == pytest.approx(10 ** np.percentile(np.log10(ratio), 25))
+    assert box["n"] == len(ratio)
+
+
+def test_learning_curves_have_the_slope_per_doubling():
+    drawn = draw("learning-curves", Evidence(learning=made.learning())).data
+    rows = made.learning().query("phenomenon == 'binding'")
+    slope = np.polyfit(np.log2(rows["tokens"]), rows["accuracy"], 1)[0]
+    assert drawn[drawn["group"] == "binding"]["slope"].iloc[0] == pytest.approx(slope)
+
+
+def test_sensitivity_repeats_the_headline_under_each_recipe(choice):
+    plan = Plan("both", [*PLAN.steps, Step("few", "participant", "too_few", {"minimum": 4})])
+    table = sensitivity_frame(choice.judgments, plan).set_index("recipe")
+    assert list(table.index) == ["nothing excluded", "both", "without bad", "without few"]
+    assert table.loc["nothing excluded", "participants"] == made.PEOPLE
+    overall = agreement_report(kept(choice))["overall"]
+    assert table.loc["both", "value"] == overall["individual_agreement"]
+    assert table.loc["both", "ci_low"] < table.loc["both", "value"] < table.loc["both", "ci_high"]
