@@ -54,6 +54,7 @@ class Lists:
     n_lists: int = 0
     n_trials: int = 0
     n_fewest: int = 0
+    n_rounds: int = 1
     broken: tuple[str, ...] = ()
 
 
@@ -93,7 +94,13 @@ def _lists_of(study: Experiment) -> Lists:
         for claim in one.claims
         if not claim.holds
     )
-    return Lists(n_lists=len(lengths), n_trials=max(lengths), n_fewest=min(lengths), broken=broken)
+    return Lists(
+        n_lists=len(lengths),
+        n_trials=max(lengths),
+        n_fewest=min(lengths),
+        n_rounds=len(rounds),
+        broken=broken,
+    )
 
 
 def _blocking(study: Experiment, made: Lists) -> list[Step]:
@@ -211,7 +218,8 @@ def _lists_reason(made: Lists) -> str:
     if made.problem:
         return made.problem
     length = str(made.n_trials) if made.n_trials == made.n_fewest else f"{made.n_fewest} to {made.n_trials}"
-    return f"{made.n_lists} lists of {length} trials."
+    rounds = f" in {made.n_rounds} rounds" if made.n_rounds > 1 else ""
+    return f"{made.n_lists} lists{rounds} of {length} trials."
 
 
 def materials_reason(study: Experiment) -> str:

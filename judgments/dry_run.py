@@ -11,7 +11,7 @@ from judgments.sessions.browser import InProcess
 from judgments.sessions.preview import begin_preview
 from judgments.sessions.protocol import protocol_of
 from judgments.sessions.simulate import Mind, Persona
-from judgments.sessions.visit import go_through
+from judgments.sessions.visit import Through, go_through
 
 DRY_RUN = "judgments.dry-run"
 FEWEST, MOST = 2, 8
@@ -39,13 +39,19 @@ def dry_run(run: Run) -> None:
     for number in range(n):
         run.progress(number, n, "simulated participants")
         name, here = f"dry-run-{run.job.pk}-{number}", rounds[number % len(rounds)]
-        sessions.append(take_part(study, version, name=name, round_number=here))
+        through: Through = "forms" if number % 2 else "api"  # without JavaScript, and with
+        sessions.append(take_part(study, version, name=name, round_number=here, through=through))
     with run.finishing() as result:
         result.update(told(sessions))
 
 
 def take_part(
-    study: Experiment, version: ExperimentVersion, *, name: str, round_number: int | None = None
+    study: Experiment,
+    version: ExperimentVersion,
+    *,
+    name: str,
+    round_number: int | None = None,
+    through: Through = "forms",
 ) -> Session:
     """One honest simulated participant, from the first screen after consent to the end."""
     protocol = protocol_of(version)
@@ -54,7 +60,8 @@ def take_part(
     )
     Participant.objects.filter(pk=session.participant_id).update(is_simulated=True)
     browser = InProcess()
-    go_through(browser, browser.get(f"/s/{session.token}/"), Mind(Persona(name), protocol))
+    page, mind = browser.get(f"/s/{session.token}/"), Mind(Persona(name), protocol)
+    go_through(browser, page, mind, through=through)
     session.refresh_from_db()
     if session.status not in THROUGH:
         raise BadInput(

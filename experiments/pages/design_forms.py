@@ -90,7 +90,7 @@ class DesignForm(forms.ModelForm):
     def groups(self) -> list[tuple[str, list[Any]]]:
         """Fields under their headings."""
         headings = {
-            "Scheme": "kind n_lists items_per_paradigm seed",
+            "Lists": "kind n_lists items_per_paradigm seed",
             "Around the targets": "filler_materials filler_ratio anchor_order "
             "catch_per_list trials_per_block",
             "Order": "apart paradigm_distance longest_run fillers_between",
