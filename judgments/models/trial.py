@@ -1,6 +1,7 @@
 """One showing: what stood on the screen, word for word, in which order."""
 
 import secrets
+from collections.abc import Iterator
 
 from django.db import models
 from django.db.models import Q
@@ -12,6 +13,12 @@ from judgments.models.session import Session
 def new_public_id() -> str:
     """An opaque id that tells a participant's browser nothing."""
     return secrets.token_urlsafe(9)
+
+
+def new_public_ids(n: int) -> Iterator[str]:
+    """As many of them, drawn at once."""
+    drawn = secrets.token_urlsafe(9 * n)  # nine bytes are twelve signs
+    return (drawn[start : start + 12] for start in range(0, 12 * n, 12))
 
 
 class Trial(models.Model):

@@ -8,7 +8,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
-from judgments.sessions.compiled import Compiled
+from judgments.sessions.compiled import Compiled, planned_once
 from judgments.sessions.lease import renew
 from judgments.sessions.protocol import protocol_of
 
@@ -215,5 +215,5 @@ def show(trial: Trial) -> None:
     if trial.shown_at is None:
         trial.shown_at = timezone.now()
         now = connection.ops.adapt_datetimefield_value(trial.shown_at)
-        with connection.cursor() as cursor:
+        with planned_once() as cursor:
             cursor.execute(FIRST_SHOWN, [now, trial.pk])

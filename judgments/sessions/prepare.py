@@ -1,7 +1,7 @@
 """A planned list becomes the trials of one session: texts, order and sides as they will be shown."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ from django.db.models import Count
 from experiments.materials.markup import is_marked
 from experiments.models import PlannedTrial, PresentationList, Sentence
 from judgments.models import Session, Trial
-from judgments.models.trial import new_public_id
+from judgments.models.trial import new_public_ids
 from judgments.sessions.compiled import Compiled, insert_rows
 from judgments.sessions.protocol import protocol_of
 from judgments.tasks.base import Task
@@ -48,7 +48,8 @@ def write_trials(session: Session) -> None:
     turns = type(protocol.task).arrange is not Task.arrange or any(place.is_set for place in places)
     turn = _turn(session) if turns else 0
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
-    insert_rows(Trial, [_row(session, place, turn=turn, arranged=arranged) for place in places])
+    ids = new_public_ids(sum(1 + len(place.members) for place in places))
+    insert_rows(Trial, [_row(session, place, ids, turn=turn, arranged=arranged) for place in places])
 
 
 def _turn(session: Session) -> int:
@@ -100,19 +101,21 @@ def _place(planned: PlannedTrial, sentences: dict[int, Sentence], *, language: s
     return Place(columns, payload, tuple(members), is_set, is_pair)
 
 
-def _row(session: Session, place: Place, *, turn: int, arranged: dict[str, Any]) -> dict[str, Any]:
-    row = {"session_id": session.pk, "public_id": new_public_id(), **place.columns}
+def _row(
+    session: Session, place: Place, ids: Iterator[str], *, turn: int, arranged: dict[str, Any]
+) -> dict[str, Any]:
+    row = {"session_id": session.pk, "public_id": next(ids), **place.columns}
     if place.is_set or place.is_pair:
         order = _turned(place.members, turn) if place.is_set else place.members
         if place.is_pair and not row["expected_first"]:
             order = order[::-1]
-        shown = {"options": [{"id": new_public_id(), **one} for one in order], **arranged}
+        shown = {"options": [{"id": next(ids), **one} for one in order], **arranged}
     else:
         shown = {**place.members[0], **arranged}
-    correct = {}
+    row["shown"] = json.dumps(shown)
     if row["kind"] in {"catch", "practice"}:
-        correct = _correct(shown, place.payload, is_first=row["expected_first"])
-    return {**row, "shown": json.dumps(shown), "correct": json.dumps(correct)}
+        row["correct"] = json.dumps(_correct(shown, place.payload, is_first=row["expected_first"]))
+    return row
 
 
 def _turned(members: Sequence[dict[str, Any]], turn: int) -> Sequence[dict[str, Any]]:

@@ -8,6 +8,7 @@ the store. ``--opt dup=1`` sends every answer twice at once; ``--opt workers=2``
 gunicorn.
 """
 
+import asyncio
 import os
 import re
 import shutil
@@ -128,12 +129,16 @@ class Obelus(Peer):
         return command, str(PROJECT), self.environment()
 
     async def warm(self):
-        """Four people open a session and judge nothing: the clock measures a server in service."""
-        for _ in range(4):
+        """Some people open a session and judge nothing: the clock measures a server in service."""
+
+        async def look():
             async with self.http() as http:
                 token = await self.consent(http)
                 async with http.get(f"{self.base}/api/v1/sessions/{token}/plan/") as answer:
                     await answer.read()
+
+        for _ in range(3):
+            await asyncio.gather(*(look() for _ in range(8)))
 
     async def load(self, *given):
         """As every peer, and note how long it took until the page of the first trial was there."""
