@@ -44,7 +44,9 @@ def choices(seed: int = 0) -> pd.DataFrame:
     for person in range(PEOPLE):
         for paradigm, share in (("a1", 0.95), ("a2", 0.8), ("b1", 0.5)):
             for item in range(ITEMS):
-                rows.append((person, "target", paradigm, f"{paradigm}-{item}", float(rng.random() < share), None))
+                rows.append(
+                    (person, "target", paradigm, f"{paradigm}-{item}", float(rng.random() < share), None)
+                )
         rows.append((person, "catch", "", "catch", 1.0, person != 0))
     columns = ["participant", "kind", "paradigm", "item", "value", "correct"]
     frame = pd.DataFrame(rows, columns=columns)

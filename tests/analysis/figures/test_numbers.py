@@ -106,9 +106,7 @@ def test_chance_on_a_grid_is_brute_force():
     for _ in range(40):
         dealt = again.permutation(scores)
         delta = dealt[good] - dealt[bad]
-        shares.append(
-            [((np.sign(delta) == np.sign(human)) & (abs(human - delta) < d)).mean() for d in grid]
-        )
+        shares.append([((np.sign(delta) == np.sign(human)) & (abs(human - delta) < d)).mean() for d in grid])
     assert found == pytest.approx(np.mean(shares, axis=0))
 
 

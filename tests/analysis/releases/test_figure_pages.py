@@ -1,0 +1,98 @@
+"""All figures of a study on one page and as files: what applies, in every form, and why the rest does not."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from analysis.figures import FIGURES
+from analysis.releases import reading
+from tests import cast
+from tests.analysis.releases.study import judged_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(client):
+    client.force_login(cast.ada())
+    return judged_study()
+
+
+def address(study, name, form):
+    return reverse("study-figure", args=[study.slug, name, form])
+
+
+def test_the_page_lists_what_applies_and_says_why_the_rest_does_not(client, study):
+    page = client.get(reverse("study-figures", args=[study.slug])).content.decode()
+    assert address(study, "items", "pdf") in page and address(study, "flow", "csv") in page
+    assert address(study, "scale-points", "svg") not in page
+    assert "It is about likert; this study asks for forced choice." in page
+    assert "Nothing is excluded: choose a plan." in page
+    nav = client.get(reverse("study-agreement", args=[study.slug])).content.decode()
+    assert reverse("study-figures", args=[study.slug]) in nav
+
+
+def test_strangers_see_no_figure(client, study):
+    client.force_login(cast.cleo())
+    assert client.get(reverse("study-figures", args=[study.slug])).status_code == 404
+    assert client.get(address(study, "flow", "svg")).status_code == 404
+
+
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_a_figure_of_the_registry_comes_as_a_file(client, study, form, start):
+    answer = client.get(address(study, "flow", form))
+    assert answer.content.startswith(start)
+    assert f"{study.slug}-flow.{form}" in answer["Content-Disposition"]
+
+
+def test_the_flow_counts_who_opened_and_finished_and_what_a_plan_removes(client, study):
+    rows = pd.read_csv(io.BytesIO(client.get(address(study, "flow", "csv")).content)).set_index("stage")
+    assert rows.loc["opened", "participants_left"] == rows.loc["finished", "participants_left"] == 6
+    answer = client.get(address(study, "flow", "csv"), {"steps": ["not_native"]})
+    assert "after not_native" in answer.content.decode()
+
+
+def test_a_figure_that_does_not_apply_says_so_in_the_file(client, study):
+    answer = client.get(address(study, "learning-curves", "csv"))
+    assert answer.status_code == 200
+    assert "No models trained on several amounts of text were compared." in answer.content.decode()
+    assert client.get(address(study, "nonsense", "svg")).status_code == 404
+    assert client.get(address(study, "flow", "gif")).status_code == 404
+
+
+def test_a_study_without_answers_has_a_kind_page(client):
+    client.force_login(cast.ada())
+    empty = cast.study("empty")
+    page = client.get(reverse("study-figures", args=[empty.slug])).content.decode()
+    assert "There is nothing to draw yet." in page
+    for name in FIGURES:
+        assert client.get(address(empty, name, "csv")).status_code in (200, 404)
+
+
+def test_the_command_writes_what_applies_and_nothing_on_bad_input(study, tmp_path, capsys):
+    out = tmp_path / "figures"
+    call_command(
+        "figures", study.slug, "--out", str(out), "--format", "svg,csv", "--only", "flow", "adc", "--json"
+    )
+    told = json.loads(capsys.readouterr().out)
+    assert told["files"] == sorted(f"{study.slug}-flow.{form}" for form in ("csv", "svg"))
+    assert sorted(path.name for path in out.iterdir()) == told["files"]
+    assert told["not_drawn"] == [
+        {"figure": "adc", "reason": "There are no scores of a model on minimal pairs."}
+    ]
+    for wrong in (["--format", "gif"], ["--only", "flows"], ["--exclude", "nobody"], ["--width", "3"]):
+        with pytest.raises(CommandError) as refused:
+            call_command("figures", study.slug, "--out", str(tmp_path / "other"), *wrong)
+        assert refused.value.returncode == 2
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_figure_is_drawn_once_for_the_same_data(client, study, monkeypatch):
+    client.get(address(study, "flow", "svg"))
+    monkeypatch.setattr("analysis.releases.study_evidence.draw", lambda *given: pytest.fail("drawn again"))
+    assert client.get(address(study, "flow", "svg")).status_code == 200
+    assert reading.SECONDS > 0
