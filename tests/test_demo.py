@@ -11,7 +11,9 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from analysis.releases.demo import login_line, make_demo
+from analysis.releases.demo.conclusions import TITLE, TRAINING
 from analysis.releases.demo.login import demo_user
+from analysis.releases.demo.trained import SEEDS, SIZES
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
@@ -63,8 +65,21 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     assert set(ScoringRun.objects.values_list("name", "method", "state")) == {
         ("trigram", "lp", "done"),
         ("trigram", "slor", "done"),
+        ("trigram", "one_prefix", "done"),
+        ("trigram", "two_prefix", "done"),
+        ("bigram", "lp", "done"),
+        ("unigram", "lp", "done"),
         ("noisy reader", "lp", "done"),
+        *((f"trigram {size:,}, seed {seed}", "lp", "done") for size in SIZES for seed in SEEDS),
+        *((f"trigram {SIZES[-1]:,} without ever, seed {seed}", "lp", "done") for seed in SEEDS),
     }
+    trained = Comparison.objects.get(title=TRAINING).report["depth"]
+    assert trained["learning"][0]["slope_per_doubling"] > 0
+    hurt = next(row for row in trained["filtered"]["deltas"] if row["targeted"])
+    assert hurt["group"] == "npi_licensing" and hurt["accuracy_delta"] < -25
+    depth = Comparison.objects.get(release__experiment__slug="demo", title=TITLE).report["depth"]
+    assert {row["method"] for row in depth["prefixes"]} == {"one_prefix", "two_prefix"}
+    assert all(depth[part] for part in ("tests", "predictors", "decisions"))
     rated = Comparison.objects.get(release__experiment__slug="demo-likert").report
     assert rated["pairs"] == 48 and rated["baselines"]["human_ceiling"]["status"] == "ok"
     blimp = {model["model"]: model["blimp"] for model in rated["models"]}

@@ -82,11 +82,23 @@ def section(request: HttpRequest, study: Experiment, *, pk: int, name: str) -> H
         report=found.report,
         depth=depth,
         title=SECTIONS[name],
+        part_name=name,
         part=f"releases/depth/{name}.html",
         tabs=tabs(name),
         figures=_figures(study, found, name),
+        elsewhere=_elsewhere(study, found, name) if name in ("learning", "filtered", "prefixes") else [],
         **context,
     )
+
+
+def _elsewhere(study: Experiment, found: Comparison, name: str) -> list[Comparison]:
+    """Other comparisons on the study's releases that have something to show here."""
+    others = comparisons_of(study).exclude(report={}).exclude(pk=found.pk)
+    return [one for one in others if _has_rows((one.report.get("depth") or {}).get(name))]
+
+
+def _has_rows(part: Any) -> bool:
+    return bool(part["deltas"] if isinstance(part, dict) else part)
 
 
 def tabs(current: str) -> list[dict[str, Any]]:
