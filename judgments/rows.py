@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.undecided import ANSWERS
 from experiments.bulk import insert_rows
 from experiments.models import ExperimentVersion, MaterialSet, PresentationList
 from judgments.models import Judgment, Session, Trial
@@ -189,7 +190,8 @@ class Stored:
     def _judgment(self, row: dict[str, Any]) -> tuple[Any, ...]:
         answered = _is_number(row["value"])
         chosen = None
-        if answered and self.is_pair and row["kind"] in OF_MATERIALS:
+        is_choice = self.is_pair and row["response"] not in ANSWERS
+        if answered and is_choice and row["kind"] in OF_MATERIALS:
             chosen = self.pairs[row["pair_id"]][2 if row["value"] == 1 else 3]
         return (
             row["status"],

@@ -10,6 +10,7 @@ from analysis.columns import require_columns
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.criteria import FloatArray, Signs
 from analysis.comparison.halves import Flags, Places, halve, mean_shares, pair_places, strata_of
+from analysis.undecided import is_undecided
 
 Shares = dict[float, float | None]
 UNIT = {"forced_choice": "pair_id", "yes_no": "sentence_id"}
@@ -50,7 +51,8 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
     Returns
     -------
     Choices
-        Rows about other pairs, or without a value, are left out.
+        Rows about other pairs, or without a value, are left out; an answer of both or neither that counts
+        at all gives one half to each member.
 
     Raises
     ------
@@ -59,6 +61,7 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
     """
     require_columns(judgments, "participant", "value")
     rows = judgments.assign(unit=units_of(judgments, pairs, task=task)).dropna(subset=["unit", "value"])
+    rows["value"] = rows["value"].mask(is_undecided(rows), 0.5)
     participant, _ = pd.factorize(rows["participant"])
     unit, units = pd.factorize(rows["unit"].astype(str))
     if task == "yes_no":

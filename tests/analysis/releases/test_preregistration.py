@@ -112,3 +112,10 @@ def test_sets_are_written_with_all_their_members(client):
     texts = [{row[place] for place in ("first", "second", "third", "fourth")} for row in rows]
     assert all(len(one) == 4 and "" not in one for one in texts)
     assert "fifth" not in rows[0] and rows[0]["sentence_id"].count("|") == 3
+
+
+def test_zip_declares_how_both_and_neither_count(client):
+    opened(parameters={"offer_both": True, "undecided": "leave_out"})
+    files = read(fetched(client))
+    told = [name for name, content in files.items() if b"leave_out" in content]
+    assert told, "the treatment is not preregistered"

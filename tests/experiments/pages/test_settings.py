@@ -3,6 +3,7 @@
 import pytest
 from django.forms.models import model_to_dict
 
+from experiments.lifecycle import snapshot
 from experiments.models import Experiment
 from experiments.pages.settings_forms import ParametersForm, SettingsForm
 from judgments.tasks.registry import get_task
@@ -124,3 +125,29 @@ def test_study_of_a_task_that_is_only_imported_still_opens(client, page):
     cast.draft("mega", task="ranking", origin=Experiment.Origin.IMPORTED)
     client.force_login(cast.ada())
     assert client.get(f"/studies/mega/{page}").status_code == 200
+
+
+def test_a_declared_treatment_is_chosen_from_a_list_and_frozen_with_the_version(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/settings/").content.decode()
+    assert '<select name="task-undecided"' in page and "as one half for each member" in page
+    sent = filled(study, **{"task-offer_both": "on", "task-undecided": "sometimes"})
+    assert client.post("/studies/agreement/settings/", sent).status_code == 200
+    study.refresh_from_db()
+    assert "undecided" not in study.parameters
+    client.post("/studies/agreement/settings/", sent | {"task-undecided": "half"})
+    study.refresh_from_db()
+    assert (study.parameters["offer_both"], study.parameters["undecided"]) == (True, "half")
+    assert snapshot(study)["parameters"]["undecided"] == "half"
+
+
+@pytest.mark.parametrize("mark", ["0", "1.5", "much"])
+def test_a_pass_mark_is_a_correlation(client, mark):
+    study = cast.draft("lines", task="magnitude_estimation")
+    client.force_login(cast.ada())
+    sent = filled(study, **{"task-training": "on", "task-pass_mark": mark})
+    assert client.post("/studies/lines/settings/", sent).status_code == 200
+    client.post("/studies/lines/settings/", sent | {"task-pass_mark": "0.85"})
+    study.refresh_from_db()
+    assert (study.parameters["training"], study.parameters["pass_mark"]) == (True, 0.85)

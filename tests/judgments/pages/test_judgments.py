@@ -2,6 +2,9 @@
 
 import pytest
 
+from experiments.lifecycle import open_study
+from experiments.models import Design
+from judgments.sessions.record import Delivery, record
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -38,3 +41,24 @@ def test_stranger_finds_nothing(client):
     cast.study("agreement")
     client.force_login(cast.cleo())
     assert client.get("/studies/agreement/judgments/").status_code == 404
+
+
+def test_a_judged_set_shows_its_best_and_worst_sentence_in_words(client):
+    materials = cast.material_set("agreement", n_items=4)
+    study = cast.draft(task="best_worst", materials=materials, parameters={"size": 4, "showings": 2})
+    Design.objects.create(experiment=study, n_lists=2, seed=3)
+    open_study(study, cast.ada())
+    session = cast.begin(study)
+    trial = session.trials.first()
+    best, worst = trial.shown["options"][1], trial.shown["options"][3]
+    record(session, trial.public_id, Delivery(f"{best['id']} {worst['id']}"))
+    client.force_login(cast.ben())
+    page = client.get("/studies/agreement/judgments/")
+    (row,) = page.context["rows"]
+    told = [(one["mark"], one["text"], one["sentence_id"]) for one in row["told"]]
+    assert told == [
+        ("best", best["text"], best["sentence_id"]),
+        ("worst", worst["text"], worst["sentence_id"]),
+    ]
+    assert all(one["item"].startswith("subject_verb-") and one["condition"] for one in row["told"])
+    assert best["id"] not in page.content.decode() and best["text"] in page.content.decode()
