@@ -33,7 +33,8 @@ def removed_by_group(
     -------
     list of dict
         ``group``, ``value``, ``participants``, ``removed``, ``share``, ``ci_low``, ``ci_high`` (Wilson,
-        95 %). A participant in two lists counts in both. Groups of one value are left out.
+        95 %). A participant in two lists counts in both. Groups of one value are
+        left out; of more than 12 values only those that lost somebody are listed.
 
     Raises
     ------
@@ -102,6 +103,11 @@ def _counted(people: pd.DataFrame, stays: set[str]) -> list[dict[str, Any]]:
     if len(table) < 2:
         return []
     n, k = table["size"].to_numpy(), table["sum"].to_numpy(dtype=np.int64)
+    if len(table) > MOST_VALUES:
+        whole = k == 0
+        untouched = pd.DataFrame({"size": [n[whole].sum()], "sum": [0]}, index=[f"{whole.sum()} others"])
+        table = pd.concat([table[~whole], untouched])
+        n, k = table["size"].to_numpy(), table["sum"].to_numpy(dtype=np.int64)
     low, high = wilson_interval(k, n)
     return [
         {

@@ -1,11 +1,14 @@
 """Power: how many participants, at what cost, before a study opens; and from this one as a pilot."""
 
+import hashlib
+from functools import partial
 from typing import Any
 
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponseBase
 
 from analysis.effects.planned import Noise
-from analysis.effects.power_report import SIZES, Price, prospective_report
+from analysis.effects.power_report import Price, prospective_report
 from analysis.errors import BadInput
 from analysis.releases.heavy import n_judgments
 from analysis.releases.plans import find_plan
@@ -14,23 +17,25 @@ from analysis.releases.report_forms import PilotForm, PlanPowerForm
 from analysis.releases.views.agreement import json_attachment
 from analysis.releases.views.pages import page, study_page
 from analysis.releases.views.reports import asked, chosen, report_json
+from config.version import code_version
 from experiments.estimate import minutes
 from experiments.models import Experiment
 
-EFFECT, DRAWS, LARGEST_CELLS = 0.5, 1_000, 40_000
+EFFECT, DRAWS, FEWEST_DRAWS, WORK, SECONDS = 0.5, 1_000, 200, 2_000_000, 600
+PLANNED = (10, 20, 30, 40, 60)
 
 
 def first_values(study: Experiment) -> dict[str, Any]:
     """The calculator as the study's plan fills it in."""
-    items = study.materials.pairs.values("paradigm").distinct().count() if study.materials else 0
-    pairs = study.materials.pairs.count() if study.materials else 0
+    items = study.materials.items if study.materials else None
+    paradigms = items.values("paradigm").distinct().count() if items else 0
     design = getattr(study, "design", None)
-    per_paradigm = max(1, min(200, pairs // items if items else 8))
+    per_paradigm = max(1, min(40, round(items.count() / paradigms))) if items and paradigms else 8
     lists = min(design.n_lists if design else 2, per_paradigm)
     return {
         "task": study.task,
         "effect": EFFECT,
-        "participants": " ".join(str(size) for size in SIZES),
+        "participants": " ".join(str(size) for size in PLANNED),
         "items": str(per_paradigm),
         "lists": max(1, lists),
         **price_fields(study),
@@ -43,17 +48,20 @@ def planned(form: PlanPowerForm) -> dict[str, Any]:
     noise = Noise(
         item_effect=data.get("item_effect") or 0.0, participant_effect=data.get("participant_effect") or 0.0
     )
-    cells = max(data["participants"]) * max(data["items"])
-    return prospective_report(
+    cells = sum(data["participants"]) * sum(data["items"])
+    report = partial(
+        prospective_report,
         data["task"],
         data["effect"],
         participants=data["participants"],
         items=data["items"],
         lists=data["lists"],
         noise=noise,
-        draws=DRAWS if cells <= LARGEST_CELLS // 4 else DRAWS // 5,
+        draws=int(min(DRAWS, max(FEWEST_DRAWS, WORK / cells))),
         price=Price(**form.price()),
     )
+    key = hashlib.sha256(repr((code_version(), report.args, sorted(report.keywords.items()))).encode())
+    return cache.get_or_set(f"power-{key.hexdigest()}", report, SECONDS)
 
 
 @study_page
