@@ -12,7 +12,8 @@ Mode = Literal["light", "dark"]
 
 PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
 DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3], CHANCE: [8, 3, 2, 3]}
-SANS = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif'
+# Fonts of one width (Liberation Sans is Arial's), so that a page's text is as wide as the server measured.
+SANS = 'Arial, "Liberation Sans", Arimo, Helvetica, sans-serif'
 CAPTION_WIDTH = 54
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 

@@ -27,7 +27,8 @@ def ratings(seed: int = 0) -> pd.DataFrame:
     return frame.assign(
         participant="p" + frame["participant"].astype(str), task="likert", paradigm=frame["phenomenon"],
         condition=frame["phenomenon"] + " " + frame["expected"], scale_low=1, scale_high=7,
-        sentence_id=frame["item"] + "-" + frame["expected"], rt_ms=np.round(np.exp(rng.normal(8, 0.5, len(frame)))),
+        sentence_id=frame["item"] + "-" + frame["expected"],
+        rt_ms=np.round(np.exp(rng.normal(8, 0.5, len(frame)))),
     )  # fmt: skip
 
 

@@ -39,7 +39,8 @@ def blimp(locate: Locate) -> Evidence:
                 "submission_status": raw["AssignmentStatus"].str.lower(), "position": k,
                 "kind": cell["paradigm"].eq("attnchk").map({True: "catch", False: "target"}),
                 "paradigm": cell["paradigm"], "phenomenon": cell["paradigm"].map(_group),
-                "item": cell["paradigm"] + " " + raw[f"Input.field_{k}_1"], "task": "forced_choice", "value": right,
+                "item": cell["paradigm"] + " " + raw[f"Input.field_{k}_1"],
+                "task": "forced_choice", "value": right,
                 "expected_first": cell["good"] == "1", "correct": right.astype(object), "native": True,
             })
         )  # fmt: skip
