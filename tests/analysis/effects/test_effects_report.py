@@ -1,0 +1,105 @@
+"""Factors read from names, interactions, and the effects and power documents."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.effects.factors import find_cells
+from analysis.effects.power_report import Price, pilot_report, prospective_report
+from analysis.effects.report import effects_report
+from analysis.errors import BadInput, UnknownName
+
+ISLANDS = {"non.matrix": "acceptable", "non.embedded": "acceptable",
+           "island.matrix": "acceptable", "island.embedded": "unacceptable"}  # fmt: skip
+
+
+def island_rows(people=24, items=4, extra=1.0):
+    rng = np.random.default_rng(6)
+    rows = [
+        (f"p{p}", f"i{i}", name, status, 2 - 0.5 * name.startswith("isl") - 0.5 * name.endswith("embedded")
+         - extra * (name == "island.embedded") + rng.normal(0, 0.3))
+        for p in range(people) for i in range(items) for name, status in ISLANDS.items()
+    ]  # fmt: skip
+    names = ["participant", "item", "condition", "expected", "value"]
+    return pd.DataFrame(rows, columns=names).assign(task="likert", phenomenon="wh")
+
+
+def test_the_unacceptable_condition_says_which_levels_are_marked():
+    cells = find_cells(ISLANDS)
+    assert (cells.first.marked, cells.second.marked, cells.oriented_by) == ("island", "embedded", "expected")
+    unlabelled = find_cells(dict.fromkeys(ISLANDS, ""))
+    assert (unlabelled.first.marked, unlabelled.oriented_by) == ("non", "alphabetical")
+
+
+@pytest.mark.parametrize("names", [["a", "b", "c", "d"], ["a.x", "a.y", "b.x"], ["a.x", "a.y", "b.x", "c.y"]])
+def test_other_names_are_no_two_by_two_design(names):
+    assert find_cells(dict.fromkeys(names, "")) is None
+
+
+def test_given_conditions_decide_and_wrong_ones_are_named():
+    order = "non.matrix,island.matrix,non.embedded,island.embedded"
+    report = effects_report(island_rows(), transform="raw", factorial=order)
+    assert report["interactions"][0]["oriented_by"] == "given"
+    with pytest.raises(UnknownName, match="non.matrx"):
+        effects_report(island_rows(), factorial=order.replace("non.matrix", "non.matrx"))
+    with pytest.raises(BadInput, match="four conditions"):
+        effects_report(island_rows(), factorial="a,b")
+
+
+def test_the_interaction_is_recovered_with_its_interval():
+    report = effects_report(island_rows(), transform="raw")
+    (found,) = report["interactions"]
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
+    means = island_rows().groupby("condition")["value"].mean()
+    by_hand = (means["non.embedded"] - means["island.embedded"]) - (
+        means["non.matrix"] - means["island.matrix"]
+    )
+    for way in ("participants", "items", "mixed"):
+        assert found[way]["estimate"] == pytest.approx(by_hand)
+    assert found["mixed"]["ci_low"] < 1 < found["mixed"]["ci_high"] and found["mixed"]["p"] < 1e-6
+
+
+def test_islands_of_the_published_study(shared_data):
+    raw = pd.read_csv(shared_data("swp2012-exp1/SWP.EXP1.results.csv"))
+    island = raw["subdesign"].isin(["wh", "np", "sub", "adj"])
+    marked = (raw["structure"] == "island") & (raw["distance"] == "embedded")
+    rows = pd.DataFrame({
+        "participant": raw["subject"], "phenomenon": raw["subdesign"], "value": raw["raw.judgment"],
+        "item": raw["subdesign"] + raw["item"].str[-4:], "task": "likert",
+        "kind": np.where(island, "target", "filler"),
+        "condition": raw["structure"].astype(str) + "." + raw["distance"].astype(str),
+        "expected": np.where(marked, "unacceptable", "acceptable"),
+    })  # fmt: skip
+    found = {row["phenomenon"]: row for row in effects_report(rows)["interactions"]}
+    published = {"adj": 1.046, "np": 0.982, "sub": 0.797, "wh": 0.735}
+    assert {name: round(row["participants"]["estimate"], 3) for name, row in found.items()} == published
+
+
+def test_the_price_rounds_fees_up_and_refuses_nonsense():
+    assert Price(150, 0.333).of(20) == {"reward_minor": 3000, "fees_minor": 999, "cost_minor": 3999}
+    assert Price(1, 0.2).of(1)["fees_minor"] == 1
+    for wrong in ((-1, 0.0), (100, 33.3)):
+        with pytest.raises(BadInput, match="fee"):
+            Price(*wrong)
+
+
+def test_the_smallest_design_that_reaches_the_target_is_named():
+    report = prospective_report("likert", 0.5, participants=[5, 10, 80], items=[4], draws=300)
+    powered = [row for row in report["designs"] if row["power"] >= 0.8]
+    assert report["smallest"] == powered[0]
+    assert prospective_report("likert", 0.0, participants=[5], draws=100)["smallest"] is None
+
+
+def test_yes_no_loses_power_against_ratings_and_has_no_type_m():
+    options = {"participants": [15], "items": [4], "draws": 1000}
+    answers, ratings = (prospective_report(task, 0.5, **options) for task in ("yes_no", "slider"))
+    assert answers["designs"][0]["power"] < ratings["designs"][0]["power"]
+    assert answers["designs"][0]["type_m"] is None and ratings["designs"][0]["type_m"] is not None
+
+
+def test_a_small_pilot_is_said_to_be_small():
+    report = pilot_report(island_rows(people=12), participants=[10], draws=100, price=Price(100, 0.0))
+    assert report["few_in_pilot"] and report["sizes"][0]["cost_minor"] == 1000
+    assert report["conventions"]["share_powered"]
