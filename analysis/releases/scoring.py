@@ -24,7 +24,7 @@ from analysis.releases.models import ScoringRun, SentenceScore
 from analysis.releases.training import KEY, Training
 from analysis.scoring import Scorer, Scores, scorer
 from analysis.scoring.measures import MEASURES, measure
-from analysis.scoring.regions import word_logprobs
+from analysis.scoring.regions import region_scores
 from analysis.scoring.tables import COUNTS
 from experiments.job_runner import enqueue
 from experiments.models import AuditEntry, Experiment, Sentence, Upload
@@ -220,11 +220,7 @@ def _values(
             column="method",
             remedy=f"Pairs need the flag {run.method}_method, or its prefix and words.",
         )
-    values = np.full(len(sentences), np.nan)
-    places = [place for place, sentence in enumerate(sentences) if sentence.key in regions]
-    asked = [regions[sentences[place].key] for place in places]
-    values[places] = word_logprobs(model, [prefix for prefix, _ in asked], [word for _, word in asked])
-    return values
+    return region_scores(model, [sentence.key for sentence in sentences], regions)
 
 
 def prefix_regions(pairs: pd.DataFrame, method: str) -> dict[str, tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The probability of a word after a prefix: what the one- and two-prefix methods compare."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -56,4 +56,30 @@ def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str])
         before, every = cut(prefix), cut(text)
         if before and len(every) > len(before) and every[: len(before)] == before:
             values[place] = float(logprobs[len(before) : len(every)].sum())
+    return values
+
+
+def region_scores(
+    scorer: Scorer, sentence_ids: Sequence[str], regions: Mapping[str, tuple[str, str]]
+) -> npt.NDArray[np.float64]:
+    """Give each sentence the log probability of its critical word after its prefix.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        As for :func:`word_logprobs`.
+    sentence_ids : sequence of str
+        The sentences, in the order wanted.
+    regions : mapping of str to (str, str)
+        Prefix and word by sentence, from :func:`analysis.comparison.prefixes.sentence_regions`.
+
+    Returns
+    -------
+    ndarray of float
+        NaN for sentences without a region.
+    """
+    values = np.full(len(sentence_ids), np.nan)
+    places = [place for place, name in enumerate(sentence_ids) if name in regions]
+    asked = [regions[sentence_ids[place]] for place in places]
+    values[places] = word_logprobs(scorer, [prefix for prefix, _ in asked], [word for _, word in asked])
     return values

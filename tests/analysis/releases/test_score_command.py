@@ -3,9 +3,11 @@
 import json
 from io import StringIO
 
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.ngrams import train_model, write_arpa
 from experiments.models import Item, MaterialSet, Sentence
 
 pytestmark = pytest.mark.django_db
@@ -45,3 +47,32 @@ def test_an_unknown_set_is_answered_with_near_names(materials, tmp_path):
             str(tmp_path / "o.csv"),
         )
     assert refusal.value.returncode == 2
+
+
+def test_prefix_methods_need_pairs_and_score_the_critical_word(tmp_path):
+    text = [["the", "keys", "are", "here"], ["the", "key", "is", "here"]] * 3
+    write_arpa(train_model(text, order=2), tmp_path / "two.arpa")
+    (tmp_path / "sentences.csv").write_text(
+        "sentence_id,sentence\ng,The keys are here.\nb,The key are here.\n"
+    )
+    pair = {
+        "pair_id": "p", "good_id": "g", "bad_id": "b", "two_prefix_prefix_good": "The keys",
+        "two_prefix_prefix_bad": "The key", "two_prefix_word": "are",
+    }  # fmt: skip
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    words = (
+        "score", f"arpa:{tmp_path / 'two.arpa'}?casing=lower&punctuation=split",
+        "--sentences", str(tmp_path / "sentences.csv"), "--method", "lp", "two_prefix",
+        "--to", str(tmp_path / "out.csv"),
+    )  # fmt: skip
+    with pytest.raises(CommandError, match=r"pairs\.jsonl"):
+        call_command(*words)
+    assert not (tmp_path / "out.csv").exists()
+    call_command(*words, "--pairs", str(tmp_path / "pairs.jsonl"), stdout=StringIO())
+    found = pd.read_csv(tmp_path / "out.csv", index_col="sentence_id")
+    assert list(found.columns) == ["two:lp", "two:two_prefix"]
+    assert found.loc["g", "two:two_prefix"] > found.loc["b", "two:two_prefix"]
+    assert found.loc["g", "two:lp"] < found.loc["g", "two:two_prefix"]
+    (tmp_path / "pairs.jsonl").write_text(json.dumps({**pair, "two_prefix_word": None}) + "\n")
+    with pytest.raises(CommandError, match="no pair is made for the two_prefix method"):
+        call_command(*words, "--pairs", str(tmp_path / "pairs.jsonl"))

@@ -8,11 +8,16 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import Progress
 
-from analysis.comparison.files import read_sentences
+from analysis.comparison.files import read_pairs, read_sentences
+from analysis.comparison.prefixes import sentence_regions
+from analysis.comparison.roster import PREFIX_METHODS
 from analysis.errors import BadInput
 from analysis.files import SUFFIXES, whole_file, write_table
+from analysis.releases.material_frames import pair_frame
+from analysis.releases.scoring import prefix_regions
 from analysis.scoring import ScoredSentences, score_sentences, scorer
 from analysis.scoring.measures import check_method
+from analysis.scoring.regions import region_scores
 from config.commands import ContractCommand
 from experiments.models import Sentence
 from experiments.names import find_materials
@@ -41,7 +46,14 @@ class Command(ContractCommand):
         source.add_argument("--materials", metavar="NAME", help="a stored material set")
         source.add_argument("--sentences", metavar="FILE", help="a file with sentence_id and sentence")
         parser.add_argument(
-            "--method", nargs="+", default=["lp"], metavar="METHOD", help="lp, meanlp, penlp, normlp, slor"
+            "--method",
+            nargs="+",
+            default=["lp"],
+            metavar="METHOD",
+            help="lp, meanlp, penlp, normlp, slor; one_prefix and two_prefix with n-gram models",
+        )
+        parser.add_argument(
+            "--pairs", metavar="FILE", help="for the prefix methods: pairs with BLiMP's fields (pairs.jsonl)"
         )
         parser.add_argument("--name", default="", help="what the model is called in the file")
         parser.add_argument("--to", required=True, type=Path, metavar="FILE", help="CSV, JSONL or Parquet")
@@ -53,8 +65,14 @@ class Command(ContractCommand):
             raise BadInput(
                 "this kind of file is not written.", file=str(to), remedy=f"Use {', '.join(SUFFIXES)}."
             )
-        for method in options["method"]:
+        plain = [name for name in options["method"] if name.lower() not in PREFIX_METHODS]
+        for method in plain:
             check_method(method)
+        regions = {
+            name.lower(): self.regions(name.lower(), options)
+            for name in options["method"]
+            if name.lower() in PREFIX_METHODS
+        }
         model = scorer(options["model"])
         sentences = self.sentences(options)
         with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
@@ -62,10 +80,12 @@ class Command(ContractCommand):
             scored = score_sentences(
                 model,
                 sentences,
-                methods=options["method"],
+                methods=plain,
                 name=options["name"],
                 progress=lambda done: bar.advance(task, done),
             )
+        for method, found in regions.items():
+            scored = with_column(scored, method, region_scores(model, scored.frame["sentence_id"], found))
         write(scored, to)
         self.tell(scored, to, as_json=options["json"])
 
@@ -76,6 +96,23 @@ class Command(ContractCommand):
         stored = Sentence.objects.filter(material_set=find_materials(options["materials"])).order_by("pk")
         words = [(one.key, one.words) for one in stored.only("key", "text", "attributes")]
         return pd.DataFrame(words, columns=["sentence_id", "sentence"])
+
+    def regions(self, method: str, options: dict[str, Any]) -> dict[str, tuple[str, str]]:
+        """Prefix and critical word of each sentence, from a file of pairs or from the stored ones."""
+        if options["pairs"]:
+            source = options["pairs"]
+            found = sentence_regions(read_pairs(source).to_dict("records"), method)
+        elif options["materials"]:
+            source = options["materials"]
+            found = prefix_regions(pair_frame(find_materials(source)), method)
+        else:
+            raise BadInput(
+                f"{method} needs the pairs.", column="--pairs", remedy="Give a release's pairs.jsonl."
+            )
+        if not found:
+            remedy = f"Pairs need the flag {method}_method, or its prefix and words."
+            raise BadInput(f"no pair is made for the {method} method.", file=source, remedy=remedy)
+        return found
 
     def tell(self, scored: ScoredSentences, to: Path, *, as_json: bool) -> None:
         """What was written, and a hint when the model does not know many of the words."""
@@ -94,6 +131,18 @@ class Command(ContractCommand):
                 f"{share:.0%} of the tokens are unknown to the model; "
                 "?casing=lower and &punctuation=split may fit its text better"
             )
+
+
+def with_column(scored: ScoredSentences, method: str, values: Any) -> ScoredSentences:
+    """The scores with one more column; sentences without a value count as missing there."""
+    name = f"{scored.summary['model']}:{method}"
+    frame = scored.frame.assign(**{name: values})
+    summary = {
+        **scored.summary,
+        "columns": [*scored.summary["columns"], name],
+        "missing": {**scored.summary["missing"], name: int(frame[name].isna().sum())},
+    }
+    return ScoredSentences(frame, summary)
 
 
 def write(scored: ScoredSentences, to: Path) -> None:
