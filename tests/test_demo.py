@@ -135,4 +135,4 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     monkeypatch.setattr("analysis.releases.demo.make.N_MAIN", 6)
     monkeypatch.setattr("analysis.releases.demo.make.N_OTHERS", 6)
     made = make_demo()
-    assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 2
+    assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3

@@ -192,8 +192,13 @@ def _mean_probability_delta(
 def _welch(first: list[float], other: list[float]) -> tuple[float | None, float | None]:
     if min(len(first), len(other)) < 2 or np.ptp(first) + np.ptp(other) < SAME:
         return None, None
-    ends = stats.ttest_ind(first, other, equal_var=False).confidence_interval()
-    return float(ends.low), float(ends.high)
+    errors = [float(np.var(some, ddof=1)) / len(some) for some in (first, other)]
+    freedom = sum(errors) ** 2 / sum(
+        error**2 / (len(some) - 1) for error, some in zip(errors, (first, other), strict=True)
+    )
+    half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
+    difference = float(np.mean(first) - np.mean(other))
+    return difference - half, difference + half
 
 
 def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
