@@ -16,6 +16,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures import (
     FIGURES,
     MEDIA_TYPES,
+    Evidence,
     adc_curve_figure,
     curve_frame,
     delta_figure,
@@ -32,6 +33,7 @@ from analysis.releases.comparing import comparison_frames, comparisons_of
 from analysis.releases.depth_figures import DEPTH_FIGURES
 from analysis.releases.forms import AgreementForm, ExcludeForm, RatingsForm
 from analysis.releases.models import Comparison
+from analysis.releases.plans import find_plan
 from analysis.releases.study_evidence import study_file
 from analysis.releases.views.pages import study_page, valid_or_default
 from experiments.models import Experiment
@@ -126,7 +128,8 @@ def _looks(request: HttpRequest) -> dict[str, Any]:
 
 def draw_agreement(request: HttpRequest, study: Experiment) -> Chart:
     """Bars by paradigm."""
-    return agreement_figure(agreement_frame(reading.agreement(study, **agreement_choices(request, study))))
+    choices = agreement_choices(request, study)
+    return agreement_figure(agreement_frame(reading.agreement(study, **choices)), note=_plan(study, choices))
 
 
 def draw_items(request: HttpRequest, study: Experiment) -> Chart:
@@ -137,7 +140,7 @@ def draw_items(request: HttpRequest, study: Experiment) -> Chart:
     distance = (judged["share"] - 0.5).abs()
     shown = judged.loc[distance.sort_values(kind="stable").index[:STRIP]]
     note = f"The {STRIP} most contested of {len(judged)}." if len(judged) > STRIP else ""
-    return item_strip(shown, note=note)
+    return item_strip(shown, note=f"{note} {_plan(study, {'exclude': exclude})}".strip())
 
 
 def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
@@ -145,7 +148,12 @@ def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
     choices = ratings_choices(request, study)
     report = reading.ratings(study, **choices)
     frame = pd.DataFrame(report["items"], columns=["condition", "mean"]).astype({"mean": float})
-    return rating_figure(frame, scale=str(choices["transform"]))
+    return rating_figure(frame, scale=str(choices["transform"]), note=_plan(study, choices))
+
+
+def _plan(study: Experiment, choices: dict[str, Any]) -> str:
+    """The plan, for captions."""
+    return Evidence(plan=find_plan(study, str(choices["exclude"]))).note
 
 
 def draw_comparison(found: Comparison, name: str) -> Chart:
