@@ -36,9 +36,9 @@ def _path(name: str) -> Path:
 
 
 def _html(text: str) -> SafeString:
-    """Our own Markdown; HTML in it is shown as text, and pictures are left to the published manual."""
+    """Our own Markdown; the renderer escapes HTML, and pictures are left to the published manual."""
     shown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
-    return mark_safe(shown)  # written by us, and the renderer escapes HTML
+    return mark_safe(shown.replace("<pre>", '<pre tabindex="0">'))
 
 
 def _pages() -> list[tuple[str, list[tuple[str, str]]]]:
