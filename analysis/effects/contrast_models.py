@@ -59,8 +59,9 @@ def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...]) -> dict[str,
 
     Notes
     -----
-    Answers of "both" and "neither" are no choices and stay out. The side enters as ±½ where at least one item was shown both ways; where every item has one order only,
-    side and item cannot be told apart and the side stays out. ``method`` says which.
+    Answers of "both" and "neither" are no choices and stay out. The side enters as ±½ where at least one
+    item was shown both ways; where every item has one order only, side and item cannot be told apart and
+    the side stays out. ``method`` says which.
     """
     intercepts = tuple(term for term in random if not term.slope)
     rows = rows[rows["score"].isin([0.0, 1.0])]
