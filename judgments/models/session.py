@@ -72,7 +72,9 @@ class Session(models.Model):
     )
     user_agent = models.CharField(max_length=300, blank=True)
     device = models.CharField(
-        max_length=40, blank=True, help_text="Salted hash of this browser's token: alike within one study only."
+        max_length=40,
+        blank=True,
+        help_text="Salted hash of this browser's token: alike within one study only.",
     )
     attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of an imported file.")
 
