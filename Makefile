@@ -76,6 +76,7 @@ lock: ## Resolve the lock files anew (needs uv)
 	$(LOCK) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK) --group docs -c lock/base.txt -o lock/docs.txt
 	$(LOCK) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
+	$(LOCK:pyproject.toml=lock/replication.in) -c lock/base.txt -o lock/replication.txt
 
 clean: ## Remove the environment and built files (keeps var/, where the data are)
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache
