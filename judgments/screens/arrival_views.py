@@ -22,9 +22,9 @@ from experiments.languages import speaking
 from experiments.lifecycle import FROZEN_FIELDS
 from experiments.models import Experiment, ExperimentVersion
 from judgments.models import PlatformIdentity, Session
-from judgments.screens.device import device_of, device_token, mark_device
+from judgments.screens.device import A_YEAR_S, device_of, device_token, mark_device
 from judgments.screens.page import closed, not_found, page
-from judgments.sessions.arrive import Arrival, arrive, refuse
+from judgments.sessions.arrive import Arrival, ConsentRefused, arrive, has_refused, refuse
 from judgments.sessions.compiled import Compiled
 from judgments.sessions.enough import check_wanted
 from judgments.sessions.places import (
@@ -78,6 +78,8 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
     if earlier is not None and not comes_again(earlier, experiment):
         return _enter(earlier)
     protocol = protocol_of(version)
+    if _said_no(request, experiment):
+        return _refused(request, protocol)
     with speaking(protocol.language):
         try:
             if request.method == "POST":
@@ -87,6 +89,8 @@ def take(request: HttpRequest, slug: str) -> HttpResponse:
             check_wanted(experiment)  # here only: whoever is asked for consent may begin
         except StudyClosed as door:
             return closed(request, door.reason, title=protocol.title, language=protocol.language)
+        except ConsentRefused:
+            return _refused(request, protocol)
         return _ask(request, protocol)
 
 
@@ -123,7 +127,7 @@ def _answered(
         return _ask(request, protocol, problem=gettext("That did not come through. Please answer once more."))
     if answer == "no":
         refuse(experiment, arrival, consent_text=consent_text(protocol))
-        return page(request, "refused", language=protocol.language, title=protocol.title)
+        return _remember_no(_refused(request, protocol), experiment)
     token = device_token(request)
     arrival = replace(arrival, device=device_of(experiment, token))
     session = arrive(experiment, arrival, consent_text=consent_text(protocol), version=version)
@@ -177,6 +181,36 @@ def _enter(session: Session) -> HttpResponse:
 
 def _cookie(experiment: Experiment) -> str:
     return f"study-{experiment.pk}"
+
+
+def _said_no(request: HttpRequest, experiment: Experiment) -> bool:
+    """Whether this person refused consent: by the link's name for them, else by the cookie."""
+    if person := request.GET.get(PERSON, "")[:200]:
+        return has_refused(experiment, person)
+    return _no_cookie(experiment) in request.COOKIES
+
+
+def _refused(request: HttpRequest, protocol: Protocol) -> HttpResponse:
+    """Thanked and let go."""
+    return page(request, "refused", language=protocol.language, title=protocol.title)
+
+
+def _remember_no(response: HttpResponse, experiment: Experiment) -> HttpResponse:
+    """Leave a word in the browser that says no more than *no*."""
+    response.set_cookie(
+        _no_cookie(experiment),
+        "no",
+        max_age=A_YEAR_S,
+        path=f"/take/{experiment.slug}/",
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def _no_cookie(experiment: Experiment) -> str:
+    return f"refused-{experiment.pk}"
 
 
 def consent_text(protocol: Protocol) -> str:

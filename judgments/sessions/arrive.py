@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from django.db import transaction
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from experiments.design.balance import least_filled
 from experiments.models import Campaign, Experiment, ExperimentVersion
@@ -49,13 +50,18 @@ class Arrival:
     device: str = ""
 
 
+class ConsentRefused(Exception):
+    """This person said no before: nobody is asked twice, and nothing begins."""
+
+
 def arrive(
     experiment: Experiment, arrival: Arrival, *, consent_text: str, version: ExperimentVersion | None = None
 ) -> Session:
     """Take the least-filled list for this arrival, or find the session it already has.
 
     ``version`` is the one whose consent was given, with the study just read; otherwise the newest.
-    Raises :class:`~judgments.sessions.places.StudyClosed` when there is no place.
+    Raises :class:`~judgments.sessions.places.StudyClosed` when there is no place, :class:`ConsentRefused`
+    where the same arrival was refused.
     """
     if version is None:
         version = newest_version(experiment)
@@ -63,19 +69,19 @@ def arrive(
     if version is None:
         raise StudyClosed("not_open")
     session, is_new = _take_place(version, arrival, consent_text)
-    if not is_new and session.status != Session.Status.REFUSED:
+    if not is_new:
         prepare_trials(session)
     return session
 
 
 def refuse(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> None:
-    """Note that consent was refused; nothing else is kept."""
+    """Note that consent was refused, once; nothing else is kept, not even what a link calls the person."""
     version = experiment.current_version()
     if version is None:
         raise StudyClosed("not_open")
     with transaction.atomic():
         person, is_new = Participant.objects.get_or_create(
-            experiment=experiment, pseudonym=pseudonym(experiment, arrival.key)
+            experiment=experiment, pseudonym=_refusing(experiment, arrival)
         )
         if is_new:
             session = Session.objects.create(
@@ -87,6 +93,20 @@ def refuse(experiment: Experiment, arrival: Arrival, *, consent_text: str) -> No
                 is_test=is_test_run(experiment),
             )
             note_consent(session, consent_text, given=False)
+
+
+def has_refused(experiment: Experiment, external_id: str, *, recruiter: str = "direct") -> bool:
+    """Whether somebody whom a link calls so refused consent."""
+    name = _refusing(experiment, Arrival(key="", recruiter=recruiter, external_id=external_id))
+    return Participant.objects.filter(experiment=experiment, pseudonym=name).exists()
+
+
+def _refusing(experiment: Experiment, arrival: Arrival) -> str:
+    """The name a refusal goes by; where a link names the person, a keyed hash that only the link finds."""
+    if not arrival.external_id:
+        return pseudonym(experiment, arrival.key)
+    named = salted_hmac(f"refusal:{arrival.recruiter}", arrival.external_id, algorithm="sha256")
+    return pseudonym(experiment, named.hexdigest())
 
 
 def pseudonym(experiment: Experiment, key: str) -> str:
@@ -106,6 +126,8 @@ def _take_place(version: ExperimentVersion, arrival: Arrival, consent_text: str)
         if earlier.status == Session.Status.ABANDONED:
             take_back(earlier)
         return earlier, False
+    if earlier is None and not is_new and _only_refused(participant):
+        raise ConsentRefused
     refresh(experiment)
     check_open(experiment)
     check_invited(experiment, earlier)
@@ -118,6 +140,10 @@ def _take_place(version: ExperimentVersion, arrival: Arrival, consent_text: str)
 
 def _latest(participant: Participant) -> Session | None:
     return participant.sessions.exclude(status=Session.Status.REFUSED).order_by("-pk").first()
+
+
+def _only_refused(participant: Participant) -> bool:
+    return participant.sessions.filter(status=Session.Status.REFUSED).exists()
 
 
 def _participant(experiment: Experiment, arrival: Arrival) -> tuple[Participant, bool]:

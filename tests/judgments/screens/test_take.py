@@ -44,13 +44,66 @@ def test_coming_back_with_the_cookie_leads_to_the_same_session(client):
     assert consent(Client(), LINK) != address
 
 
+def refuse(client, link=LINK):
+    """Say no; give the page that follows, and what was sent."""
+    form = {"arrival": hidden(client.get(link).content.decode(), "arrival"), "consent": "no"}
+    return client.post(link, form), form
+
+
+def counts():
+    """What the database holds of people."""
+    return (Participant.objects.count(), Session.objects.count(), Consent.objects.count())
+
+
 def test_refusing_is_kind_and_takes_no_list(client):
     study()
-    form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "no"}
-    response = client.post(LINK, form)
+    response, _ = refuse(client)
     assert "perfectly all right" in response.content.decode()
+    assert (Session.objects.get().status, Session.objects.get().list) == ("refused", None)
+    assert not Consent.objects.get().given
+
+
+def test_refusing_is_final_in_the_same_browser(client):
+    study()
+    first, form = refuse(client)
+    assert "<form" not in first.content.decode() and 'href=""' not in first.content.decode()
+    before = counts()
+    for again in (client.get(LINK), client.get(f"{LINK}?source=poster"), client.post(LINK, form)):
+        assert "You do not take part" in again.content.decode()
+    agreed = client.post(LINK, {**form, "consent": "yes"})
+    assert agreed.status_code == 200 and "You do not take part" in agreed.content.decode()
+    assert counts() == before
+    assert consent(Client(), LINK)  # somebody else may
+
+
+def test_refusing_is_final_for_a_form_left_open_where_cookies_are_dropped(client):
+    study()
+    _, form = refuse(client)
+    agreed = Client().post(LINK, {**form, "consent": "yes"})
+    assert "You do not take part" in agreed.content.decode()
     assert Session.objects.get().status == "refused"
-    assert consent(client, LINK)
+
+
+def test_refusing_is_final_for_whom_the_link_names_and_the_vault_stays_empty(client):
+    study()
+    mine, other = f"{LINK}?participant=lab-7", f"{LINK}?participant=lab-8"
+    open_form = {"arrival": hidden(client.get(mine).content.decode(), "arrival"), "consent": "yes"}
+    refuse(client, mine)
+    before = counts()
+    elsewhere = Client()
+    assert "You do not take part" in elsewhere.get(mine).content.decode()
+    assert "You do not take part" in elsewhere.post(mine, open_form).content.decode()
+    assert counts() == before
+    assert not PlatformIdentity.objects.exists()
+    assert "lab-7" not in Participant.objects.get().pseudonym
+    assert consent(client, other)  # the same computer, another person
+
+
+def test_a_refusal_tells_nothing_to_another_study(client):
+    study()
+    study("agreement-2")
+    refuse(client, f"{LINK}?participant=lab-7")
+    assert consent(client, "/take/agreement-2/?participant=lab-7")
 
 
 @pytest.mark.parametrize(

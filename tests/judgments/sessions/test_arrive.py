@@ -8,7 +8,7 @@ from django.utils import timezone
 from experiments.lifecycle import open_study
 from experiments.models import Design, Experiment
 from judgments.models import Consent, Participant, PlatformIdentity, Session
-from judgments.sessions.arrive import refuse
+from judgments.sessions.arrive import ConsentRefused, refuse
 from judgments.sessions.places import StudyClosed
 from tests.cast import ada, arrival, begin, draft, material_set, sit, study
 
@@ -144,4 +144,6 @@ def test_refusal_keeps_a_count_and_no_list():
         refuse(experiment, arrival("pia"), consent_text=experiment.consent)
     session = Session.objects.get()
     assert (session.status, session.list, session.consents.get().given) == ("refused", None, False)
-    assert begin(experiment, "pia").status == Session.Status.ACTIVE
+    with pytest.raises(ConsentRefused):
+        begin(experiment, "pia")
+    assert Session.objects.count() == 1
