@@ -7,10 +7,10 @@ from config.health import live, ready
 
 urlpatterns = [
     path("api/v1/", include("config.api")),  # first: answers are the busiest address
+    path("", include("judgments.screens.urls")),  # then participants, who wait for each
     path("", include("experiments.pages.urls")),
     path("", include("judgments.pages.urls")),
     path("", include("analysis.releases.urls")),
-    path("", include("judgments.screens.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("health/live", live, name="health-live"),
