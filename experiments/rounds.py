@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from analysis.errors import BadInput
-from experiments.models import Design, Experiment
+from experiments.models import Design, Experiment, PresentationList
 
 ITEMS = {
     "any": "any items",
@@ -86,6 +86,22 @@ def round_now(experiment: Experiment) -> Round:
             "max_participants": _or(one.max_participants, experiment.max_participants),
         }
     )
+
+
+def check_round(experiment: Experiment, number: int) -> None:
+    """Refuse a round that the study does not have."""
+    known = listed_rounds(experiment)
+    if number not in known:
+        told = "one round" if len(known) == 1 else f"rounds {known[0]} to {known[-1]}"
+        raise BadInput(
+            f"there is no round {number}.", column="round", remedy=f"{experiment.slug} has {told}."
+        )
+
+
+def listed_rounds(experiment: Experiment) -> list[int]:
+    """Numbers of the rounds that have lists; imported judgments are the first."""
+    lists = PresentationList.objects.filter(experiment=experiment, version__is_preview=False).order_by()
+    return sorted({1, *lists.values_list("round", flat=True).distinct()})
 
 
 def _or(own: int | None, usual: int | None) -> int | None:

@@ -68,6 +68,7 @@ def _row(study: Experiment, judgment: Judgment, *, several: set[int]) -> dict[st
         "status": judgment.status,
         "correct": judgment.is_correct,
         "list": session.list.label if session.list else None,
+        "round": session.list.round if session.list else 1,
         "paradigm": paradigm.name if paradigm else None,
         "pair_id": pair.key if pair else None,
     }

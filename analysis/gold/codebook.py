@@ -21,6 +21,7 @@ JUDGMENT_FILE = (
     "position",
     "shown_first",
     "list",
+    "round",
     "kind",
     "pair_id",
     "paradigm",

@@ -18,6 +18,7 @@ from analysis.releases.models import Release, ScoringRun
 from analysis.releases.plans import stored_names
 from analysis.releases.training import Training
 from experiments.models import Experiment
+from experiments.rounds import listed_rounds
 
 STEP_WORDS = {
     "rejected": "rejected on the platform",
@@ -77,10 +78,10 @@ class SuggestedInput(forms.TextInput):
         return format_html('{}<datalist id="{}">{}</datalist>', line, listed, options)
 
 
-class AgreementForm(ExcludeForm):
+class RuleForm(ExcludeForm):
     """Exclusions, inclusion rule and ties."""
 
-    field_order = ("title", "plan", "rule", "ties", "seed", "steps")
+    field_order = ("title", "plan", "rule", "ties", "round", "seed", "steps")
 
     rule = forms.CharField(
         required=False,
@@ -106,7 +107,20 @@ class AgreementForm(ExcludeForm):
         return self.cleaned_data["ties"] or "strict"
 
 
-class ReleaseForm(AgreementForm):
+class AgreementForm(RuleForm):
+    """What an agreement report depends on; the round where the study has several."""
+
+    round = forms.TypedChoiceField(coerce=int, empty_value=None, required=False, label="Round")
+
+    def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
+        super().__init__(*args, experiment=experiment, **kwargs)
+        numbers = listed_rounds(experiment)
+        self.fields["round"].choices = [("", "all"), *((number, f"round {number}") for number in numbers)]
+        if len(numbers) == 1:
+            self.fields["round"].widget = forms.HiddenInput()
+
+
+class ReleaseForm(RuleForm):
     """What a new release is made of."""
 
     title = forms.CharField(

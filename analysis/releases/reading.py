@@ -75,17 +75,18 @@ def conditions(experiment: Experiment, **choices: Any) -> dict[str, Any]:
     return cached(experiment, "conditions", choices, lambda: conditions_of(experiment, **choices))
 
 
-def items(experiment: Experiment, *, exclude: str = "") -> pd.DataFrame:
+def items(experiment: Experiment, *, exclude: str = "", round_number: int | None = None) -> pd.DataFrame:
     """The table of items, with position bias and median response time of each."""
 
     def make() -> pd.DataFrame:
-        kept = kept_judgments(experiment, exclude=exclude)
+        kept = kept_judgments(experiment, exclude=exclude, round_number=round_number)
         counted = item_table(kept.excluded.kept, before=kept.judgments)
         keys = ["paradigm", "item"]
         counted[keys] = counted[keys].astype(object)
         return counted.merge(item_conduct(kept.excluded.kept), on=keys, how="left")
 
-    return cached(experiment, "items", {"exclude": exclude}, make)
+    choices = {"exclude": exclude, "round_number": round_number}
+    return cached(experiment, "items", choices, make)
 
 
 def items_report(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:

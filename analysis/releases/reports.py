@@ -10,6 +10,7 @@ from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.releases.plans import find_plan, judgments_for
 from experiments.models import Experiment
+from experiments.rounds import check_round
 from judgments.declared import treatment_of
 
 
@@ -21,10 +22,14 @@ class Kept:
     excluded: Excluded
 
 
-def kept_judgments(experiment: Experiment, *, exclude: str = "") -> Kept:
-    """The study's judgments and what a plan keeps of them."""
+def kept_judgments(experiment: Experiment, *, exclude: str = "", round_number: int | None = None) -> Kept:
+    """The study's judgments and what a plan keeps of them; of one round, as if it were a study of its own."""
     plan = find_plan(experiment, exclude)
+    if round_number is not None:
+        check_round(experiment, round_number)
     judgments = judgments_for(experiment, plan)
+    if round_number is not None:
+        judgments = judgments[judgments["round"] == round_number].reset_index(drop=True)
     return Kept(judgments, apply_plan(judgments, plan))
 
 
@@ -35,11 +40,12 @@ def agreement_of(
     rule: str | None = None,
     ties: str = "strict",
     seed: int = 0,
+    round_number: int | None = None,
     kept: Kept | None = None,
 ) -> dict[str, Any]:
-    """Agreement and inclusion of a study, ready for JSON."""
-    kept = kept or kept_judgments(experiment, exclude=exclude)
-    return agreement_report(
+    """Agreement and inclusion of a study, or of one of its rounds, ready for JSON."""
+    kept = kept or kept_judgments(experiment, exclude=exclude, round_number=round_number)
+    report = agreement_report(
         kept.excluded.kept,
         rule=rule or None,
         ties=ties,
@@ -49,6 +55,8 @@ def agreement_of(
         before=kept.judgments,
         undecided=treatment_of(experiment),
     )
+    said = "all" if round_number is None else f"{round_number} only, for exclusions as well"
+    return report | {"round": round_number, "conventions": {"rounds": said, **report["conventions"]}}
 
 
 def ratings_of(

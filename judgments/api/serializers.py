@@ -38,5 +38,6 @@ class JudgmentSerializer(serializers.Serializer):
     status = serializers.ChoiceField(Judgment.Status.choices, read_only=True)
     correct = serializers.BooleanField(read_only=True, allow_null=True)
     list = text("list")
+    round = whole("round")
     paradigm = text("paradigm")
     pair_id = text("pair_id")

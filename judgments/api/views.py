@@ -1,10 +1,11 @@
 """Judgments over REST: pages of JSON, and whole files written while they are read."""
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import ClassVar
 
 import pandas as pd
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
@@ -17,6 +18,7 @@ from rest_framework.views import APIView
 
 from experiments.models import TrialKind
 from experiments.pages.access import get_study
+from experiments.rounds import MOST_ROUNDS
 from judgments.api.serializers import JudgmentSerializer
 from judgments.downloads import columns_of, csv_blocks, jsonl_blocks
 from judgments.frames import judgment_frame
@@ -35,10 +37,22 @@ class JudgmentFilter(filters.FilterSet):
         field_name="trial__session__participant__pseudonym", help_text="Pseudonym of a participant."
     )
     paradigm = filters.CharFilter(field_name="trial__item__paradigm__name", help_text="Name of a paradigm.")
+    round = filters.NumberFilter(
+        method="in_round",
+        min_value=1,
+        max_value=MOST_ROUNDS + 1,
+        decimal_places=0,
+        help_text="Round of the study, from 1.",
+    )
 
     class Meta:
         model = Judgment
         fields: list[str] = []
+
+    def in_round(self, rows: QuerySet[Judgment], name: str, number: Decimal) -> QuerySet[Judgment]:
+        """Judgments of one round; those without a list belong to the first."""
+        here = Q(trial__session__list__round=int(number))
+        return rows.filter(here | Q(trial__session__list__isnull=True) if number == 1 else here)
 
 
 @extend_schema_view(get=extend_schema(summary="Judgments of a study, by session and position"))

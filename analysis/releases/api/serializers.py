@@ -12,6 +12,7 @@ from analysis.releases.comparing import SIGNS
 from analysis.releases.leaderboard import DEFAULT_SORT
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.withdrawn import withdrawn_since
+from experiments.rounds import MOST_ROUNDS
 
 BIGGEST = 2**31 - 1
 EXCLUDE = "A plan's name or a comma list of steps."
@@ -36,8 +37,8 @@ class AnyObject(serializers.JSONField):
     """An object as stored."""
 
 
-class AgreementChoices(serializers.Serializer):
-    """What an agreement report depends on."""
+class RuleChoices(serializers.Serializer):
+    """What is left out, and what is included by which rule."""
 
     exclude = PlainText(
         required=False, allow_blank=True, default="", help_text="A plan's name or a comma list of steps."
@@ -45,6 +46,19 @@ class AgreementChoices(serializers.Serializer):
     rule = PlainText(required=False, allow_blank=True, default="", help_text="blimp, climp, M/N or a share.")
     ties = serializers.ChoiceField(choices=TIES, required=False, default="strict")
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
+
+
+class AgreementChoices(RuleChoices):
+    """What an agreement report depends on."""
+
+    round = serializers.IntegerField(
+        source="round_number",
+        required=False,
+        default=None,
+        min_value=1,
+        max_value=MOST_ROUNDS + 1,
+        help_text="Judgments of this round only.",
+    )
 
 
 class RatingsChoices(serializers.Serializer):
@@ -79,6 +93,7 @@ class AgreementReport(serializers.Serializer):
     experiment = serializers.CharField()
     rule = serializers.CharField(allow_null=True)
     ties = serializers.CharField()
+    round = serializers.IntegerField(allow_null=True, help_text="Null: all rounds.")
     overall = AgreementBlock()
     overall_included = AgreementBlock()
     paradigms = serializers.ListField(child=AnyObject())
@@ -172,7 +187,7 @@ class ReleaseSerializer(serializers.ModelSerializer):
         return withdrawn_since(release)
 
 
-class ReleaseRequest(AgreementChoices):
+class ReleaseRequest(RuleChoices):
     """What a new release is made of."""
 
     title = PlainText(required=False, allow_blank=True, default="", max_length=200)

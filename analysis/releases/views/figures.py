@@ -134,13 +134,13 @@ def draw_agreement(request: HttpRequest, study: Experiment) -> Chart:
 
 def draw_items(request: HttpRequest, study: Experiment) -> Chart:
     """The most contested items."""
-    exclude = str(agreement_choices(request, study)["exclude"])
-    counted = reading.items(study, exclude=exclude)
+    choices = agreement_choices(request, study)
+    counted = reading.items(study, exclude=choices["exclude"], round_number=choices["round_number"])
     judged = counted[counted["share"].notna()]
     distance = (judged["share"] - 0.5).abs()
     shown = judged.loc[distance.sort_values(kind="stable").index[:STRIP]]
     note = f"The {STRIP} most contested of {len(judged)}." if len(judged) > STRIP else ""
-    return item_strip(shown, note=f"{note} {_plan(study, {'exclude': exclude})}".strip())
+    return item_strip(shown, note=f"{note} {_plan(study, choices)}".strip())
 
 
 def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
@@ -152,8 +152,10 @@ def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
 
 
 def _plan(study: Experiment, choices: dict[str, Any]) -> str:
-    """The plan, for captions."""
-    return Evidence(plan=find_plan(study, str(choices["exclude"]))).note
+    """The plan and the round, for captions."""
+    note = Evidence(plan=find_plan(study, str(choices["exclude"]))).note
+    number = choices.get("round_number")
+    return note if number is None else f"{note} Round {number} only.".strip()
 
 
 def draw_comparison(found: Comparison, name: str) -> Chart:
@@ -178,8 +180,14 @@ def agreement_choices(request: HttpRequest, study: Experiment) -> dict[str, Any]
     """What the address asks of an agreement report; a wrong choice gives the default."""
     form = AgreementForm(request.GET or None, experiment=study)
     if not valid_or_default(form):
-        return {"exclude": "", "rule": "", "ties": "strict"}
-    return {"exclude": form.exclude(), "rule": form.cleaned_data["rule"], "ties": form.cleaned_data["ties"]}
+        return {"exclude": "", "rule": "", "ties": "strict", "round_number": None}
+    chosen = form.cleaned_data
+    return {
+        "exclude": form.exclude(),
+        "rule": chosen["rule"],
+        "ties": chosen["ties"],
+        "round_number": chosen["round"],
+    }
 
 
 def ratings_choices(request: HttpRequest, study: Experiment) -> dict[str, Any]:

@@ -1,9 +1,16 @@
 """Further rounds: whose turn it is, which lists they get, when a round has enough, what its rows say."""
 
+import json
+from io import BytesIO, StringIO
+
+import pandas as pd
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from analysis.errors import BadInput
+from analysis.releases.build import Options, build_release
+from analysis.releases.reports import agreement_of
 from experiments.lifecycle import open_study, pause, start_round
 from experiments.lists import design_of
 from experiments.models import Design
@@ -11,7 +18,9 @@ from judgments.frames import judgment_frame
 from judgments.models import Participant, Session
 from judgments.monitor import facts, list_rows, places_left
 from judgments.sessions.enough import has_enough
+from judgments.sessions.finish import finish
 from judgments.sessions.places import StudyClosed
+from judgments.sessions.record import Delivery, record
 from judgments.sessions.withdraw import leave
 from tests import cast
 from tests.judgments.screens.walk import consent
@@ -49,6 +58,61 @@ def test_the_second_round_has_lists_of_other_items_and_rows_say_so():
     frame = judgment_frame(made)
     assert frame.groupby("round")["item"].nunique().to_dict() == {1: 4, 2: 2}
     assert made.current_version().lists.count() == 4
+
+
+def two_rounds():
+    """Pia took the first round, Quentin the second and got half of it wrong."""
+    made = study()
+    cast.sit(made, "pia")
+    start_round(made, 2, cast.ada())
+    wrong = cast.begin(made, "quentin")
+    for number, trial in enumerate(wrong.trials.select_related("session__experiment")):
+        record(wrong, trial.public_id, Delivery(cast.answer_to(trial, choose_expected=number > 0)))
+    finish(wrong)
+    return made
+
+
+def test_agreement_of_one_round_is_that_of_its_judgments_by_command_page_and_api(client):
+    made = two_rounds()
+    whole, second = agreement_of(made), agreement_of(made, round_number=2)
+    assert (whole["overall"]["judgments"], second["overall"]["judgments"]) == (6, 2)
+    assert second["overall"]["individual_agreement_pooled"] == 0.5
+    assert (whole["round"], second["round"]) == (None, 2)
+    assert second["excluded"][0]["sessions_left"] == 1
+    printed = StringIO()
+    call_command("agreement", "two", round_number=2, json=True, stdout=printed)
+    assert json.loads(printed.getvalue()) == json.loads(json.dumps(second))
+    client.force_login(cast.ada())
+    told = client.get("/api/v1/studies/two/agreement/?round=2").json()
+    assert told == json.loads(json.dumps(second))
+    html = client.get("/studies/two/agreement/?round=2").content.decode()
+    assert "round 2 only" in html and '<option value="2" selected>' in html
+    assert client.get("/studies/two/figures/items.svg?round=2").status_code == 200
+
+
+def test_a_round_that_is_not_there_is_named(client):
+    made = two_rounds()
+    with pytest.raises(BadInput, match="no round 3"):
+        agreement_of(made, round_number=3)
+    client.force_login(cast.ada())
+    assert client.get("/api/v1/studies/two/agreement/?round=3").status_code == 422
+    assert client.get("/studies/two/agreement/?round=3").status_code == 400
+
+
+def test_judgments_over_the_api_and_in_a_release_say_their_round(client):
+    made = two_rounds()
+    client.force_login(cast.ada())
+    rows = client.get("/api/v1/studies/two/judgments/").json()["results"]
+    assert [row["round"] for row in rows] == [1] * 4 + [2] * 2
+    only = client.get("/api/v1/studies/two/judgments/?round=2").json()["results"]
+    assert [row["round"] for row in only] == [2, 2]
+    assert client.get("/api/v1/studies/two/judgments/?round=1.5").status_code == 400
+    files = build_release(made, Options()).files
+    released = pd.read_csv(BytesIO(files["judgments.csv"]))
+    assert released.groupby("round").size().to_dict() == {1: 4, 2: 2}
+    package = json.loads(files["datapackage.json"])
+    described = next(one for one in package["resources"] if one["path"] == "judgments.csv")
+    assert "round" in [field["name"] for field in described["schema"]["fields"]]
 
 
 def test_new_people_only_sends_those_of_the_first_round_to_their_end():

@@ -22,11 +22,14 @@ class Command(ContractCommand):
         )
         parser.add_argument("--rule", default="", help="blimp, climp, M/N or a share")
         parser.add_argument("--ties", default="strict", help=f"how a tie counts: {', '.join(TIES)}")
+        parser.add_argument(
+            "--round", type=int, dest="round_number", metavar="N", help="judgments of this round only"
+        )
         parser.add_argument("--seed", type=int, default=0, help="seed of the participant bootstrap")
 
     def run(self, **options: Any) -> None:
         """Report on the study."""
-        names = ("exclude", "rule", "ties", "seed")
+        names = ("exclude", "rule", "ties", "seed", "round_number")
         study = find_experiment(options["experiment"])
         report = agreement_of(study, **{name: options[name] for name in names})
         if options["json"]:
