@@ -100,7 +100,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     )  # fmt: skip
     sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
     people, background = participant_table(experiment, judgments, excluded)
-    shown = _renamed(judgments, excluded)
+    shown = renamed(judgments, excluded)
     files = {
         "pairs.jsonl": jsonl_bytes(_pair_records(pairs)),
         "sentences.csv": csv_bytes(sentences, SENTENCE_FILE),
@@ -150,7 +150,7 @@ def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     return records
 
 
-def _renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
+def renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
     """Judgments under names that do not depend on the database, with the step that removed them."""
     sessions = judgments[["participant", "session"]].astype(str).drop_duplicates()
     number = sessions.groupby("participant", sort=False).cumcount() + 1

@@ -1,0 +1,1 @@
+"""The report of a study: its numbers from the release alone, their words, and the replication package."""

@@ -1,0 +1,241 @@
+"""The sections of a report that tell what people said: agreement, reliability, ratings."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from analysis.report.content import Block, Figure, Headline, Paragraph, Section, Table
+from analysis.report.methods import agreement_words, reliability_words
+from analysis.report.wording import NONE, count, decimal, ends, plural, readable, share
+from analysis.rows import RATING_TASKS
+
+LONG = 24
+"""Rows of a table that still stands in the text; longer ones go to the appendix."""
+MEASURES = {
+    "percent": "Pairwise agreement",
+    "fleiss_kappa": "Fleiss' κ",
+    "gwet_ac1": "Gwet's AC1",
+    "alpha_nominal": "Krippendorff's α, nominal",
+    "alpha_ordinal": "Krippendorff's α, ordinal",
+    "alpha_interval": "Krippendorff's α, interval",
+    "alpha_ratio": "Krippendorff's α, ratio",
+    "cohen_kappa": "Cohen's κ, mean of pairs",
+    "cohen_kappa_linear": "Cohen's κ, linear weights",
+    "cohen_kappa_quadratic": "Cohen's κ, quadratic weights",
+}
+CODED = {"label_blind": "label-blind", "expected": "by expected label"}
+AGREEMENT_HEAD = ("", "Items right", "Ties", "Majority", "Individual", "95 % CI", "Judgments")
+
+
+def headline_block(numbers: dict[str, Any]) -> Headline:
+    """Give the few numbers a reader looks for first."""
+    found, counts = numbers["agreement"], numbers["counts"]
+    flow = numbers["exclusions"].get("flow") or []
+    rows = []
+    if flow:
+        of = f"of {count(flow[0]['participants_left'])}" if len(flow) > 1 else "nobody excluded"
+        rows.append(("Participants", count(flow[-1]["participants_left"]), of))
+        of = f"of {count(flow[0]['judgments_left'])}" if len(flow) > 1 else "none excluded"
+        rows.append(("Judgments", count(flow[-1]["judgments_left"]), of))
+    else:
+        rows.append(("Participants", count(counts["participants"]), ""))
+    if "refused" not in found and found["overall"]["individual_agreement"] is not None:
+        block = found["overall_included"]
+        if found["rule"]:
+            short = sum(row["status"] == "insufficient_items" for row in found["paradigms"])
+            of = f"of {found['overall']['paradigms'] - short}, rule {found['rule']}"
+            rows.append(("Paradigms included", count(block["paradigms"]), of))
+        if block["majority_agreement"] is not None:
+            of = f"{block['items_right']} of {block['items']} items"
+            rows.append(("Majority agreement", share(block["majority_agreement"]), of))
+        interval = ends(block["ci_low"], block["ci_high"], percent=True)
+        rows.append(("Individual agreement", share(block["individual_agreement"]), f"95 % CI {interval}"))
+    elif numbers["effects"].get("rates"):
+        rates = {row["analysis"]: row for row in numbers["effects"]["rates"]}
+        row = rates["two_tailed"]
+        rows.append(("Contrasts that hold", count(row["converges"]), f"of {row['estimable']}, two-tailed"))
+    return Headline(rows)
+
+
+def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section, list[Block]]:
+    """Say how far people agree with the expected labels; the second part is for the appendix."""
+    found = numbers["agreement"]
+    if "refused" in found or found["overall"]["individual_agreement"] is None:
+        why = found.get("refused") or "no item has an expected label that a participant could agree with."
+        return Section("agreement", "Agreement", [Paragraph(f"Not estimable: {why}")]), []
+    rows = [_agreement_row("All paradigms", found["overall"])]
+    if found["rule"]:
+        rows.append(_agreement_row(f"Included ({found['rule']})", found["overall_included"]))
+    named = [row for row in found["phenomena"] if row["phenomenon"]]
+    rows += [_agreement_row(readable(row["phenomenon"]), row) for row in named]
+    pooled = found["overall_included"]["individual_agreement_pooled"]
+    blocks: list[Block] = [
+        Paragraph(agreement_words(numbers)),
+        Table(
+            "Agreement with the expected labels",
+            AGREEMENT_HEAD,
+            rows,
+            note="Individual: mean of item shares; its interval resamples participants. Pooled over all judgments, "
+            f"individual agreement is {share(pooled)}. Items with fewer than {found['conventions']['n_min']} "
+            "judgments are left out.",
+        ),
+    ]
+    blocks += [one for one in figures if one.name == "agreement"]
+    position = found["position"]
+    if position["p_first"] is not None:
+        blocks.append(Paragraph(_position(position)))
+    if found["undecided"]:
+        blocks.append(Paragraph(f"Answers that chose no member: {found['undecided']['statement']}."))
+    blocks += [one for one in figures if one.name == "items"]
+    table = _paradigms(found)
+    if len(table.rows) <= 1:
+        return Section("agreement", "Agreement and inclusion", blocks), []
+    if len(table.rows) <= LONG:
+        return Section("agreement", "Agreement and inclusion", [*blocks, table]), []
+    blocks.append(Paragraph(f"All {len(table.rows)} paradigms stand in the appendix."))
+    return Section("agreement", "Agreement and inclusion", blocks), [table]
+
+
+def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
+    """Say how far people agree with each other, and the ceilings."""
+    found = numbers["reliability"]
+    if "refused" in found:
+        return Section("reliability", "Reliability", [Paragraph(f"Not estimable: {found['refused']}")])
+    rows = [
+        (MEASURES.get(row["measure"], row["measure"]), decimal(row["value"]), CODED.get(row["of"], row["of"]))
+        for row in found["coefficients"]
+        if row["value"] is not None
+    ]
+    rows += [
+        (one["form"], decimal(one["value"]), f"of a mean of k ratings {ends(one['ci_low'], one['ci_high'])}"
+         if "k)" in one["form"] else f"of one rating {ends(one['ci_low'], one['ci_high'])}")
+        for one in found["icc"]["forms"]
+        if one["value"] is not None
+    ]  # fmt: skip
+    left = [row for row in found["coefficients"] if row["value"] is None]
+    reasons = sorted({row["reason"] for row in left if row["reason"]})
+    note = f"Not estimable here: {'; '.join(reasons)}." if reasons else ""
+    halves = [
+        (
+            f"Means by {row['unit']}",
+            count(row["n_units"]),
+            decimal(row["r"]),
+            decimal(row["spearman_brown"]),
+            ends(row["ci_low"], row["ci_high"]),
+            decimal(row["ceiling_model"]),
+            decimal(row["ceiling_sample"]),
+        )
+        for row in found["split_half"]
+        if row["spearman_brown"] is not None
+    ]
+    blocks: list[Block] = [
+        Paragraph(reliability_words(numbers)),
+        Table("Agreement of annotators with each other", ("Measure", "Value", "Of"), rows, frozenset({2}), note),
+    ]
+    if halves:
+        head = ("", "Units", "r of halves", "Reliability", "95 % CI", "Ceiling, model", "Ceiling, people")
+        text = (
+            "Halves of the participants of each list; reliability by Spearman–Brown; interval by a "
+            "delete-a-group jackknife. A perfect model can correlate with these means up to the root of the "
+            "reliability, another sample of people up to the reliability."
+        )
+        blocks.append(Table("Split-half reliability and noise ceilings", head, halves, note=text))
+    blocks += [one for one in figures if one.name == "reliability"]
+    return Section("reliability", "Reliability", blocks)
+
+
+def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section | None, list[Block]]:
+    """Give ratings by condition; the second part is for the appendix."""
+    if numbers["task"] not in RATING_TASKS:
+        return None, []
+    found = numbers["conditions"]
+    if "refused" in found or not found["conditions"]:
+        why = found.get("refused") or "no target was rated."
+        return Section("ratings", "Ratings", [Paragraph(f"Not estimable: {why}")]), []
+    table = Table(
+        "Ratings by condition",
+        ("Condition", "Ratings", "Mean z", "95 % CI", "Mean", "SD", "Median"),
+        [
+            (
+                readable(row["condition"]) or "–",
+                count(row["n"]),
+                decimal(row["mean"], 2),
+                ends(row["ci_low"], row["ci_high"]),
+                decimal(row["mean_raw"], 2),
+                decimal(row["sd_raw"], 2),
+                decimal(row["median_raw"], 1),
+            )
+            for row in found["conditions"]
+        ],
+        note="z: within participants, over target and filler trials, ddof 1. Intervals are within participants "
+        "(Cousineau–Morey): for differences between conditions.",
+    )
+    drawn: list[Block] = [one for one in figures if one.name in ("ratings", "scale-points", "magnitudes-z")]
+    if len(table.rows) > LONG:
+        said = f"Ratings of {plural(len(table.rows), 'condition')} stand in the appendix."
+        return Section("ratings", "Ratings", [Paragraph(said)]), [table]
+    return Section("ratings", "Ratings", [table, *drawn]), []
+
+
+def sensitivity_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section | None:
+    """Say whether the conclusions hang on the plan."""
+    rows = numbers["exclusions"].get("sensitivity", [])
+    if len(rows) < 2:
+        return None
+    words = {"none": "No exclusion", "plan": "The plan"}
+    is_rating = numbers["task"] in RATING_TASKS
+    last = "Mean difference" if is_rating or numbers["task"] == "yes_no" else ""
+    table = Table(
+        "Headline numbers under each plan",
+        ("", "Participants", "Judgments", "Majority", "Individual", "α", *([last] if last else [])),
+        [
+            (
+                words.get(row["recipe"]) or f"Without {readable(row['step'])}",
+                count(row["participants"]),
+                count(row["judgments"]),
+                share(row["majority_agreement"]),
+                share(row["individual_agreement"]),
+                decimal(row["alpha"]),
+                *([decimal(row["mean_difference"], 2)] if last else []),
+            )
+            for row in rows
+        ],
+        note="Over all paradigms. Descriptive: no ground for choosing a plan.",
+    )
+    drawn = [one for one in figures if one.name in ("sensitivity", "overlap")]
+    return Section("sensitivity", "Sensitivity to exclusions", [table, *drawn])
+
+
+def _agreement_row(name: str, block: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        name,
+        f"{block['items_right']:g}/{block['items']}" if block["items"] else NONE,
+        count(block["ties"]),
+        share(block["majority_agreement"]),
+        share(block["individual_agreement"]),
+        ends(block["ci_low"], block["ci_high"], percent=True),
+        count(block["judgments"]),
+    )
+
+
+def _paradigms(found: dict[str, Any]) -> Table:
+    words = {"insufficient_items": "too few items", "not_estimable": "not estimable"}
+    head = ("Paradigm", *AGREEMENT_HEAD[1:])
+    rows = [
+        (*_agreement_row(readable(row["paradigm"]) or NONE, row),
+         *([words.get(row["status"], row["status"])] if found["rule"] else []))
+        for row in found["paradigms"]
+    ]  # fmt: skip
+    if not found["rule"]:
+        return Table("Agreement by paradigm", head, rows)
+    return Table(f"Agreement and inclusion by paradigm (rule {found['rule']})", (*head, "Status"), rows,
+                 frozenset({len(head)}))  # fmt: skip
+
+
+def _position(position: dict[str, Any]) -> str:
+    low, high = position["ci_low"], position["ci_high"]
+    interval = f" (95 % CI {ends(low, high, percent=True)})" if low is not None else ""
+    said = f"The sentence shown first was chosen in {share(position['p_first'])} of judgments{interval}"
+    first, second = position["accuracy_expected_first"], position["accuracy_expected_second"]
+    if first is None or second is None:
+        return f"{said}."
+    return f"{said}; annotators agreed in {share(first)} with the expected member first, {share(second)} with it second."
