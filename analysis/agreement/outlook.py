@@ -66,8 +66,8 @@ def more_agreeing(
     """
     agreeing, judged = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     a, b = prior[0] + agreeing, prior[1] + judged - agreeing
-    found: Floats = stats.betabinom.pmf(np.arange(more + 1), more, a[:, None], b[:, None])
-    return found
+    chances = stats.betabinom.pmf(np.arange(more + 1), more, a[:, None], b[:, None])
+    return np.asarray(chances, dtype=np.float64)
 
 
 def item_outlook(

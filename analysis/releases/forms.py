@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 
 from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import TIES
+from analysis.agreement.outlook import MORE
 from analysis.comparison.roster import METHODS
 from analysis.errors import BadInput
 from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
@@ -16,6 +17,7 @@ from analysis.quality.report import SIGNALS
 from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.models import Release, ScoringRun
 from analysis.releases.plans import stored_names
+from analysis.releases.progress import RULE
 from analysis.releases.training import Training
 from experiments.models import Experiment
 from experiments.rounds import listed_rounds
@@ -31,6 +33,7 @@ STEP_WORDS = {
 }
 RULE_HELP = "blimp (4 of 5 by majority), climp (mean of .85), M/N such as 3/5, or a share such as 0.8."
 RULES = ("blimp", "climp", "4/5", "0.85")
+MOST_MORE = 100
 TRAINING_FIELDS = ("family", "training_tokens", "seed", "corpus")
 METHOD_WORDS = {
     "one_prefix": "one_prefix: words after one prefix",
@@ -118,6 +121,31 @@ class AgreementForm(RuleForm):
         self.fields["round"].choices = [("", "all"), *((number, f"round {number}") for number in numbers)]
         if len(numbers) == 1:
             self.fields["round"].widget = forms.HiddenInput()
+
+
+class ProgressForm(AgreementForm):
+    """What the report on a running study depends on."""
+
+    field_order = ("plan", "rule", "more", "round", "steps")
+
+    ties = None
+    more = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_MORE,
+        label="Further judgments",
+        help_text="Of every item, for the outlook; 5 unless said otherwise.",
+    )
+
+    def choices(self) -> dict[str, Any]:
+        """The choices as the report takes them; a wrong one gives the default."""
+        data = getattr(self, "cleaned_data", {})
+        return {
+            "exclude": self.exclude(),
+            "rule": data.get("rule") or RULE,
+            "more": data.get("more") or MORE,
+            "round_number": data.get("round"),
+        }
 
 
 class ReleaseForm(RuleForm):

@@ -182,3 +182,26 @@ class Comparison(models.Model):
 
     def __str__(self) -> str:
         return self.title or f"comparison {self.pk}"
+
+
+class Look(models.Model):
+    """Somebody saw results while the study took answers: one row per person and state of the data."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="looks")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    n_judgments = models.PositiveIntegerField(help_text="Judgments there were.")
+    where = models.CharField(max_length=20, help_text="The page, or command.")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "at", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["experiment", "user", "n_judgments"], name="look_once_per_state_of_the_data"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.experiment_id}: {self.where} at {self.n_judgments} judgments"

@@ -12,16 +12,20 @@ from rest_framework.views import APIView
 
 from analysis.aggregation.ratings import TRANSFORMS
 from analysis.agreement.answers import CODINGS
+from analysis.agreement.outlook import MORE
 from analysis.effects.power_report import MODELS, SIZES, Price, prospective_report
 from analysis.effects.report import BY, SLOPES
 from analysis.effects.resampling import CRITERIA
 from analysis.releases import reading
 from analysis.releases.api.serializers import BIGGEST, EXCLUDE, PlainText
 from analysis.releases.api.views import chosen, refusing
+from analysis.releases.forms import MOST_MORE
 from analysis.releases.heavy import report_or_job
+from analysis.releases.progress import RULE, seen_progress
 from config.api_schema import ErrorSerializer
 from experiments.models import Job
 from experiments.pages.access import get_study
+from experiments.rounds import MOST_ROUNDS
 
 MOST_SIZES, MOST_CELLS = 15, 40_000
 LATER = "202 with the job's state while a worker computes it; ask again."
@@ -48,6 +52,27 @@ class EffectsChoices(ExcludeChoices):
     slopes = serializers.ChoiceField(choices=[s for s in SLOPES if s], required=False, default="")
     population = serializers.IntegerField(required=False, default=None, min_value=2, max_value=BIGGEST)
     factorial = PlainText(required=False, allow_blank=True, default="", max_length=300)
+
+
+class ProgressChoices(ExcludeChoices):
+    """What the report on a running study depends on."""
+
+    rule = PlainText(required=False, default=RULE, max_length=20, help_text="blimp, climp, M/N or a share.")
+    more = serializers.IntegerField(
+        required=False,
+        default=MORE,
+        min_value=1,
+        max_value=MOST_MORE,
+        help_text="Further judgments of every item that the outlook supposes.",
+    )
+    round = serializers.IntegerField(
+        source="round_number",
+        required=False,
+        default=None,
+        min_value=1,
+        max_value=MOST_ROUNDS + 1,
+        help_text="Judgments of this round only.",
+    )
 
 
 class OrdinalChoices(ExcludeChoices):
@@ -167,6 +192,22 @@ class ItemsView(APIView):
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
         return Response(reading.items_report(study, **chosen(ExcludeChoices, request)))
+
+
+class ProgressView(APIView):
+    """Agreement and inclusion while the study runs, with intervals that hold at every look."""
+
+    @extend_schema(
+        summary="Agreement so far",
+        description="As of some seconds ago. Asking is a look, which is kept and counted in `looks`.",
+        parameters=[ProgressChoices],
+        responses=refusing(Document),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the page shows it."""
+        study = get_study(request.user, slug)
+        choices = chosen(ProgressChoices, request)
+        return Response(seen_progress(study, user=request.user, where="progress", **choices))
 
 
 class ReliabilityView(APIView):

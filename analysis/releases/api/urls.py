@@ -9,6 +9,7 @@ S = "studies/<slug:slug>/"
 urlpatterns = [
     path("power/", report_views.PowerView.as_view(), name="api-power"),
     path(f"{S}exclusions/", report_views.ExclusionsView.as_view(), name="api-exclusions"),
+    path(f"{S}progress/", report_views.ProgressView.as_view(), name="api-progress"),
     path(f"{S}items/", report_views.ItemsView.as_view(), name="api-items"),
     path(f"{S}reliability/", report_views.ReliabilityView.as_view(), name="api-reliability"),
     path(f"{S}effects/", report_views.EffectsView.as_view(), name="api-effects"),

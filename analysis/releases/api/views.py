@@ -36,6 +36,7 @@ from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.comparing import comparisons_of, request_comparison
 from analysis.releases.freezing import request_release
 from analysis.releases.leaderboard import leaderboard
+from analysis.releases.looks import note_look
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.plans import write_plan
 from analysis.releases.scoring import request_score_sets, request_scoring
@@ -67,6 +68,7 @@ class AgreementView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """The report, as the command prints it."""
         study = get_study(request.user, slug)
+        note_look(study, request.user, where="agreement")
         return Response(reading.agreement(study, **chosen(AgreementChoices, request)))
 
 

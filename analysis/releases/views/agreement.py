@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from analysis.gold.writers import csv_bytes
 from analysis.releases import reading
 from analysis.releases.forms import AgreementForm
+from analysis.releases.looks import note_look
 from analysis.releases.plans import find_plan
 from analysis.releases.views.figures import Figure, agreement_choices, study_figure
 from analysis.releases.views.pages import page, study_page, valid_or_default
@@ -57,6 +58,7 @@ def agreement(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 @study_page
 def as_csv(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The paradigms as CSV."""
+    note_look(study, request.user, where="agreement")
     report = reading.agreement(study, **agreement_choices(request, study))
     frame = pd.DataFrame(report["paradigms"], columns=list(CSV_COLUMNS), dtype=object)
     return attachment(csv_bytes(frame, CSV_COLUMNS), "text/csv; charset=utf-8", f"{study.slug}-agreement.csv")
@@ -65,6 +67,7 @@ def as_csv(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 @study_page
 def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The report as the command prints it."""
+    note_look(study, request.user, where="agreement")
     report = reading.agreement(study, **agreement_choices(request, study))
     return json_attachment(report, f"{study.slug}-agreement.json")
 

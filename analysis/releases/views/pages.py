@@ -11,10 +11,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
 from analysis.errors import BadInput
+from analysis.releases.looks import note_look
 from analysis.releases.storage import MANIFEST
 from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
 
+RESULTS = {"agreement", "effects", "exclusions", "figures", "items", "ordinal", "ratings", "reliability"}
 View = Callable[..., HttpResponseBase]
 __all__ = ["MANIFEST", "explained", "explained_on_top", "page", "study_page", "valid_or_default"]
 
@@ -40,7 +42,9 @@ def page(
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    """Render a page of the study's menu."""
+    """Render a page of the study's menu; a page of results is a look at them."""
+    if name in RESULTS:
+        note_look(study, request.user, where=name)
     given = {"study": study, "page": name, "may_edit": may_edit(request.user, study), **context}
     return render(request, f"releases/{template or name}.html", given, status=status)
 
