@@ -148,12 +148,9 @@ class ProgressForm(AgreementForm):
         }
 
 
-class ReleaseForm(RuleForm):
-    """What a new release is made of."""
+class ReportForm(RuleForm):
+    """What a new report is made of."""
 
-    title = forms.CharField(
-        max_length=200, required=False, help_text="For your own list; no part of the files."
-    )
     seed = forms.IntegerField(
         initial=0, min_value=0, max_value=2**31 - 1, required=False, help_text="Of the bootstrap."
     )
@@ -161,6 +158,14 @@ class ReleaseForm(RuleForm):
     def clean_seed(self) -> int:
         """Zero unless said otherwise."""
         return self.cleaned_data["seed"] or 0
+
+
+class ReleaseForm(ReportForm):
+    """What a new release is made of."""
+
+    title = forms.CharField(
+        max_length=200, required=False, help_text="For your own list; no part of the files."
+    )
 
 
 class RatingsForm(ExcludeForm):

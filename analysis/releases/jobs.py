@@ -15,6 +15,7 @@ from analysis.releases.freezing import BUILD, finish_release, freeze
 from analysis.releases.heavy import REPORT, make_report
 from analysis.releases.models import Comparison, Release, ScoringRun
 from analysis.releases.quality import store_signals, study_signals
+from analysis.releases.reporting import STUDY_REPORT, run_report
 from analysis.releases.scoring import SCORE, score, store_scores
 from experiments.job_runner import Overtaken, Run, job
 from experiments.models import Experiment, Job
@@ -63,6 +64,12 @@ def compute_report(run: Run) -> None:
     make_report(study, name, choices, path)
     with run.finishing() as result:
         result |= {"report": path}
+
+
+@job(STUDY_REPORT)
+def make_study_report(run: Run) -> None:
+    """Make one study's report and its replication package."""
+    run_report(run)
 
 
 @job(CHECK)

@@ -93,8 +93,7 @@ def sources() -> tuple[tuple[str, bytes], ...]:
         found[name] = path
         waiting += [*_imported(path), *_around(name)]
     return tuple(
-        (str(path.relative_to(ROOT)).replace("\\", "/"), path.read_bytes())
-        for path in sorted(found.values())
+        (str(path.relative_to(ROOT)).replace("\\", "/"), path.read_bytes()) for path in sorted(found.values())
     )
 
 

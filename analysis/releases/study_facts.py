@@ -4,6 +4,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from django.conf.locale import LANG_INFO
 from django.db.models import Count, Q
 
 from analysis.releases.people import answered_between
@@ -32,6 +33,7 @@ def study_facts(study: Experiment) -> dict[str, Any]:
         "parameters": {one.name: _parameter(study, one) for one in shown_task(study.task).parameters},
         "undecided": treatment_of(study),
         "language": study.language,
+        "language_name": language_name(study.language),
         "texts": [name for name in TEXTS if getattr(study, name).strip()],
         "questions": [str(one.get("name", "")) for one in study.questionnaire if isinstance(one, dict)],
         "quiz": len(study.quiz or []),
@@ -60,6 +62,13 @@ def software() -> dict[str, str]:
     return found
 
 
+def language_name(tag: str) -> str:
+    """The English name of a language where Django knows it, else its tag."""
+    known = {name.lower(): info for name, info in LANG_INFO.items() if "name" in info}
+    found = known.get(tag.lower()) or known.get(tag.lower().partition("-")[0])
+    return str(found["name"]) if found else tag
+
+
 def _parameter(study: Experiment, parameter: Any) -> Any:
     return study.parameters.get(parameter.name, parameter.default)
 
@@ -71,6 +80,7 @@ def _materials(materials: MaterialSet | None) -> dict[str, Any] | None:
     return {
         "name": materials.name,
         "language": materials.language,
+        "language_name": language_name(materials.language),
         "source": materials.source,
         "licence": materials.licence,
         "checksum": materials.checksum,

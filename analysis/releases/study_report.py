@@ -6,7 +6,7 @@ again; figures are drawn from the study's judgments under the same plan.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,7 +30,7 @@ from analysis.report.content import Figure
 from analysis.report.numbers import numbers_bytes, report_numbers
 from analysis.report.released import REMOVED, STUDY, Released, read_released, removed_bytes
 from analysis.report.sections import FIGURES, Report, report_of
-from analysis.report.typeset import needs_fonts, typst_source
+from analysis.report.typeset import PAGE_WIDTH, TALLEST, needs_fonts, typst_source
 from experiments.models import Experiment
 
 FORMAT = "obelus-report/1"
@@ -41,7 +41,7 @@ FILES = {
     NUMBERS: "every number of the report",
     PACKAGE: "data, program and expected numbers: shows that the numbers follow from the release",
 }
-WIDE, NARROW = 720, 330
+WIDE, NARROW, MOST_WIDE = 720, 330, 1600
 Progress = Callable[[int, int, str], None]
 _SIZE = re.compile(rb'<svg[^>]* width="([0-9.]+)" height="([0-9.]+)"')
 _IDS = re.compile(r'(id="|url\(#|href="#)')
@@ -98,8 +98,9 @@ def html_report(report: Report, charts: dict[str, Any]) -> bytes:
 
 def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
     """The report on A4; fonts of the machine are asked only for letters that the built-in ones lack."""
-    files: dict[str, bytes] = {f"{name}.pdf": export_figure(one, "pdf", width=WIDE) for name, one in charts.items()}
-    heights = {name: _shape(export_figure(one, "svg", width=WIDE)) for name, one in charts.items()}
+    widths = {name: _width(chart) for name, chart in charts.items()}
+    files = {f"{name}.pdf": export_figure(one, "pdf", width=widths[name]) for name, one in charts.items()}
+    heights = {name: _shape(export_figure(one, "svg", width=widths[name])) for name, one in charts.items()}
     files["main.typ"] = typst_source(report, heights).encode()
     with TemporaryDirectory() as folder:
         for name, content in files.items():
@@ -132,6 +133,8 @@ def _verdicts(study: Experiment, options: Options) -> bytes:
 def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str, Any]]:
     """The figures that apply, in the report's order."""
     evidence = study_evidence(study, exclude=options.exclude)
+    if study.origin == Experiment.Origin.IMPORTED:  # who arrived and consented is not known
+        evidence = replace(evidence, stages=None)
     drawable = {one.name: one for one in applicable(evidence, about="study")[0]}
     wanted = [drawable[name] for name in FIGURES if name in drawable]
     figures = [Figure(one.name, one.title, f"{one.title}. {one.shows}.") for one in wanted]
@@ -142,6 +145,12 @@ def _inline(svg: bytes, prefix: str) -> str:
     """An SVG that may stand beside others in one page: its ids are its own."""
     text = svg.decode()
     return _IDS.sub(lambda found: f"{found[1]}{prefix}-", text)
+
+
+def _width(chart: Any) -> int:
+    """The width at which a figure fills a page: one of many rows is drawn wider, so that it may shrink."""
+    shape = _shape(export_figure(chart, "svg", width=WIDE))
+    return min(MOST_WIDE, max(WIDE, round(WIDE * shape * PAGE_WIDTH / TALLEST)))
 
 
 def _shape(svg: bytes) -> float:

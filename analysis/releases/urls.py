@@ -18,6 +18,7 @@ from analysis.releases.views import (
     ratings,
     releases,
     reliability,
+    study_reports,
 )
 
 S = "studies/<slug:slug>/"
@@ -48,6 +49,8 @@ urlpatterns = [
     path(f"{S}ratings.json", ratings.as_json, name="study-ratings-json"),
     path(f"{S}figures/", figure_pages.figures, name="study-figures"),
     path(f"{S}figures/<slug:name>.<slug:form>", figures.figure, name="study-figure"),
+    path(f"{S}reports/", study_reports.reports, name="study-reports"),
+    path(f"{S}reports/<int:number>/<str:name>", study_reports.file, name="study-report-file"),
     path(f"{S}releases/", releases.releases, name="study-releases"),
     path(f"{S}releases/<int:number>/", releases.release, name="study-release"),
     path(f"{S}releases/<int:number>.zip", releases.download, name="study-release-zip"),

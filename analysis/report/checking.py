@@ -48,7 +48,9 @@ def differences(
 
 def _label(row: Any, place: int) -> str:
     """Name a row of a table by its first words, so that a difference can be found."""
-    words = [value for value in row.values() if isinstance(value, str) and value] if isinstance(row, dict) else []
+    words = (
+        [value for value in row.values() if isinstance(value, str) and value] if isinstance(row, dict) else []
+    )
     return " ".join([str(place), *words[:2]])
 
 

@@ -13,6 +13,14 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
+class Subheading:
+    """A heading within a section."""
+
+    text: str
+    kind: str = "subheading"
+
+
+@dataclass(frozen=True)
 class Ready:
     """Text to paste into a paper."""
 
@@ -78,7 +86,7 @@ class References:
     kind: str = "references"
 
 
-Block = Paragraph | Ready | Facts | Headline | Table | Figure | References
+Block = Paragraph | Subheading | Ready | Facts | Headline | Table | Figure | References
 
 
 @dataclass(frozen=True)

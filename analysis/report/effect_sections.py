@@ -47,12 +47,13 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     blocks: list[Block] = [Paragraph(effects_words(numbers))] if effects_words(numbers) else []
     has_rates = len(found["effects"]) > 1
     blocks += [rates] if has_rates else []
-    blocks += [one for one in figures if one.name in ("five-analyses", "effect-sizes")]
+    drawn: list[Block] = [one for one in figures if one.name in ("five-analyses", "effect-sizes")]
+    blocks += drawn if len(table.rows) <= LONG else []
     blocks += _interactions(found, numbers["by"])
     if len(table.rows) <= LONG:
         return Section("effects", title, [*blocks, table]), []
     blocks.append(Paragraph(f"All {len(table.rows)} contrasts stand in the appendix."))
-    return Section("effects", title, blocks), [table]
+    return Section("effects", title, blocks), [*drawn, table]
 
 
 def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
@@ -63,23 +64,33 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
         return Section("power", title, [Paragraph(f"Not estimable: {found['refused']}")])
     enough = next((row["n"] for row in found["sizes"] if row["share_powered"] >= 0.8), None)
     said = (
-        f"Drawing participants of this study again, {plural(enough, 'participant')} per contrast would give a "
+        f"In samples drawn from the participants of this study, {plural(enough, 'participant')} would give a "
         "power of at least .8 to four in five contrasts"
         if enough
         else "No size up to "
         f"{found['sizes'][-1]['n']} participants would give four in five contrasts a power of at least .8"
     )
-    few = " The study has fewer than 30 participants, so these powers are too high." if found["few_in_pilot"] else ""
+    few = (
+        " The study has fewer than 30 participants, so these powers are too high."
+        if found["few_in_pilot"]
+        else ""
+    )
+    exact = found["test"] == "exact sign test"
+    test = (
+        "t of participants' shares against ½"
+        if found["task"] == "forced_choice" and not exact
+        else found["test"]
+    )
     table = Table(
         "Share of contrasts with a power of at least .8",
-        ("Participants per contrast", "Contrasts", "Powered"),
+        ("Participants", "Contrasts", "Powered"),
         [(count(row["n"]), count(row["phenomena"]), share(row["share_powered"])) for row in found["sizes"]],
-        note=f"Test: {found['test']}, {found['conventions']['criterion']}. The power of the study itself, computed "
+        note=f"Test: {test}, {found['conventions']['criterion']}. The power of the study itself, computed "
         "from its own result, repeats the p value and is not given (Hoenig & Heisey 2001); what the study could "
         "tell stands in its confidence intervals.",
     )
     drawn = [one for one in figures if one.name == "power-share"]
-    return Section("power", title, [Paragraph(f"{said} ({found['test']}).{few}"), table, *drawn])
+    return Section("power", title, [Paragraph(f"{said}.{few}"), table, *drawn])
 
 
 def _contrasts(found: dict[str, Any], numbers: dict[str, Any]) -> Table:
@@ -92,7 +103,11 @@ def _contrasts(found: dict[str, Any], numbers: dict[str, Any]) -> Table:
     measure = "Share" if is_choice else "Difference"
     head = ("Contrast", measure, "95 % CI", "d_z", "p", "p (Holm)", "BF₁₀", "p (mixed)", "Holds in")
     unit = "z" if numbers["task"] in RATING_TASKS else "share of yes"
-    said = "Share: of choices of the expected member" if is_choice else f"Difference: acceptable minus unacceptable ({unit})"
+    said = (
+        "Share: of choices of the expected member"
+        if is_choice
+        else f"Difference: acceptable minus unacceptable ({unit})"
+    )
     note = (
         f"{said}. p: two-tailed, {_methods(found, 'two_tailed')}; BF₁₀: {_methods(found, 'bayes_factor')}; mixed: "
         f"{_methods(found, 'mixed_model')}. Holds in: analyses of five whose criterion is met in the expected "

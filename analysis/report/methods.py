@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from analysis.effects.convergence import ALPHA
+from analysis.exclusions.criteria import CRITERIA
 from analysis.report.released import Released
 from analysis.report.wording import (
     TASKS,
@@ -53,7 +55,7 @@ def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]
         Methods first, results last.
     """
     first = " ".join(filter(None, [_participants(released, numbers), _materials(released, numbers)]))
-    second = " ".join(filter(None, [_exclusions(numbers), _analysis(numbers)]))
+    second = " ".join(filter(None, [_exclusions(released, numbers), _analysis(numbers)]))
     third = " ".join(
         filter(None, [agreement_words(numbers), reliability_words(numbers), effects_words(numbers)])
     )
@@ -97,13 +99,19 @@ def inclusion_words(numbers: dict[str, Any]) -> str:
     judged = len(rows) - len(short)
     said = f"Of {plural(judged, 'paradigm')}, {found['overall']['included']} met the inclusion criterion."
     if rejected and len(rejected) <= 4:
-        said = f"{said[:-1]}; {listed(rejected)} did not."
+        said = f"{said[:-1]}; {listed([named(name) for name in rejected])} did not."
     if short and len(short) <= 4:
-        verb = "was not decided, having" if len(short) == 1 else "were not decided, having"
-        said += f" {listed(short)} {verb} fewer judged pairs than the rule asks for."
+        names = listed([named(name) for name in short])
+        what, verb = ("A further paradigm", "was") if len(short) == 1 else ("Further paradigms", "were")
+        said += f" {what}, {names}, {verb} not decided: fewer pairs were judged than the rule asks for."
     elif short:
         said += f" Another {len(short)} had fewer judged pairs than the rule asks for."
     return said
+
+
+def named(paradigm: str) -> str:
+    """Give a paradigm's name within a sentence."""
+    return f"“{readable(paradigm)}”"
 
 
 def reliability_words(numbers: dict[str, Any]) -> str:
@@ -141,16 +149,32 @@ def effects_words(numbers: dict[str, Any]) -> str:
     total = len(found["effects"])
     if total == 1:
         return _one_contrast(found)
-    parts = [
-        f"{rates[key]['converges']} of {rates[key]['estimable']} {words}"
-        for key, words in (
-            ("direction", "in the expected direction"),
-            ("two_tailed", "significantly so by a two-tailed test"),
-            ("mixed_model", "by a mixed model"),
+    if not rates["direction"]["estimable"]:
+        return ""
+    way, tested, mixed = (rates[name] for name in ("direction", "two_tailed", "mixed_model"))
+    said = f"The contrast went in the expected direction in {_of(way, total)} {names[1]}"
+    if tested["estimable"]:
+        method = next(row["method"] for row in found["analyses"] if row["analysis"] == "two_tailed")
+        said += (
+            f"; it was significant by a two-tailed test ({method}) in {_of(tested, total)}, "
+            f"{_after_holm(found, tested['converges'])} after Holm's correction"
         )
-        if key in rates and rates[key]["estimable"]
-    ]
-    return f"Of {plural(total, *names)}, the expected contrast held in {listed(parts)}." if parts else ""
+    if mixed["estimable"]:
+        said += f", and by a mixed model with crossed random intercepts in {_of(mixed, total)}"
+        if mixed["estimable"] < total:
+            said += " for which one could be estimated"
+    return f"{said}."
+
+
+def _of(rate: dict[str, Any], total: int) -> str:
+    """Give how many hold, of how many."""
+    return f"{rate['converges']} of {'the ' if rate['estimable'] < total else ''}{rate['estimable']}"
+
+
+def _after_holm(found: dict[str, Any], before: int) -> str:
+    rows = [row for row in found["analyses"] if row["analysis"] == "two_tailed"]
+    n = sum(row["outcome"] == "converges" and (row["p_holm"] or 0) < ALPHA for row in rows)
+    return "all of them also" if n == before else f"{n} of them also"
 
 
 def _one_contrast(found: dict[str, Any]) -> str:
@@ -196,15 +220,18 @@ def _materials(released: Released, numbers: dict[str, Any]) -> str:
         of = (
             plural(materials["pairs"], "minimal pair")
             if released.manifest["task"] == "forced_choice"
-            else f"{plural(materials['sentences'], 'sentence')} of {plural(materials['items'], 'item')}"
+            else plural(materials["sentences"], "sentence")
         )
         groups = [
             plural(materials[name], one, many)
-            for name, one, many in (("paradigms", "paradigm", "paradigms"), ("phenomena", "phenomenon", "phenomena"))
+            for name, one, many in (
+                ("paradigms", "paradigm", "paradigms"),
+                ("phenomena", "phenomenon", "phenomena"),
+            )
             if materials[name]
         ]
         inside = f" from {listed(groups)}" if groups else ""
-        words.append(f"The materials were {of}{inside} (language: {materials['language']}).")
+        words.append(f"The materials were {of}{inside} ({materials['language_name']}).")
     if lists and lists["n"] > 1:
         words.append(f"They were distributed over {lists['n']} lists.")
     low, high = counts["targets_per_session_low"], counts["targets_per_session_high"]
@@ -216,20 +243,31 @@ def _materials(released: Released, numbers: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def _exclusions(numbers: dict[str, Any]) -> str:
+def _exclusions(released: Released, numbers: dict[str, Any]) -> str:
     flow = numbers["exclusions"].get("flow", [])
     if len(flow) < 2:
         return "No judgment was excluded."
+    reasons = {step["name"]: reason_of(step) for step in released.steps}
     steps = [
-        f"{readable(row['step'])} ({plural(row['participants_removed'], 'participant')}, "
-        f"{plural(row['judgments_removed'], 'judgment')})"
+        f"{reasons[row['step']]} ({plural(row['participants_removed'], 'participant')}, "
+        f"{plural(row['sessions_removed'], 'session')}, {plural(row['judgments_removed'], 'judgment')})"
         for row in flow[1:]
     ]
     last = flow[-1]
+    plan = released.manifest["plan"]
+    fixed = ", fixed before the first response" if plan["locked_before_first_response"] else ""
+    order = ", applied in this order" if len(steps) > 1 else ""
+    named_so = "Criteria of exclusion were" if len(steps) > 1 else "The criterion of exclusion was"
     return (
-        f"Excluded were, in this order: {listed(steps)}; {plural(last['judgments_left'], 'judgment')} by "
-        f"{plural(last['participants_left'], 'participant')} were analysed."
+        f"{named_so}{fixed}{order}: {'; '.join(steps)}. This left {plural(last['judgments_left'], 'judgment')} "
+        f"by {plural(last['participants_left'], 'participant')}."
     )
+
+
+def reason_of(step: dict[str, Any]) -> str:
+    """Give a step's criterion in words."""
+    criterion = CRITERIA.get(step["rule"])
+    return criterion.reason if criterion else readable(step["name"])
 
 
 def _analysis(numbers: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from analysis.report.released import Released
 from analysis.rows import RATING_TASKS, column_or_blank, is_kind, numbers
 
 FORMAT = "obelus-report/1"
-SIZES = (5, 10, 15, 20, 25, 30, 40, 50, 75, 100)
+SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300)
 
 
 def report_numbers(

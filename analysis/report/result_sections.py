@@ -79,20 +79,21 @@ def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tup
             "judgments are left out.",
         ),
     ]
-    blocks += [one for one in figures if one.name == "agreement"]
+    table = _paradigms(found)
+    drawn: list[Block] = [one for one in figures if one.name == "agreement"]
+    blocks += drawn if len(table.rows) <= LONG else []
     position = found["position"]
     if position["p_first"] is not None:
         blocks.append(Paragraph(_position(position)))
     if found["undecided"]:
         blocks.append(Paragraph(f"Answers that chose no member: {found['undecided']['statement']}."))
     blocks += [one for one in figures if one.name == "items"]
-    table = _paradigms(found)
     if len(table.rows) <= 1:
         return Section("agreement", "Agreement and inclusion", blocks), []
     if len(table.rows) <= LONG:
         return Section("agreement", "Agreement and inclusion", [*blocks, table]), []
     blocks.append(Paragraph(f"All {len(table.rows)} paradigms stand in the appendix."))
-    return Section("agreement", "Agreement and inclusion", blocks), [table]
+    return Section("agreement", "Agreement and inclusion", blocks), [*drawn, table]
 
 
 def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
@@ -129,7 +130,9 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
     ]
     blocks: list[Block] = [
         Paragraph(reliability_words(numbers)),
-        Table("Agreement of annotators with each other", ("Measure", "Value", "Of"), rows, frozenset({2}), note),
+        Table(
+            "Agreement of annotators with each other", ("Measure", "Value", "Of"), rows, frozenset({2}), note
+        ),
     ]
     if halves:
         head = ("", "Units", "r of halves", "Reliability", "95 % CI", "Ceiling, model", "Ceiling, people")

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.report.citations import works_cited
-from analysis.report.content import Block, Facts, Figure, Paragraph, Ready, References, Section
+from analysis.report.content import (
+    Block,
+    Facts,
+    Figure,
+    Paragraph,
+    Ready,
+    References,
+    Section,
+    Subheading,
+)
 from analysis.report.effect_sections import effects_section, power_section
 from analysis.report.methods import methods_paragraphs
 from analysis.report.released import Released
@@ -79,7 +88,7 @@ def report_of(released: Released, numbers: dict[str, Any], figures: Sequence[Fig
     manifest = released.manifest
     return Report(
         title=str(manifest["title"]),
-        subtitle=f"Report of the study {manifest['experiment']}. Obelus {manifest['code_version']}.",
+        subtitle=f"Validation report of the study {manifest['experiment']}, made with Obelus {manifest['code_version']}",
         sections=[one for one in sections if one is not None],
     )
 
@@ -91,10 +100,11 @@ def conventions_section(released: Released, numbers: dict[str, Any]) -> Section:
         found = numbers[part].get("conventions")
         if found:
             rows = [(readable(name), _said(text)) for name, text in found.items() if text not in (None, "")]
-            blocks += [Paragraph(f"{part.capitalize()}."), Facts(rows)]
+            blocks += [Subheading(part.capitalize()), Facts(rows)]
     software = [(name, version) for name, version in released.study["software"].items()]
     data = [(name, digest) for name, digest in sorted(checksums(released).items())]
-    blocks += [Paragraph("Software."), Facts(software), Paragraph("Data: SHA-256 of the release's files."), Facts(data)]
+    blocks += [Subheading("Software"), Facts(software)]
+    blocks += [Subheading("Data: SHA-256 of the release's files"), Facts(data)]
     return Section("conventions", "Conventions, software and data", blocks)
 
 

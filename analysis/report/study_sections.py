@@ -86,10 +86,14 @@ def _materials(materials: dict[str, Any] | None) -> list[tuple[str, str]]:
         if materials[name]
     ]
     rows = [("Materials", f"{materials['name']}: {', '.join(sizes)}")]
-    rows += [("Language of the sentences", materials["language"])]
+    rows += [("Language of the sentences", _language(materials))]
     rows += [("Source", materials["source"])] if materials["source"] else []
     rows += [("Licence", materials["licence"])] if materials["licence"] else []
     return [*rows, ("SHA-256 of the materials", materials["checksum"])]
+
+
+def _language(one: dict[str, Any]) -> str:
+    return f"{one['language_name']} ({one['language']})"
 
 
 def _design(study: dict[str, Any]) -> list[tuple[str, str]]:
@@ -100,7 +104,11 @@ def _design(study: dict[str, Any]) -> list[tuple[str, str]]:
              design["items_per_paradigm"] else ""))]  # fmt: skip
     rows += [("Rounds", str(design["rounds"]))] if design["rounds"] > 1 else []
     rows += [("Fillers", design["fillers"])] if design["fillers"] else []
-    return [*rows, ("Judgments wanted per item", count(design["wanted"])), ("Seed of the lists", str(design["seed"]))]
+    return [
+        *rows,
+        ("Judgments wanted per item", count(design["wanted"])),
+        ("Seed of the lists", str(design["seed"])),
+    ]
 
 
 def _lists(study: dict[str, Any]) -> list[tuple[str, str]]:
@@ -118,7 +126,7 @@ def _lists(study: dict[str, Any]) -> list[tuple[str, str]]:
 def _texts(study: dict[str, Any]) -> list[tuple[str, str]]:
     if study["origin"] == "imported":
         return []
-    rows = [("Language of the texts", study["language"])]
+    rows = [("Language of the texts", _language(study))]
     rows += [("Texts shown", ", ".join(study["texts"]))] if study["texts"] else []
     rows += [("Questions to participants", ", ".join(study["questions"]))] if study["questions"] else []
     return [*rows, ("Questions on the instructions", count(study["quiz"]))] if study["quiz"] else rows
@@ -133,7 +141,11 @@ def _rest(released: Released) -> list[tuple[str, str]]:
     steps = ", ".join(readable(step["name"]) for step in plan["steps"]) or "none"
     when = ", fixed before the first response" if plan["locked_before_first_response"] else ""
     rows.append(("Exclusion plan", f"{steps}{when}; SHA-256 {plan['sha256']}" if plan["steps"] else "none"))
-    return [*rows, ("Inclusion rule", released.options["rule"] or "none"), ("Seed", str(released.options["seed"]))]
+    return [
+        *rows,
+        ("Inclusion rule", released.options["rule"] or "none"),
+        ("Seed", str(released.options["seed"])),
+    ]
 
 
 def _who(study: dict[str, Any]) -> str:
@@ -165,9 +177,18 @@ def _exclusions(released: Released, found: dict[str, Any]) -> list[Block]:
         )
         for row in found["flow"]
     ]
-    head = ("Step", "Participants out", "Judgments out", "Out by it alone", "Participants left", "Judgments left")
+    head = (
+        "Step",
+        "Participants out",
+        "Judgments out",
+        "Out by it alone",
+        "Participants left",
+        "Judgments left",
+    )
     note = "A row is counted under the first step that removes it; every step looks at all rows."
-    blocks: list[Block] = [Table("Exclusions step by step (judgments are answered targets)", head, rows, note=note)]
+    blocks: list[Block] = [
+        Table("Exclusions step by step (judgments are answered targets)", head, rows, note=note)
+    ]
     groups = [row for row in found["groups"] if row["group"] in ("native",) or row["participants"] >= FEW]
     told = [row for row in groups if row["removed"] and row["group"] not in ("list", "submission_status")]
     if told:

@@ -4,12 +4,25 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.report.content import Facts, Figure, Headline, Paragraph, Ready, References, Section, Table
+from analysis.report.content import (
+    Facts,
+    Figure,
+    Headline,
+    Paragraph,
+    Ready,
+    References,
+    Section,
+    Subheading,
+    Table,
+)
 from analysis.report.sections import Report
 
-WIDTH, TALLEST = 17.0, 21.0  # of a figure on A4, in cm
+PAGE_WIDTH, TALLEST = 17.0, 21.5
+"""Of a figure on A4, in cm."""
 WIDE = 6
 """Columns from which a table is set smaller."""
+TOGETHER = 24
+"""Rows up to which a table stays on one page."""
 ELSEWHERE = (
     "Letters beyond Latin, Greek, Cyrillic and the phonetic alphabet are set in fonts of the machine that made "
     "this file. Boxes in their place mean that it had none; the HTML report shows them."
@@ -21,6 +34,7 @@ _HEAD = """#set document(title: TITLE, date: none)
 #set heading(numbering: none)
 #show heading.where(level: 1): set text(size: 13pt)
 #show heading.where(level: 1): set block(above: 1.6em, below: 0.8em)
+#show heading.where(level: 2): set text(size: 10pt)
 #show figure.where(kind: table): set figure.caption(position: top)
 #show figure.where(kind: table): set block(breakable: true)
 #show figure.caption: it => align(left, text(size: 9pt, weight: "semibold", it.body))
@@ -48,7 +62,9 @@ def typst_source(report: Report, heights: Mapping[str, float]) -> str:
     str
     """
     parts = [_HEAD.replace("TITLE", quoted(report.title))]
-    parts.append(f'#text(size: 18pt, weight: "semibold", {quoted(report.title)})\n\n#note({quoted(report.subtitle)})\n')
+    parts.append(
+        f'#text(size: 18pt, weight: "semibold", {quoted(report.title)})\n\n#note({quoted(report.subtitle)})\n'
+    )
     if needs_fonts(report.text):
         parts.append(f"#note({quoted(ELSEWHERE)})\n")
     parts += [_section(one, heights) for one in report.sections]
@@ -103,6 +119,8 @@ def _section(section: Section, heights: Mapping[str, float]) -> str:
 def _block(block: Any, heights: Mapping[str, float]) -> str:
     if isinstance(block, Paragraph):
         return f"#par({quoted(block.text)})"
+    if isinstance(block, Subheading):
+        return f"#heading(level: 2, {quoted(block.text)})"
     if isinstance(block, Ready):
         inside = "\n".join(f"#par({quoted(text)})" for text in block.paragraphs)
         return f'#block(fill: rgb("#f1efe9"), inset: 10pt, radius: 4pt, width: 100%)[\n{inside}\n]'
@@ -110,7 +128,7 @@ def _block(block: Any, heights: Mapping[str, float]) -> str:
         return _grid(block.rows)
     if isinstance(block, Headline):
         cells = [
-            f"[#text(size: 8pt, {quoted(name)})\\ #text(size: 15pt, weight: \"semibold\", {quoted(number)})\\ "
+            f'[#text(size: 8pt, {quoted(name)})\\ #text(size: 15pt, weight: "semibold", {quoted(number)})\\ '
             f"#note({quoted(of)})]"
             for name, number, of in block.rows
         ]
@@ -127,7 +145,9 @@ def _block(block: Any, heights: Mapping[str, float]) -> str:
 
 
 def _grid(rows: Sequence[tuple[str, str]]) -> str:
-    cells = ", ".join(f"text(size: 9pt, {quoted(name)}), text(size: 9pt, {quoted(text)})" for name, text in rows)
+    cells = ", ".join(
+        f"text(size: 9pt, {quoted(name)}), text(size: 9pt, {quoted(text)})" for name, text in rows
+    )
     return f"#table(columns: (4.6cm, 1fr), inset: (x: 0pt, y: 2.4pt), {cells})"
 
 
@@ -142,9 +162,13 @@ def _table(table: Table) -> str:
         f"{rows},\n  rule)"
     )
     beside = f"\n#v(-0.4em)\n#note({quoted(table.note)})" if table.note else ""
-    return f"#[#set text(size: {size}pt)\n#figure(kind: table, supplement: none, caption: {quoted(table.caption)}, {body})]{beside}"
+    stays = "false" if len(table.rows) <= TOGETHER else "true"
+    return (
+        f"#block(breakable: {stays}, width: 100%)[#set text(size: {size}pt)\n#figure(kind: table, "
+        f"supplement: none, caption: {quoted(table.caption)}, {body}){beside}]"
+    )
 
 
 def _figure(figure: Figure, height: float) -> str:
-    size = f"width: {WIDTH}cm" if WIDTH * height <= TALLEST else f"height: {TALLEST}cm"
+    size = f"width: {PAGE_WIDTH}cm" if PAGE_WIDTH * height <= TALLEST else f"height: {TALLEST}cm"
     return f'#block(breakable: false, image("{figure.name}.pdf", {size}, alt: {quoted(figure.shows)}))'

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.releases.api import report_views, views
+from analysis.releases.api import report_views, study_report_views, views
 
 S = "studies/<slug:slug>/"
 
@@ -18,6 +18,13 @@ urlpatterns = [
     path(f"{S}agreement/", views.AgreementView.as_view(), name="api-agreement"),
     path(f"{S}ratings/", views.RatingsView.as_view(), name="api-ratings"),
     path(f"{S}exclusion-plans/", views.PlanViews.as_view(), name="api-plans"),
+    path(f"{S}reports/", study_report_views.StudyReportViews.as_view(), name="api-study-reports"),
+    path(f"{S}reports/<int:number>/", study_report_views.StudyReportView.as_view(), name="api-study-report"),
+    path(
+        f"{S}reports/<int:number>/files/<str:name>",
+        study_report_views.StudyReportFileView.as_view(),
+        name="api-study-report-file",
+    ),
     path(f"{S}releases/", views.ReleaseViews.as_view(), name="api-releases"),
     path(f"{S}releases/<int:number>/", views.ReleaseView.as_view(), name="api-release"),
     path(f"{S}releases/<int:number>/download/", views.ReleaseZipView.as_view(), name="api-release-zip"),

@@ -13,7 +13,9 @@ from experiments.names import find_experiment
 class Command(ContractCommand):
     """Write the report; the same report again is fine, another one is refused."""
 
-    help = "Write a study's report (HTML, PDF, numbers) and a replication package that gives its numbers again."
+    help = (
+        "Write a study's report (HTML, PDF, numbers) and a replication package that gives its numbers again."
+    )
     example = "manage.py report blimp --out reports/blimp-1 --exclude rejected --rule blimp --pdf"
 
     def add_options(self, parser) -> None:
