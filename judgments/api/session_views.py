@@ -29,11 +29,12 @@ from judgments.screens.words import engine_words
 from judgments.sessions.deliver import Receipt, Refusal, deliver
 from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
 from judgments.sessions.lease import SessionOver, is_too_late
-from judgments.sessions.lookup import session_of
-from judgments.sessions.next_answer import remember, store_next
+from judgments.sessions.lookup import given_trials, session_of
+from judgments.sessions.next_answer import store_next
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.plan import plan_of
 from judgments.sessions.protocol import protocol_of
+from judgments.sessions.sittings import remember
 
 MOST_BYTES = 1_000_000
 READ_AWAY = 16_000_000  # a longer body is read to this point, so that its sender hears the answer
@@ -88,11 +89,12 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     if session.is_final:
         raise _over(session)
     protocol = protocol_of(session.version)
-    language = protocol.language
+    language, rows = protocol.language, given_trials(session)
+    remember(session, rows)
     with speaking(language):
         return JsonResponse(
             {
-                **plan_of(session, sentence_of=sentence_context),
+                **plan_of(session, rows, sentence_of=sentence_context),
                 "direction": direction(language),
                 "words": {**engine_words(), **spoken_messages(protocol.task)},
                 "next": _page(session.token),

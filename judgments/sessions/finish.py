@@ -1,14 +1,23 @@
 """Completion: only when every trial has its judgment, and only once."""
 
 import secrets
+from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db import connection
 from django.utils import timezone
 
-from judgments.models import Session, Trial
-from judgments.sessions.protocol import protocol_of
+from judgments.models import Session
+from judgments.sessions.lookup import TABLES
+from judgments.sessions.prepared import changed_rows
+from judgments.sessions.protocol import Protocol, protocol_of
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # nothing to be misread
+COMPLETION = """
+UPDATE {session} SET status = 'complete', screen = 'debrief', completed_at = %s, completion_code = %s
+WHERE id = %s AND status IN ('active', 'abandoned')
+  AND EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = %s)
+  AND NOT EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = %s
+    AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id))""".format(**TABLES)
 
 
 class NotFinished(Exception):
@@ -16,26 +25,33 @@ class NotFinished(Exception):
 
 
 def finish(session: Session) -> Session:
-    """Complete the session and give it its code; called again, nothing changes.
+    """Complete the session and give it its code; called again, nothing changes."""
+    news = completed(session.pk, protocol_of(session.version))
+    if news is None:
+        session.refresh_from_db(fields=["status", "screen", "completed_at", "completion_code"])
+        if not session.is_final:
+            raise NotFinished
+        return session
+    for name, value in news.items():
+        setattr(session, name, value)
+    return session
+
+
+def completed(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
+    """Complete a running session whose every trial is answered; what changed, or None.
 
     One conditional update: of two last answers stored at the same time, the later one's sees both.
     """
-    open_trials = Trial.objects.filter(session=OuterRef("pk"), judgment__isnull=True)
-    ready = Session.objects.filter(Exists(Trial.objects.filter(session=OuterRef("pk"))), ~Exists(open_trials))
-    news = {
+    now, code = timezone.now(), protocol.completion_code or new_code()
+    values = [connection.ops.adapt_datetimefield_value(now), code, session_id, session_id, session_id]
+    if changed_rows(COMPLETION, values) != 1:
+        return None
+    return {
         "status": Session.Status.COMPLETE,
         "screen": "debrief",
-        "completed_at": timezone.now(),
-        "completion_code": protocol_of(session.version).completion_code or new_code(),
+        "completed_at": now,
+        "completion_code": code,
     }
-    if ready.filter(pk=session.pk).exclude(status__in=Session.Status.final()).update(**news):
-        for name, value in news.items():
-            setattr(session, name, value)
-        return session
-    session.refresh_from_db(fields=list(news))
-    if not session.is_final:
-        raise NotFinished
-    return session
 
 
 def new_code() -> str:

@@ -3,34 +3,27 @@
 What a session was given never changes (its trials, their sentences, its version), so this process keeps it
 for a while. What may change is asked of the database by the statement that stores the answer: the lease runs
 and is fresh, the participant is on this screen, every earlier trial is answered, this one and the next are
-not. Where one of these fails nothing is written, and :mod:`judgments.sessions.deliver` takes over, which
-stores the same.
+not. A lease that is due is renewed in the same transaction. Where one of these fails nothing is written, and
+:mod:`judgments.sessions.deliver` takes over, which stores the same.
 """
 
-import threading
-import time
-from collections import OrderedDict
-from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 from functools import cache
-from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from experiments.models import TrialKind
-from judgments.models import Judgment, Session, Trial
+from judgments.models import Judgment
 from judgments.sessions.deliver import FRESH, Receipt
+from judgments.sessions.finish import completed
 from judgments.sessions.incoming import Incoming
-from judgments.sessions.lookup import GIVEN, given_trial, given_trials
+from judgments.sessions.lookup import TABLES, given_trial
 from judgments.sessions.prepared import changed_rows
-from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import judgment_of, options_of, screen_after
+from judgments.sessions.sittings import Sitting, sittings
 from judgments.tasks.base import BadResponse
 
-MOST_TRIALS = 20_000  # kept in one process: some 30 MB
-KEPT_S = 900.0  # a study's lease may be changed meanwhile
-PUBLIC_ID = GIVEN.index("public_id")
 FIELDS = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
 STATEMENT = """
 INSERT INTO {judgment} ({columns}) SELECT {marks}
@@ -42,62 +35,9 @@ ON CONFLICT DO NOTHING"""
 EARLIER = """
   AND NOT EXISTS (SELECT 1 FROM {trial} e WHERE e.session_id = s.id AND e.position > %s AND e.position < %s
     AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = e.id))"""
-
-
-@dataclass
-class Sitting:
-    """What a session was given, and how far its answers are known to reach."""
-
-    protocol: Protocol
-    lease: timedelta
-    trials: dict[str, tuple[Any, ...]]  # rows of given_trials, by public id
-    ids: list[int]  # in the order of the session
-    reach: int  # every trial up to this position is answered; more may be
-    kept_at: float
-
-
-class Sittings:
-    """The sittings of the sessions that answered last."""
-
-    def __init__(self, most_trials: int) -> None:
-        self.most_trials, self.n_trials = most_trials, 0
-        self.sittings: OrderedDict[str, Sitting] = OrderedDict()
-        self.lock = threading.Lock()
-
-    def get(self, token: str) -> Sitting | None:
-        """The sitting of a token, unless it was kept too long."""
-        sitting = self.sittings.get(token)
-        if sitting is None or time.monotonic() - sitting.kept_at > KEPT_S:
-            return None
-        return sitting
-
-    def keep(self, token: str, sitting: Sitting) -> None:
-        """Keep a sitting; the oldest go when there are too many trials."""
-        with self.lock:
-            self._drop(token)
-            self.sittings[token] = sitting
-            self.n_trials += len(sitting.trials)
-            while self.n_trials > self.most_trials and len(self.sittings) > 1:
-                self._drop(next(iter(self.sittings)))
-
-    def _drop(self, token: str) -> None:
-        dropped = self.sittings.pop(token, None)
-        if dropped is not None:
-            self.n_trials -= len(dropped.trials)
-
-
-sittings = Sittings(MOST_TRIALS)
-
-
-def remember(session: Session) -> None:
-    """Keep what a session was given, for the answers to come."""
-    if session.status != Session.Status.ACTIVE or sittings.get(session.token) is not None:
-        return
-    rows = given_trials(session)
-    reach = next((number for number, row in enumerate(rows) if not row[-1]), len(rows))
-    protocol, lease = protocol_of(session.version), timedelta(minutes=session.experiment.lease_minutes)
-    by_id, ids = {row[PUBLIC_ID]: row for row in rows}, [row[0] for row in rows]
-    sittings.keep(session.token, Sitting(protocol, lease, by_id, ids, reach, time.monotonic()))
+RENEWAL = """
+UPDATE {session} SET lease_expires_at = %s, last_seen_at = %s, screen = %s
+WHERE id = %s AND status = 'active' AND lease_expires_at >= %s""".format(**TABLES)
 
 
 def store_next(token: str, row: Incoming) -> Receipt | None:
@@ -107,7 +47,7 @@ def store_next(token: str, row: Incoming) -> Receipt | None:
     if sitting is None or kept is None or row.events:
         return None
     trial = given_trial(kept)
-    if not _is_usual(trial, sitting):
+    if trial.kind == TrialKind.PRACTICE or trial.position <= sitting.reach:
         return None
     try:
         answer = sitting.protocol.task.parse(
@@ -115,30 +55,50 @@ def store_next(token: str, row: Incoming) -> Receipt | None:
         )
     except BadResponse:
         return None
-    if not _insert(judgment_of(trial, answer, row.delivery, protocol=sitting.protocol), sitting):
+    if not _stored(judgment_of(trial, answer, row.delivery, protocol=sitting.protocol), sitting):
+        sittings.forget(token)
         return None
-    sitting.reach = max(sitting.reach, trial.position)
-    return Receipt(acknowledged=[row.trial], position=trial.position)
+    sitting.reach = trial.position
+    is_last = trial.position == len(sitting.ids)
+    if is_last and not completed(trial.session_id, sitting.protocol):
+        return None
+    return Receipt(acknowledged=[row.trial], position=trial.position, is_complete=is_last)
 
 
-def _is_usual(trial: Trial, sitting: Sitting) -> bool:
-    """Practice has feedback, and the last answer may complete the session."""
-    return trial.kind != TrialKind.PRACTICE and sitting.reach < trial.position < len(sitting.trials)
+def _stored(judgment: Judgment, sitting: Sitting) -> bool:
+    """Whether the row is in the database, the lease renewed with it where that is due."""
+    screen, now = screen_after(judgment.trial), timezone.now()
+    if sitting.is_fresh(screen, now=now):
+        return _insert(judgment, sitting, now=now)
+    with transaction.atomic():
+        if _renewed(judgment.trial.session_id, sitting, screen=screen, now=now):
+            if _insert(judgment, sitting, now=now):
+                return True
+            transaction.set_rollback(True)
+    return False
 
 
-def _insert(judgment: Judgment, sitting: Sitting) -> bool:
+def _renewed(session_id: int, sitting: Sitting, *, screen: str, now: datetime) -> bool:
+    end, moment = now + sitting.lease, connection.ops.adapt_datetimefield_value(now)
+    values = [connection.ops.adapt_datetimefield_value(end), moment, screen, session_id, moment]
+    if changed_rows(RENEWAL, values) != 1:
+        return False
+    sitting.screen, sitting.lease_expires_at = screen, end
+    return True
+
+
+def _insert(judgment: Judgment, sitting: Sitting, *, now: datetime) -> bool:
     """Whether the statement found everything as it has to be, and stored the row."""
     trial = judgment.trial
     follows = sitting.reach == trial.position - 1
     values = [field.get_db_prep_save(getattr(judgment, field.attname), connection) for field in FIELDS]
-    fresh_until = timezone.now() + sitting.lease - FRESH
     conditions = [
         trial.pk,
         trial.session_id,
         trial.shown_at is None,
         screen_after(trial),
-        connection.ops.adapt_datetimefield_value(fresh_until),
-        sitting.ids[trial.position],  # positions count from 1
+        connection.ops.adapt_datetimefield_value(now + sitting.lease - FRESH),
+        sitting.ids[min(trial.position, len(sitting.ids) - 1)],  # the next trial: positions count from 1
         *(() if follows else (sitting.reach, trial.position)),
     ]
     return changed_rows(_statement(follows), [*values, *conditions]) == 1
@@ -146,10 +106,9 @@ def _insert(judgment: Judgment, sitting: Sitting) -> bool:
 
 @cache
 def _statement(follows: bool) -> str:
-    tables = {model.__name__.lower(): f'"{model._meta.db_table}"' for model in (Judgment, Trial, Session)}
     return STATEMENT.format(
-        **tables,
+        **TABLES,
         columns=", ".join(f'"{field.column}"' for field in FIELDS),
         marks=", ".join(["%s"] * len(FIELDS)),
-        earlier="" if follows else EARLIER.format(**tables),
+        earlier="" if follows else EARLIER.format(**TABLES),
     )

@@ -1,26 +1,26 @@
 """The plan of a session, sent to the browser once: sentences and opaque ids, no condition and no key."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef
-
 from experiments.materials.markup import as_nodes, paragraphs
-from judgments.models import Judgment, Session, Trial
-from judgments.sessions.compiled import Compiled
+from judgments.models import Session, Trial
+from judgments.sessions.lookup import given_trial
 from judgments.sessions.protocol import Protocol, protocol_of
 
 FORMAT = 1
 ENGINE = "1.0.0"
 
 
-def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
+def plan_of(session: Session, rows: Sequence[tuple[Any, ...]], *, sentence_of: Any) -> dict[str, Any]:
     """Everything a browser needs to go through the trials without asking again.
 
+    ``rows`` are the session's trials as :func:`~judgments.sessions.lookup.given_trials` reads them;
     ``sentence_of`` turns what was shown into text, language and direction. Kinds other than practice
     are not told apart, and no trial says which answer is expected.
     """
     protocol = protocol_of(session.version)
-    trials = _trials(session.pk)
+    trials = [given_trial(row) for row in rows]
     parts = [protocol.task.screen(protocol.settings, shown=trial.shown) for trial in trials]
     common = parts[0] if parts else {}
     return {
@@ -38,20 +38,13 @@ def plan_of(session: Session, *, sentence_of: Any) -> dict[str, Any]:
         "resume_gap_s": round(protocol.resume_gap.total_seconds()),
         "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
         "trials": [
-            _trial(trial, protocol, common=common, parts=own, sentence_of=sentence_of)
-            for trial, own in zip(trials, parts, strict=True)
+            {
+                **_trial(trial, protocol, common=common, parts=own, sentence_of=sentence_of),
+                "is_answered": bool(row[-1]),
+            }
+            for row, trial, own in zip(rows, trials, parts, strict=True)
         ],
     }
-
-
-_trials = Compiled(
-    lambda session: (
-        Trial.objects.filter(session=session)
-        .annotate(is_answered=Exists(Judgment.objects.filter(trial=OuterRef("pk"))))
-        .order_by("position")
-        .only("public_id", "position", "block", "kind", "shown", "session_id")
-    )
-)
 
 
 def _trial(
@@ -62,7 +55,6 @@ def _trial(
         "position": trial.position,
         "block": trial.block,
         "is_practice": trial.kind == "practice",
-        "is_answered": trial.is_answered,
         "options": [sentence_of(one) for one in trial.shown.get("options", ())],
         "sentence": sentence_of(trial.shown) if "text" in trial.shown else None,
     }

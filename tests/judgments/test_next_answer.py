@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent, Trial
-from judgments.sessions import next_answer
+from judgments.sessions import next_answer, sittings
 from judgments.sessions.withdraw import leave
 from tests.cast import answer_to, begin, pair, study
 
@@ -21,9 +21,17 @@ CATCH = {"kind": "catch", "payload": {"good": "It is.", "bad": "Is is it."}}
 TASKS = ["forced_choice", "likert", "yes_no", "magnitude_estimation", "slider"]
 
 
+def other_process(monkeypatch):
+    """From here on, requests reach a process that has seen none of the sessions."""
+    fresh = sittings.Sittings(1000)
+    for module in (next_answer, sittings):
+        monkeypatch.setattr(module, "sittings", fresh)
+    return fresh
+
+
 @pytest.fixture(autouse=True)
 def another_process(monkeypatch):
-    monkeypatch.setattr(next_answer, "sittings", next_answer.Sittings(1000))
+    other_process(monkeypatch)
 
 
 def longer(**fields):
@@ -108,13 +116,15 @@ def test_the_same_answer_again_is_acknowledged_and_another_one_is_noted():
     assert SessionEvent.objects.filter(session=session, kind="conflict").count() == 1
 
 
-def test_an_answer_of_another_process_in_between_is_seen():
+def test_an_answer_of_another_process_in_between_is_seen(monkeypatch):
     session = longer()
     trials = list(session.trials.all())
     send(session, row(trials[0]))
-    elsewhere, next_answer.sittings = next_answer.sittings, next_answer.Sittings(1000)
+    here = next_answer.sittings
+    other_process(monkeypatch)
     send(session, row(trials[1]))
-    next_answer.sittings = elsewhere
+    for module in (next_answer, sittings):
+        monkeypatch.setattr(module, "sittings", here)
     answer, queries = queries_of(session, row(trials[2]))
     assert len(queries) <= 1 and answer.json()["position"] == 3
 
@@ -169,8 +179,32 @@ def test_a_showing_by_the_server_in_between_is_measured():
 
 
 def test_the_last_sessions_are_kept_and_the_oldest_forgotten():
-    kept = next_answer.Sittings(10)
+    kept = sittings.Sittings(10)
     for token in "abc":
         trials = {f"{token}{number}": () for number in range(4)}
-        kept.keep(token, next_answer.Sitting(None, timedelta(), trials, [], 0, float("inf")))
+        kept.keep(token, sittings.Sitting(None, timedelta(), trials, [], 0, "", None, float("inf")))
     assert kept.get("a") is None and kept.get("c") is not None and kept.n_trials == 8
+
+
+def test_a_plan_that_was_fetched_makes_the_first_answer_cheap():
+    session = longer()
+    Client().get(f"/api/v1/sessions/{session.token}/plan/")
+    first = row(session.trials.first())
+    with CaptureQueriesContext(connection) as made:
+        said = send(session, first).json()
+    assert said["position"] == 1
+    assert not [one for one in made.captured_queries if one["sql"].lstrip().startswith(("WITH", "SELECT"))]
+    session.refresh_from_db()
+    assert session.screen == "block-1" and session.lease_expires_at > timezone.now()
+
+
+def test_the_last_answer_completes_the_session_once_and_gives_it_its_code():
+    session = longer()
+    trials = list(session.trials.all())
+    for trial in trials[:-1]:
+        send(session, row(trial))
+    for _ in range(2):
+        said = send(session, row(trials[-1])).json()
+        assert (said["complete"], said["position"]) == (True, len(trials))
+    session.refresh_from_db()
+    assert session.status == "complete" and len(session.completion_code) == 8 and session.completed_at
