@@ -44,8 +44,8 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def remove(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
-    """Take somebody out of the team."""
-    study = get_study(request.user, slug, editing=True)
+    """Take somebody out of the team; everybody may go, and only owners send others away."""
+    study = get_study(request.user, slug)
     member = get_object_or_404(study.memberships.select_related("user"), pk=member_id)
     try:
         remove_member(study, member, by=request.user)

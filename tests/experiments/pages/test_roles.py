@@ -1,0 +1,135 @@
+"""What a role may do, asked of every address a study has: viewers look, editors change, owners decide."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.apps import apps
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from experiments.models import AuditEntry, Experiment, Membership
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+STUDY = "studies/<slug:slug>/"
+OF_ONES_OWN = {"study-copy", "study-team-remove"}  # a new study of their own; oneself out of the team
+VALUES = {"slug": "agreement", "name": "agreement", "form": "svg", "step": "pause"}
+METHODS = ("post", "put", "patch", "delete")
+
+
+def addresses() -> Iterator[tuple[str, str]]:
+    """Name and path of everything under a study, pages and API, with ids that stand for any."""
+    found = list(_patterns(get_resolver(), ""))
+    assert len(found) > 60
+    for name, route in found:
+        path = route
+        while "<" in path:
+            before, _, rest = path.partition("<")
+            inside, _, after = rest.partition(">")
+            converter, _, word = inside.rpartition(":")
+            path = f"{before}{1 if converter == 'int' else VALUES.get(word, 'x')}{after}"
+        yield name, f"/{path}"
+
+
+def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
+    for one in resolver.url_patterns:
+        route = prefix + str(one.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
+        if isinstance(one, URLPattern):
+            if STUDY in route and not route.startswith("admin"):
+                yield one.name or "", route
+        else:
+            yield from _patterns(one, route)
+
+
+def everything() -> dict[str, list]:
+    """Every row of the three sides."""
+    return {
+        model._meta.label: list(model.objects.order_by("pk").values())
+        for side in ("experiments", "judgments", "releases")
+        for model in apps.get_app_config(side).get_models()
+    }
+
+
+@pytest.fixture
+def study():
+    made = cast.study("agreement")
+    cast.sit(made, "pia")
+    Membership.objects.create(experiment=made, user=cast.cleo(), role=Membership.Role.EDITOR)
+    return made
+
+
+def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
+    client.force_login(cast.ben())
+    before, answers = everything(), {}
+    for name, path in addresses():
+        if name not in OF_ONES_OWN:
+            for method in METHODS:
+                answers[method, path] = getattr(client, method)(
+                    path, content_type="application/json"
+                ).status_code
+            answers["form", path] = client.post(path, {"username": "ben", "role": "owner"}).status_code
+    looked = {200, 403, 404, 405}  # a page that only shows may be shown whatever the method
+    assert {what: code for what, code in answers.items() if code not in looked} == {}
+    forms = [code for (method, _), code in answers.items() if method == "form"]
+    assert forms.count(403) > 25
+    assert everything() == before
+
+
+def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study):
+    client.force_login(cast.ben())
+    for page in (
+        "",
+        "settings/",
+        "design/",
+        "launch/",
+        "live/",
+        "participants/",
+        "team/",
+        "exclusions/",
+        "releases/",
+    ):
+        html = client.get(f"/studies/agreement/{page}").content.decode()
+        forms = [part.split("</form>")[0] for part in html.split("<form")[1:]]
+        changing = [form for form in forms if 'method="post"' in form and "<button" in form]
+        own = ("/accounts/logout/", "/copy/", "/remove/")
+        assert [form for form in changing if not any(path in form for path in own)] == [], page
+
+
+def test_a_viewer_leaves_by_themselves_and_takes_nobody_along(client, study):
+    client.force_login(cast.ben())
+    own, other = study.memberships.get(user=cast.ben()), study.memberships.get(user=cast.cleo())
+    assert client.post(f"/studies/agreement/team/{other.pk}/remove/").status_code == 403
+    assert client.post(f"/studies/agreement/team/{own.pk}/remove/").url == "/"
+    assert set(study.memberships.values_list("user__username", flat=True)) == {"ada", "cleo"}
+    assert client.get("/studies/agreement/").status_code == 404
+
+
+def test_an_editor_changes_the_study_and_the_trail_says_who(client, study):
+    client.force_login(cast.cleo())
+    assert client.post("/studies/agreement/move/pause/").status_code == 302
+    assert Experiment.objects.get().status == "paused"
+    entry = AuditEntry.objects.first()
+    assert (entry.user, entry.experiment, entry.details["to"]) == (cast.cleo(), study, "paused")
+    assert "cleo" in client.get("/studies/agreement/team/").content.decode()
+
+
+def test_an_editor_can_neither_hand_the_study_over_nor_delete_it(client, study):
+    client.force_login(cast.cleo())
+    team = "/studies/agreement/team/"
+    for username, role in (("cleo", "owner"), ("ben", "editor"), ("ada", "viewer")):
+        assert client.post(team, {"username": username, "role": role}).status_code == 403
+    ada = study.memberships.get(user=cast.ada())
+    assert client.post(f"{team}{ada.pk}/remove/").status_code == 403
+    assert client.delete("/api/v1/studies/agreement/").status_code == 405
+    assert dict(study.memberships.values_list("user__username", "role")) == {
+        "ada": "owner", "ben": "viewer", "cleo": "editor"
+    }  # fmt: skip
+    assert Experiment.objects.filter(pk=study.pk, owner=cast.ada()).exists()
+
+
+def test_a_viewers_copy_is_their_own_and_leaves_the_study_as_it_is(client, study):
+    client.force_login(cast.ben())
+    before = Experiment.objects.filter(pk=study.pk).values().get()
+    client.post("/studies/agreement/copy/")
+    made = Experiment.objects.exclude(pk=study.pk).get()
+    assert made.owner == cast.ben() and list(made.memberships.values_list("role", flat=True)) == ["owner"]
+    assert Experiment.objects.filter(pk=study.pk).values().get() == before
