@@ -17,7 +17,7 @@ from analysis.agreement.outlook import (
     item_outlook,
     nearest_items,
 )
-from analysis.agreement.sequential import anytime_interval
+from analysis.agreement.sequential import anytime_mean_interval
 from analysis.agreement.summaries import Study, count
 from analysis.rows import Codes, Floats, column_or_blank, group_codes
 
@@ -75,7 +75,7 @@ def progress_report(
 
     See Also
     --------
-    analysis.agreement.sequential.anytime_interval : The intervals.
+    analysis.agreement.sequential.anytime_mean_interval : The intervals.
     analysis.agreement.outlook.decision_outlook : The chances.
 
     Notes
@@ -90,7 +90,7 @@ def progress_report(
     >>> frame = pd.DataFrame(rows, columns=["participant", "item", "value"]).assign(paradigm="agreement")
     >>> row = progress_report(frame)["paradigms"][0]
     >>> row["status"], round(row["mean"], 3), round(row["low"], 2), row["open"]
-    ('included', 0.983, 0.63, False)
+    ('included', 0.983, 0.66, False)
     """
     chosen = parse_rule(rule) if isinstance(rule, str) else rule
     decided = decisions(judgments)
@@ -209,9 +209,9 @@ def conventions(*, confidence: float, more: int, n_min: int, seed: int) -> dict[
     dict
     """
     return {
-        "interval": f"{100 * confidence:g} % over all looks together: a confidence sequence (beta-binomial "
-        "mixture, Beta(1/2, 1/2)) of the mean of people's shares; people whose session is running enter "
-        "when it is over",
+        "interval": f"{100 * confidence:g} % over all looks together: a confidence sequence (a mixture of "
+        "fixed bets, Beta(1/2, 1/2)) of the mean of people's shares; people whose session is running "
+        "enter when it is over",
         "several paradigms": "each interval holds on its own, not all of them together",
         "outlook": f"{more} more judgments of every item by people like those so far; beta-binomial, "
         "Beta(1, 1) for each item, items independent",
@@ -236,9 +236,9 @@ def _counted(study: Study, chosen: Codes | Any) -> dict[str, Any]:
 
 def _interval(shares: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
     values: Floats = shares["share"].to_numpy(dtype=np.float64)
-    low, high = anytime_interval(float(values.sum()), len(values), confidence=confidence)
+    low, high = anytime_mean_interval(values, confidence=confidence)
     mean = float(values.mean()) if len(values) else None
-    return {"participants": len(values), "mean": mean, "low": float(low), "high": float(high)}
+    return {"participants": len(values), "mean": mean, "low": round(low, 10), "high": round(high, 10)}
 
 
 def _outlook(

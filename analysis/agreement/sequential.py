@@ -13,7 +13,9 @@ from analysis.errors import BadInput
 from analysis.rows import Floats
 
 PRIOR = (0.5, 0.5)
-_HALVINGS = 60
+NODES = 1024
+_HALVINGS = 45
+_ZERO = 1e-12
 
 
 def mixture_evidence(
@@ -86,12 +88,12 @@ def anytime_interval(
     confidence: float = 0.95,
     prior: tuple[float, float] = PRIOR,
 ) -> tuple[Floats, Floats]:
-    """Give an interval of the mean share that holds at every look together: a confidence sequence.
+    """Give an interval of a share that holds at all looks together, from the number of people who say yes.
 
     Parameters
     ----------
     total : array of float
-        Sum of the people's shares, each between 0 and 1.
+        People who say yes; also a sum of shares between 0 and 1, but see below.
     n : array of counts
         People so far.
     confidence : float
@@ -110,7 +112,8 @@ def anytime_interval(
 
     See Also
     --------
-    analysis.aggregation.proportions.wilson_interval : Narrower, for one look planned beforehand.
+    anytime_mean_interval : Narrower where people give shares rather than one answer each.
+    analysis.aggregation.proportions.wilson_interval : For one look planned beforehand.
 
     Notes
     -----
@@ -118,9 +121,7 @@ def anytime_interval(
     at the observed mean, so the ends are found by halving. The interval depends on the sum and the
     number only, not on the order of arrival or on when anybody looked. It assumes that every next
     person's expected share is the same, whatever came before: not a change of materials, lists or
-    recruiting in mid-course. One interval says 95 %; of several paradigms each does, not all of
-    them together. Where people judge many items each, their shares vary less than single answers
-    and the interval is wider than it had to be.
+    recruiting in mid-course.
 
     References
     ----------
@@ -147,4 +148,125 @@ def anytime_interval(
             inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
         reaches = mixture_evidence(sums, people, np.full(sums.shape, far), prior=prior) < limit
         ends.append(np.where(reaches, far, inside))
+    return ends[0], ends[1]
+
+
+def share_evidence(shares: npt.ArrayLike, mean: npt.ArrayLike, *, nodes: int = NODES) -> Floats:
+    """Give the log of the evidence against a true mean: bets on people's shares, mixed.
+
+    Parameters
+    ----------
+    shares : array of float
+        One share between 0 and 1 per person, in any order.
+    mean : array of float
+        The means that are doubted, strictly between 0 and 1.
+    nodes : int
+        Bets that are mixed; fixed before the first look.
+
+    Returns
+    -------
+    array of float, one per mean
+        log M.
+
+    Raises
+    ------
+    BadInput
+        If a share is below 0 or above 1.
+
+    See Also
+    --------
+    mixture_evidence : The same for answers 0 and 1, in closed form.
+
+    Notes
+    -----
+    M = (1/N) Σ_j Π_i [x_i q_j / p + (1 - x_i) (1 - q_j) / (1 - p)], q_j = (1 + cos((2j - 1) π / 2N)) / 2,
+    the Gauss-Chebyshev nodes of Beta(1/2, 1/2). Each factor is linear in x_i with expectation 1 where
+    the next person's expected share is p, so M is a martingale, whatever N and whatever the
+    spread of the shares: wealth by a fixed bet on each person, shared among N bets. For answers 0 and
+    1 it is the beta-binomial mixture (exactly, up to 2N - 1 people); for other shares it is larger.
+    Each factor is log-convex in p, and so is M: where it is small is an interval.
+
+    References
+    ----------
+    Cover (1991), Mathematical Finance 1. Orabona & Jun (2024), IEEE Transactions on Information
+    Theory 70. Waudby-Smith & Ramdas (2024), Journal of the Royal Statistical Society B 86.
+
+    Examples
+    --------
+    >>> round(float(share_evidence([1] * 18 + [0] * 2, 0.5)), 1)
+    5.6
+    """
+    values, counts = np.unique(np.asarray(shares, dtype=np.float64), return_counts=True)
+    if len(values) and (values[0] < 0 or values[-1] > 1 or np.isnan(values).any()):
+        raise BadInput("a share is below 0 or above 1.", remedy="Give shares between 0 and 1.")
+    bets = (1 + np.cos((2 * np.arange(1, nodes + 1) - 1) * np.pi / (2 * nodes))) / 2
+    doubted = np.asarray(mean, dtype=np.float64)[..., None, None]
+    factors = values[:, None] * bets / doubted + (1 - values[:, None]) * (1 - bets) / (1 - doubted)
+    wealth = (counts[:, None] * np.log(factors)).sum(axis=-2)
+    return np.asarray(special.logsumexp(wealth, axis=-1) - np.log(nodes), dtype=np.float64)
+
+
+def anytime_mean_interval(
+    shares: npt.ArrayLike, *, confidence: float = 0.95, nodes: int = NODES
+) -> tuple[float, float]:
+    """Give an interval of the mean of people's shares that holds at all looks together.
+
+    Parameters
+    ----------
+    shares : array of float
+        One share between 0 and 1 per person, in any order.
+    confidence : float
+    nodes : int
+        As in :func:`share_evidence`.
+
+    Returns
+    -------
+    low, high : float
+        0 and 1 without anybody: nothing is known yet.
+
+    Raises
+    ------
+    BadInput
+        If a share is below 0 or above 1.
+
+    See Also
+    --------
+    anytime_interval : The same for answers 0 and 1.
+
+    Notes
+    -----
+    {p : log M(p) < log 1/α}, M as in :func:`share_evidence`; at the observed mean M is at most 1. It depends
+    on the shares only, not on the order of arrival or on when anybody looked, and narrows where
+    people agree with each other. It assumes that every next person's expected share is the same,
+    whatever came before: not a change of materials, lists or recruiting in mid-course.
+    One interval says 95 %; of several paradigms each does, not all of them together.
+
+    References
+    ----------
+    Orabona & Jun (2024), IEEE Transactions on Information Theory 70. Waudby-Smith & Ramdas (2024),
+    Journal of the Royal Statistical Society B 86.
+
+    Examples
+    --------
+    Forty people of whom each agrees on four or all of five items:
+
+    >>> low, high = anytime_mean_interval([0.8, 1.0] * 20)
+    >>> round(low, 2), round(high, 2)
+    (0.79, 0.95)
+    """
+    if not 0 < confidence < 1:
+        raise BadInput(f"confidence {confidence} is no share.", remedy="Give a number such as 0.95.")
+    given = np.asarray(shares, dtype=np.float64)
+    if not given.size:
+        return 0.0, 1.0
+    limit, ends = -np.log1p(-confidence), []
+    for far in (0.0, 1.0):
+        outside, inside = far, float(given.mean())
+        for _ in range(_HALVINGS if inside != far else 0):
+            middle = (outside + inside) / 2
+            if share_evidence(given, middle, nodes=nodes) < limit:
+                inside = middle
+            else:
+                outside = middle
+        ends.append(far if abs(inside - far) < _ZERO else inside)
     return ends[0], ends[1]
