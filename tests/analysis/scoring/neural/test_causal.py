@@ -1,0 +1,205 @@
+"""Causal scores equal a token-by-token loop, on eighteen architectures and by every way."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring import scorer
+from analysis.scoring.base import FLAGS
+from tests.analysis.scoring.neural.conftest import CAUSAL, SENTENCES, saved
+
+torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
+
+
+def by_hand(tiny, sentence, *, start=(0,), end=()):
+    """Σ log softmax(model(ids[:t]).logits[-1])[ids[t]], one token after the other."""
+    ids = [*start, *tiny.tokenizer(sentence, add_special_tokens=False)["input_ids"], *end]
+    total = 0.0
+    with torch.no_grad():
+        for place in range(1, len(ids)):
+            logits = tiny.model(input_ids=torch.tensor([ids[:place]])).logits[0, -1].double()
+            total += float(torch.log_softmax(logits, -1)[ids[place]])
+    return total
+
+
+def flags(scores, name):
+    return (scores.flags & FLAGS[name] > 0).tolist()
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_every_architecture_is_scored_as_by_hand(causal, name):
+    tiny = causal(name)
+    model = scorer(tiny.address("hf-causal"))
+    found = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(found, [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
+    assert model.why.split(":")[0] in ("tree", "plain", "own-head", "naive")
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama", "opt", "qwen2", "gpt_neox"])
+def test_usual_architectures_take_the_fastest_way(causal, name):
+    model = scorer(causal(name).address("hf-causal"))
+    model.score(SENTENCES)
+    assert model.why.startswith("tree: sums of 8 sentences within")
+
+
+@pytest.mark.parametrize("name", ["gemma2", "mistral", "bloom", "mamba", "mpt", "gpt_neo"])
+def test_where_the_fast_way_is_wrong_a_slower_one_is_taken_and_says_why(causal, name):
+    model = scorer(causal(name).address("hf-causal"))
+    model.score(SENTENCES)
+    assert not model.why.startswith("tree:") and "tree" in model.why
+
+
+@pytest.mark.parametrize("way", ["tree", "plain", "own-head", "naive"])
+def test_order_duplicates_and_company_do_not_change_a_score(causal, way):
+    model = scorer(causal("gpt2").address("hf-causal", path=way))
+    alone = [float(model.score([one]).logprob[0]) for one in SENTENCES]
+    turned = model.score([*reversed(SENTENCES), *SENTENCES]).logprob
+    np.testing.assert_allclose(turned, [*reversed(alone), *alone], atol=1e-5)
+
+
+def test_token_probabilities_sum_to_the_score_and_spans_cut_the_sentence(causal):
+    model = scorer(causal("gpt2").address("hf-causal"))
+    found = model.score(SENTENCES, tokens=True)
+    for sentence, logprob, row, spans in zip(
+        SENTENCES, found.logprob, found.token_logprobs, found.spans, strict=True
+    ):
+        assert float(row.sum()) == pytest.approx(float(logprob))
+        assert "".join(sentence[start:end] for start, end in spans) == sentence
+
+
+def test_all_strings_of_a_small_vocabulary_sum_to_one_with_the_end(causal):
+    tiny = causal("gpt2")
+    with torch.no_grad():
+        words, total = range(2, 6), 0.0
+        first = torch.log_softmax(tiny.model(input_ids=torch.tensor([[0]])).logits[0, -1].double(), -1)
+    model = scorer(tiny.address("hf-causal", eos="yes", path="tree"))
+    sequences = [[0, *string, 1] for n in (0, 1) for string in itertools.product(words, repeat=n)]
+    from analysis.scoring.neural.causal_paths import Tree
+
+    rows = Tree(model.model).run(sequences)
+    assert float(rows[0][0]) == pytest.approx(float(first[1]), abs=1e-5)
+    total = sum(float(np.exp(row.sum())) for row in rows)
+    assert 0 < total < 1
+
+
+def test_without_a_beginning_the_first_token_is_left_out_and_said(causal):
+    tiny = causal("gpt2")
+    found = scorer(tiny.address("hf-causal", bos="none")).score(SENTENCES)
+    np.testing.assert_allclose(found.logprob, [by_hand(tiny, one, start=()) for one in SENTENCES], atol=1e-4)
+    assert all(flags(found, "first token not scored"))
+    assert not any(flags(scorer(tiny.address("hf-causal")).score(SENTENCES), "first token not scored"))
+
+
+def test_the_beginning_is_there_once_whatever_the_tokenizer_would_add(causal, tmp_path):
+    from tokenizers import processors
+
+    tiny = causal("llama")
+    tokenizer = tiny.tokenizer.__class__.from_pretrained(tiny.folder)
+    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", 0)]
+    )
+    doubling = saved(tmp_path, tiny.model, tokenizer)
+    assert doubling.tokenizer("Dogs")["input_ids"][0] == 0
+    both = [scorer(one.address("hf-causal")).score(SENTENCES).logprob for one in (tiny, doubling)]
+    np.testing.assert_allclose(*both, atol=1e-6)
+
+
+def test_the_end_a_space_and_lower_case_change_the_score_and_stand_in_the_key(causal):
+    tiny = causal("gpt2")
+    plain = scorer(tiny.address("hf-causal"))
+    for options, sentence, end in (
+        ({"eos": "yes"}, "Dogs sleep.", (1,)),
+        ({"space": "yes"}, " Dogs sleep.", ()),
+        ({"casing": "lower"}, "dogs sleep.", ()),
+    ):
+        other = scorer(tiny.address("hf-causal", **options))
+        assert float(other.score(["Dogs sleep."]).logprob[0]) == pytest.approx(
+            by_hand(tiny, sentence, end=end), abs=1e-4
+        )
+        assert other.spec.spec_id != plain.spec.spec_id
+
+
+def test_the_key_does_not_depend_on_the_way_and_names_the_weights(causal):
+    tiny = causal("gpt2")
+    keys = {scorer(tiny.address("hf-causal", path=way)).spec.spec_id for way in ("tree", "plain", "auto")}
+    assert len(keys) == 1
+    assert scorer(tiny.address("hf-causal")).spec.revision.startswith("sha256:")
+    assert scorer(tiny.address("hf-causal", dtype="bfloat16")).spec.spec_id not in keys
+
+
+def test_half_precision_is_near(causal):
+    tiny = causal("gpt2")
+    half = scorer(tiny.address("hf-causal", dtype="bfloat16")).score(SENTENCES).logprob
+    whole = scorer(tiny.address("hf-causal")).score(SENTENCES).logprob
+    assert 0 < np.abs(half - whole).max() < 3.0
+
+
+def test_a_sentence_too_long_is_not_cut_but_left_without_a_score(causal):
+    model = scorer(causal("gpt2").address("hf-causal"))
+    found = model.score(["Dogs sleep.", "dogs " * 2_000, ""])
+    assert np.isfinite(found.logprob).tolist() == [True, False, False]
+    assert flags(found, "too long for the model, not scored") == [False, True, False]
+    assert flags(found, "empty") == [False, False, True]
+
+
+def test_equal_tokens_of_different_sentences_are_flagged(causal):
+    model = scorer(causal("gpt2").address("hf-causal", casing="lower"))
+    found = model.score(["Dogs sleep.", "dogs sleep.", "Dogs sleep.", "No."])
+    assert flags(found, "indistinguishable from another sentence") == [True, True, True, False]
+
+
+def test_dropout_left_on_by_the_saver_is_off(causal, tmp_path):
+    tiny = causal("gpt2")
+    tiny.model.train()
+    try:
+        again = saved(tmp_path, tiny.model, tiny.tokenizer)
+    finally:
+        tiny.model.eval()
+    model = scorer(again.address("hf-causal"))
+    assert model.score(SENTENCES).logprob.tolist() == model.score(SENTENCES).logprob.tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"bos": "cls"}, "cls"),
+        ({"path": "fast"}, "fast"),
+        ({"dtype": "int4"}, "int4"),
+        ({"bose": "no"}, "bose"),
+    ],
+)
+def test_unknown_options_are_named(causal, options, said):
+    with pytest.raises(UnknownName, match=said):
+        scorer(causal("gpt2").address("hf-causal", **options))
+
+
+def test_a_folder_without_a_model_says_what_it_needs(tmp_path):
+    with pytest.raises(BadInput, match="cannot be opened") as problem:
+        scorer(f"hf-causal:{tmp_path}")
+    assert "config, weights and tokenizer" in str(problem.value)
+
+
+def test_a_model_without_marks_is_asked_to_begin_without(causal, tmp_path):
+    tiny = causal("gpt2")
+    tokenizer = tiny.tokenizer.__class__(tokenizer_object=tiny.tokenizer.backend_tokenizer)
+    bare = saved(tmp_path, tiny.model, tokenizer)
+    with pytest.raises(BadInput, match="no bos token"):
+        scorer(bare.address("hf-causal", bos="bos"))
+    assert all(flags(scorer(bare.address("hf-causal")).score(SENTENCES), "first token not scored"))
+
+
+def test_weights_that_are_not_numbers_leave_named_gaps(causal, tmp_path):
+    tiny = causal("llama")
+    broken = type(tiny.model)(tiny.model.config)
+    broken.load_state_dict(tiny.model.state_dict())
+    token = tiny.tokenizer("Who", add_special_tokens=False)["input_ids"][0]
+    with torch.no_grad():
+        broken.get_input_embeddings().weight[token] = float("nan")
+    found = scorer(saved(tmp_path, broken, tiny.tokenizer).address("hf-causal", path="plain")).score(
+        SENTENCES
+    )
+    gaps = flags(found, "score not finite")
+    assert any(gaps) and not all(gaps)
+    assert np.isnan(found.logprob).tolist() == gaps

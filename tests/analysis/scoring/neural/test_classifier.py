@@ -1,0 +1,55 @@
+"""What a classifier says: the signed confidence of the ADC paper, and the margin."""
+
+import numpy as np
+import pytest
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring import scorer
+from tests.analysis.scoring.neural.conftest import SENTENCES, SMALL, peaked, saved, word_tokenizer
+
+torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
+transformers = pytest.importorskip("transformers")
+
+
+def classifier(folder, labels):
+    config = transformers.BertConfig(
+        **SMALL,
+        intermediate_size=48,
+        max_position_embeddings=64,
+        id2label=dict(enumerate(labels)),
+        label2id={label: place for place, label in enumerate(labels)},
+        num_labels=len(labels),
+    )
+    torch.manual_seed(20)
+    return saved(folder, peaked(transformers.BertForSequenceClassification(config)), word_tokenizer())
+
+
+def logits(tiny, sentence):
+    with torch.no_grad():
+        return tiny.model(**tiny.tokenizer(sentence, return_tensors="pt")).logits[0].double().numpy()
+
+
+def test_confidence_is_the_winning_probability_with_the_label_as_its_sign(tmp_path):
+    tiny = classifier(tmp_path, ["unacceptable", "acceptable"])
+    confidence = scorer(tiny.address("hf-classifier")).score(SENTENCES).logprob
+    margin = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
+    for sentence, sure, far in zip(SENTENCES, confidence, margin, strict=True):
+        bad, good = logits(tiny, sentence)
+        chance = np.exp(good) / (np.exp(good) + np.exp(bad))
+        assert far == pytest.approx(good - bad, abs=1e-4)
+        assert sure == pytest.approx(chance if chance >= 0.5 else chance - 1, abs=1e-5)
+    assert (np.abs(confidence) >= 0.5).all()
+
+
+def test_the_label_may_stand_first_and_is_found_by_its_name(tmp_path):
+    tiny = classifier(tmp_path, ["acceptable", "bad"])
+    first = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
+    other = scorer(tiny.address("hf-classifier", output="margin", label="bad")).score(SENTENCES).logprob
+    np.testing.assert_allclose(first, -other)
+
+
+def test_three_labels_and_unknown_ones_are_refused(tmp_path):
+    with pytest.raises(BadInput, match="3 labels"):
+        scorer(classifier(tmp_path / "a", ["a", "b", "c"]).address("hf-classifier"))
+    with pytest.raises(UnknownName, match="good"):
+        scorer(classifier(tmp_path / "b", ["no", "yes"]).address("hf-classifier", label="good"))

@@ -1,0 +1,86 @@
+"""Pseudo-log-likelihoods equal an explicit loop over masks; marks around a sentence are never scored."""
+
+import numpy as np
+import pytest
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring import scorer
+from analysis.scoring.base import FLAGS
+from analysis.scoring.neural.masked_copies import masked_copies
+from tests.analysis.scoring.neural.conftest import MASKED, SENTENCES
+
+torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
+
+
+def by_hand(tiny, sentence, method):
+    """One masked copy after the other, logits of the whole model."""
+    read = tiny.tokenizer(sentence)
+    ids, words, total = read["input_ids"], read.word_ids(), 0.0
+    for place, word in enumerate(words):
+        if word is None:
+            continue
+        copy = list(ids)
+        copy[place] = tiny.tokenizer.mask_token_id
+        for later in range(place + 1, len(ids)):
+            if method == "pll-l2r" and words[later] == word:
+                copy[later] = tiny.tokenizer.mask_token_id
+        with torch.no_grad():
+            logits = tiny.model(input_ids=torch.tensor([copy])).logits[0, place].double()
+        total += float(torch.log_softmax(logits, -1)[ids[place]])
+    return total
+
+
+@pytest.mark.parametrize("method", ["pll", "pll-l2r"])
+@pytest.mark.parametrize("name", MASKED)
+def test_every_architecture_is_scored_as_by_hand(masked, name, method):
+    tiny = masked(name)
+    model = scorer(tiny.address("hf-masked", method=method))
+    found = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(found, [by_hand(tiny, one, method) for one in SENTENCES], atol=1e-4)
+    assert model.why.startswith("head at the mask: ")
+
+
+def test_both_methods_agree_where_every_word_is_one_token():
+    ids, words = [[2, 7, 8, 9, 3]], [[None, 0, 1, 2, None]]
+    one, other = (masked_copies(ids, words, mask=4, method=method) for method in ("pll", "pll-l2r"))
+    assert one == other
+
+
+def test_a_copy_that_two_sentences_share_is_made_once():
+    ids, words = [[2, 7, 8, 3], [2, 7, 9, 3]], [[None, 0, 1, None]] * 2
+    made = masked_copies(ids, words, mask=4)
+    assert len(made.copies) == 4 and made.of == [[0, 1], [2, 3]]
+    made = masked_copies([[2, 7, 8, 3], [2, 7, 8, 3]], words, mask=4)
+    assert len(made.copies) == 2 and made.of == [[0, 1], [0, 1]]
+
+
+def test_order_and_company_do_not_change_a_score(masked):
+    model = scorer(masked("bert").address("hf-masked"))
+    alone = [float(model.score([one]).logprob[0]) for one in SENTENCES]
+    np.testing.assert_allclose(
+        model.score([*reversed(SENTENCES), *SENTENCES]).logprob, [*reversed(alone), *alone], atol=1e-5
+    )
+
+
+def test_a_cased_pair_under_an_uncased_tokenizer_is_flagged(masked):
+    found = scorer(masked("bert").address("hf-masked")).score(["Dogs sleep.", "dogs sleep.", "no dog"])
+    assert found.logprob[0] == found.logprob[1]
+    same = FLAGS["indistinguishable from another sentence"]
+    assert (found.flags & same > 0).tolist() == [True, True, False]
+    assert (found.flags & FLAGS["normalised by the tokenizer"] > 0).tolist() == [True, False, False]
+
+
+def test_unknown_signs_are_counted_and_empty_and_long_sentences_left_out(masked):
+    found = scorer(masked("bert").address("hf-masked")).score(["漢", "", "dogs " * 300, "dogs"])
+    assert found.n_unk.tolist()[0] == 1
+    assert np.isnan(found.logprob).tolist() == [False, True, True, False]
+
+
+def test_a_model_without_a_mask_says_which_kind_of_scorer_it_needs(causal):
+    with pytest.raises(BadInput, match="cannot be opened|no mask token"):
+        scorer(causal("gpt2").address("hf-masked"))
+
+
+def test_an_unknown_method_is_named(masked):
+    with pytest.raises(UnknownName, match="ppl"):
+        scorer(masked("bert").address("hf-masked", method="ppl"))
