@@ -3,7 +3,8 @@
 One trial per line. Where the task shows pairs: ``right sentence | other sentence | feedback``. Where it
 shows a set: ``best sentence | other | other``, without feedback. Where it shows
 one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
-or no. Feedback is shown after a practice trial. A table's columns pasted with tabs work too.
+or no. Feedback is shown after a practice trial. A table's columns pasted with tabs work too. A line whose
+first part is ``markup: inline`` has sentences in which a few tags keep their meaning, as in materials.
 """
 
 import re
@@ -11,13 +12,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.errors import BadInput
+from experiments.materials.markup import COLUMN, INLINE
 from judgments.tasks.base import Task
 
 RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORDS = {"yes": 1, "no": 0}
-PAIR_KEYS = {"options", "correct", "feedback", "language"}
-SENTENCE_KEYS = {"text", "correct", "feedback", "language"}
+MARKED = re.compile(rf"\s*{COLUMN}\s*[:=]\s*{INLINE}\s*[|\t]\s*", re.I)
+PAIR_KEYS = {"options", "correct", "feedback", "language", COLUMN}
+SENTENCE_KEYS = {"text", "correct", "feedback", "language", COLUMN}
 
 
 def checked_trials(rows: Sequence[Any], *, task: Task, kind: str) -> list[dict[str, Any]]:
@@ -36,6 +39,8 @@ def _checked_keys(row: Any, place: str, *, known: set[str], kind: str) -> None:
     for name in ("feedback", "language"):
         if not isinstance(row.get(name, ""), str):
             raise BadInput(f"{place} has a {name} that is no text.", remedy="Write words.")
+    if row.get(COLUMN) not in (None, "", INLINE):
+        raise BadInput(f"{place} has {COLUMN} {row[COLUMN]!r}.", remedy=f"Write {INLINE!r}, or leave it out.")
     if kind == "catch" and row.get("correct") is None:
         raise BadInput(f"{place} has no right answer.", remedy="A catch trial needs one.")
 
@@ -96,7 +101,12 @@ def _is_number(value: Any) -> bool:
 def trials_from_lines(text: str, *, task: Task, kind: str) -> list[dict[str, Any]]:
     """Read lines; the first that cannot be read is named."""
     read = {"pair": _pair_line, "sentence": _sentence_line, "set": _set_line}[task.shows]
-    rows = [read(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            mark = MARKED.match(line)
+            row = read(line[mark.end() :] if mark else line, number)
+            rows.append({**row, COLUMN: INLINE} if mark else row)
     return checked_trials(rows, task=task, kind=kind)
 
 
@@ -160,7 +170,7 @@ def _line(row: dict[str, Any], task: Task) -> str:
     parts = [*parts, row.get("feedback", "")]
     while parts and not parts[-1]:
         parts.pop()
-    return " | ".join(parts)
+    return " | ".join([f"{COLUMN}: {INLINE}", *parts] if row.get(COLUMN) == INLINE else parts)
 
 
 def _written(correct: Any, task: Task) -> str:

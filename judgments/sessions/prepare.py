@@ -129,9 +129,10 @@ def _text(sentence: Sentence, language: str) -> dict[str, Any]:
     return {**shown, "markup": True} if is_marked(sentence.attributes) else shown
 
 
-def _entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, str]:
+def _entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, Any]:
     """A sentence written in the study itself, which has no row."""
-    return {"sentence_id": "", "text": text, "language": payload.get("language") or language}
+    shown = {"sentence_id": "", "text": text, "language": payload.get("language") or language}
+    return {**shown, "markup": True} if is_marked(payload) else shown
 
 
 def _correct(shown: dict[str, Any], payload: dict[str, Any], *, is_first: bool | None) -> dict[str, Any]:

@@ -2,12 +2,17 @@
 
 import pytest
 
+from analysis.errors import BadInput
+from experiments.extras import checked_trials, lines_from_trials, trials_from_lines
 from experiments.intake import About, store_materials
+from experiments.lifecycle import open_study
+from experiments.lists import payload_of
 from experiments.materials.detect import read_materials
-from experiments.models import Sentence
+from experiments.models import Design, Sentence
 from judgments.models import Session, Trial
+from judgments.tasks.registry import shown_task
 from tests import cast
-from tests.judgments.screens.walk import action, consent, hidden
+from tests.judgments.screens.walk import action, consent, hidden, onward
 
 pytestmark = pytest.mark.django_db
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -44,6 +49,44 @@ def test_tags_in_a_sentence_that_says_nothing_are_shown_as_typed(client):
     marked_study(bad="<b>bold</b>")
     html = client.get(consent(client, "/take/agreement/")).content.decode()
     assert "&lt;b&gt;bold&lt;/b&gt;" in html
+
+
+PAIR_LINES = {
+    "practice": "markup: inline | <em>Cats</em> sleep. | <em>Cats</em> sleeps. | Right: <b>plural</b>.",
+    "catch_trials": "<em>Dogs</em> bark. | Bark dogs.",
+}
+
+
+def test_a_studys_own_sentences_carry_markup_where_their_line_says_so(client):
+    task = shown_task("forced_choice")
+    extras = {name: trials_from_lines(line, task=task, kind="catch") for name, line in PAIR_LINES.items()}
+    study = cast.draft("agreement", **extras)
+    Design.objects.create(experiment=study, n_lists=2)
+    open_study(study, cast.ada())
+    address = consent(client, "/take/agreement/")
+    onward(client, address)
+    html = client.get(address).content.decode()
+    assert "<em>Cats</em> sleep.</span>" in html and "<em>Cats</em> sleeps.</span>" in html
+    token = address.strip("/").split("/")[-1]
+    trials = client.get(f"/api/v1/sessions/{token}/plan/").json()["trials"]
+    options = [one for trial in trials for one in trial["options"]]
+    assert {one["text"] for one in options if "nodes" in one} == {"Cats sleep.", "Cats sleeps."}
+    assert "<em>Dogs</em> bark." in {one["text"] for one in options if "nodes" not in one}
+    assert [lines_from_trials(rows, task=task) for rows in extras.values()] == list(PAIR_LINES.values())
+
+
+@pytest.mark.parametrize("name", ["likert", "best_worst"])
+def test_lines_of_other_tasks_carry_markup_too_and_come_back_as_they_were(name):
+    task = shown_task(name)
+    line = "markup: inline | <i>a</i> | " + ("6-7" if name == "likert" else "b | c")
+    (row,) = trials_from_lines(line, task=task, kind="practice")
+    assert row["markup"] == "inline" and payload_of(row)["markup"] == "inline"
+    assert lines_from_trials([row], task=task) == line
+
+
+def test_another_word_for_markup_is_refused():
+    with pytest.raises(BadInput, match="markup 'html'"):
+        checked_trials([{"text": "x", "markup": "html"}], task=shown_task("likert"), kind="practice")
 
 
 def test_a_script_in_a_marked_sentence_is_text(client):
