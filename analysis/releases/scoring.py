@@ -209,7 +209,11 @@ def _values(
     """The measure of each sentence; NaN where the method has nothing to say about it."""
     if run.method in MEASURES:
         return measure(
-            run.method, found.logprob, n_tokens=found.n_tokens, unigram_logprob=found.unigram_logprob
+            run.method,
+            found.logprob,
+            n_tokens=found.n_tokens,
+            unigram_logprob=found.unigram_logprob,
+            n_chars=found.n_chars,
         )
     if run.method not in PREFIX_METHODS or run.model.startswith("csv:"):
         return found.logprob  # given as such: a classifier's scores, or words after prefixes scored elsewhere

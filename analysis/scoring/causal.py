@@ -93,8 +93,16 @@ class CausalScorer:
             flags,
             None,
             found if tokens else None,
-            read.spans if tokens else None,
+            self._spans(read) if tokens and read.spans is not None else None,
         )
+
+    def _spans(self, read: Encoded) -> list[list[tuple[int, int]]]:
+        """The characters of each token that has a probability; the end stands for none."""
+        first = 0 if self.start is not None else 1
+        return [
+            [*spans[first:], *([(len(sentence), len(sentence))] if self.end is not None else [])]
+            for sentence, spans in zip(read.sentences, read.spans or [], strict=True)
+        ]
 
     def _encode(self, sentences: Sequence[str]) -> Encoded:
         marks = (self.start is not None) + (self.end is not None)

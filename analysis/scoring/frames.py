@@ -38,7 +38,7 @@ def score_sentences(
     sentences : DataFrame
         Needs ``sentence_id`` and ``sentence``.
     methods : sequence of str
-        Measures: ``lp``, ``meanlp``, ``penlp``, ``normlp``, ``slor``.
+        Measures: ``lp``, ``meanlp``, ``penlp``, ``sllnlp``, ``charlp``, ``normlp``, ``slor``.
     name : str
         What the model is called; columns are called ``name:method``. By default the file's name.
     progress : callable, optional
@@ -65,7 +65,11 @@ def score_sentences(
     )
     columns = {
         f"{label}:{method.lower()}": measure(
-            method, found.logprob, n_tokens=found.n_tokens, unigram_logprob=found.unigram_logprob
+            method,
+            found.logprob,
+            n_tokens=found.n_tokens,
+            unigram_logprob=found.unigram_logprob,
+            n_chars=found.n_chars,
         )
         for method in methods
     }

@@ -9,6 +9,7 @@ from analysis.errors import BadInput, UnknownName
 
 Floats = npt.NDArray[np.float64]
 ALPHA = 0.8
+SUBLINEAR = 0.5
 
 
 def lp(logprob: npt.ArrayLike) -> Floats:
@@ -75,6 +76,58 @@ def pen_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike, *, alpha: float = AL
     return lp(logprob) / ((5.0 + _positive(n_tokens)) / 6.0) ** alpha
 
 
+def slln_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike, *, alpha: float = SUBLINEAR) -> Floats:
+    """Divide the log probability by a power of the length below 1.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_tokens : array-like of int
+        Tokens of each sentence without boundary marks.
+    alpha : float
+        The power: 0 gives LP, 1 gives MeanLP.
+
+    Returns
+    -------
+    ndarray of float
+        SLLN-LP = log p / n^α; NaN for a sentence without tokens.
+
+    References
+    ----------
+    Liu et al. (2024), ZhoBLiMP, arXiv 2411.06096, for the idea; the power is stated with every score.
+
+    Examples
+    --------
+    >>> slln_lp([-30.0], [9]).tolist()
+    [-10.0]
+    """
+    return lp(logprob) / _positive(n_tokens) ** alpha
+
+
+def char_lp(logprob: npt.ArrayLike, n_chars: npt.ArrayLike) -> Floats:
+    """Divide the log probability by the number of characters, which no tokenizer decides.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_chars : array-like of int
+        Characters (code points) of each sentence.
+
+    Returns
+    -------
+    ndarray of float
+        log p / characters; NaN for an empty sentence.
+
+    Examples
+    --------
+    >>> char_lp([-30.0], [60]).tolist()
+    [-0.5]
+    """
+    return lp(logprob) / _positive(n_chars)
+
+
 def norm_lp(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike) -> Floats:
     """Divide the log probability by that of the words alone.
 
@@ -128,13 +181,16 @@ def slor(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike, n_tokens: npt.A
     return (lp(logprob) - np.array(unigram_logprob, dtype=np.float64)) / _positive(n_tokens)
 
 
-MEASURES: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
-    "lp": lambda logprob, words, n: lp(logprob),
-    "meanlp": lambda logprob, words, n: mean_lp(logprob, n),
-    "penlp": lambda logprob, words, n: pen_lp(logprob, n),
-    "normlp": lambda logprob, words, n: norm_lp(logprob, words),
-    "slor": lambda logprob, words, n: slor(logprob, words, n),
+MEASURES: dict[str, Callable[[Floats, Floats, Floats, Floats], Floats]] = {
+    "lp": lambda logprob, words, n, chars: lp(logprob),
+    "meanlp": lambda logprob, words, n, chars: mean_lp(logprob, n),
+    "penlp": lambda logprob, words, n, chars: pen_lp(logprob, n),
+    "sllnlp": lambda logprob, words, n, chars: slln_lp(logprob, n),
+    "charlp": lambda logprob, words, n, chars: char_lp(logprob, chars),
+    "normlp": lambda logprob, words, n, chars: norm_lp(logprob, words),
+    "slor": lambda logprob, words, n, chars: slor(logprob, words, n),
 }
+NEEDS_CHARACTERS = ("charlp",)
 NEEDS_UNIGRAM = ("normlp", "slor")
 
 
@@ -167,12 +223,13 @@ def measure(
     *,
     n_tokens: npt.ArrayLike,
     unigram_logprob: npt.ArrayLike | None = None,
+    n_chars: npt.ArrayLike | None = None,
 ) -> Floats:
     """Compute a measure by its name.
 
     Parameters
     ----------
-    name : {"lp", "meanlp", "penlp", "normlp", "slor"}
+    name : {"lp", "meanlp", "penlp", "sllnlp", "charlp", "normlp", "slor"}
         The measure, in any case.
     logprob : array-like of float
         Natural log probability of each sentence.
@@ -180,6 +237,8 @@ def measure(
         Tokens of each sentence without boundary marks.
     unigram_logprob : array-like of float, optional
         Needed for ``normlp`` and ``slor``.
+    n_chars : array-like of int, optional
+        Characters of each sentence; needed for ``charlp``.
 
     Returns
     -------
@@ -191,14 +250,17 @@ def measure(
     UnknownName
         If there is no such measure.
     BadInput
-        If the measure needs unigram probabilities that the model does not give.
+        If the measure needs unigram probabilities, or counts of characters, that are not there.
     """
     key = check_method(name)
     if key in NEEDS_UNIGRAM and unigram_logprob is None:
         raise BadInput(f"{name} needs the words' own probabilities, which this model does not give.")
+    if key in NEEDS_CHARACTERS and n_chars is None:
+        raise BadInput(f"{name} needs the number of characters of each sentence, which is not given.")
     values = np.array(logprob, dtype=np.float64)
+    chars = values if n_chars is None else np.array(n_chars, dtype=np.float64)
     words = values if unigram_logprob is None else np.array(unigram_logprob, dtype=np.float64)
-    return MEASURES[key](values, words, np.array(n_tokens, dtype=np.float64))
+    return MEASURES[key](values, words, np.array(n_tokens, dtype=np.float64), chars)
 
 
 def _positive(n_tokens: npt.ArrayLike) -> Floats:

@@ -24,7 +24,8 @@ def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str])
     Parameters
     ----------
     scorer : Scorer
-        One that gives each token's probability and says how it cuts sentences, such as an n-gram model.
+        One that gives each token's probability and says how it cuts sentences, as n-gram models do, or which
+        characters each token stands for, as causal models do.
     prefixes, words : sequences of str
         What stands before, and the critical word, cut into tokens as the scorer does.
 
@@ -41,8 +42,12 @@ def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str])
 
     Notes
     -----
-    Nothing after the word enters, nor does the end of the sentence.
+    Nothing after the word enters, nor does the end of the sentence. Prefix and word are cut into tokens
+    together; a causal model's token that begins before the word, such as the space in front of it, counts with
+    the word.
     """
+    if "conditional" in scorer.capabilities:
+        return _by_characters(scorer, prefixes, words)
     if "tokens" not in scorer.capabilities or not isinstance(scorer, CutsTokens):
         raise BadInput(
             "this model does not give the probability of a word after a prefix.",
@@ -56,6 +61,20 @@ def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str])
         before, every = cut(prefix), cut(text)
         if before and len(every) > len(before) and every[: len(before)] == before:
             values[place] = float(logprobs[len(before) : len(every)].sum())
+    return values
+
+
+def _by_characters(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Sum over the tokens that reach into the word."""
+    starts = [prefix.strip() for prefix in prefixes]
+    texts = [f"{start} {word.strip()}" for start, word in zip(starts, words, strict=True)]
+    found = scorer.score(texts, tokens=True)
+    values = np.full(len(texts), np.nan)
+    rows = zip(starts, texts, found.token_logprobs or [], found.spans or [], strict=True)
+    for place, (start, text, logprobs, spans) in enumerate(rows):
+        inside = [k for k, (_, end) in enumerate(spans) if end > len(start) + 1 and spans[k][0] < len(text)]
+        if start and inside and len(logprobs) == len(spans):
+            values[place] = float(logprobs[inside].sum())
     return values
 
 

@@ -29,7 +29,8 @@ class Command(ContractCommand):
     """Score sentences; the files appear complete or not at all."""
 
     help = (
-        "Score every sentence with a model: arpa:PATH (an n-gram model) or csv:PATH (scores computed "
+        "Score every sentence with a model: arpa:PATH (an n-gram model), hf-causal:, hf-masked: or "
+        "hf-classifier: with a name of the hub or a folder, openai:URL#MODEL, or csv:PATH (scores computed "
         "elsewhere). Writes sentence_id and one column per method, and beside it a .spec.json that says how."
     )
     example = (
@@ -50,7 +51,8 @@ class Command(ContractCommand):
             nargs="+",
             default=["lp"],
             metavar="METHOD",
-            help="lp, meanlp, penlp, normlp, slor; one_prefix and two_prefix with n-gram models",
+            help="lp, meanlp, penlp, sllnlp, charlp, normlp, slor; one_prefix and two_prefix with n-gram and "
+            "causal models",
         )
         parser.add_argument(
             "--pairs", metavar="FILE", help="for the prefix methods: pairs with BLiMP's fields (pairs.jsonl)"
@@ -125,6 +127,10 @@ class Command(ContractCommand):
         if summary["missing_sentence_ids"]:
             some = ", ".join(summary["missing_sentence_ids"][:5])
             self.stderr.write(f"no score for {len(summary['missing_sentence_ids'])} sentences: {some}")
+        for name, n in summary["flags"].items():
+            self.stderr.write(f"{n} sentences: {name}")
+        if summary["path"]:
+            self.stderr.write(f"way through the model: {summary['path']}")
         share = summary["unknown_tokens"] / max(summary["tokens"], 1)
         if share > MANY_UNKNOWN:
             self.stderr.write(

@@ -8,6 +8,7 @@ import pytest
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring import scorer
 from analysis.scoring.base import FLAGS
+from analysis.scoring.regions import word_logprobs
 from tests.analysis.scoring.neural.conftest import CAUSAL, SENTENCES, saved
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -203,3 +204,18 @@ def test_weights_that_are_not_numbers_leave_named_gaps(causal, tmp_path):
     gaps = flags(found, "score not finite")
     assert any(gaps) and not all(gaps)
     assert np.isnan(found.logprob).tolist() == gaps
+
+
+def test_the_probability_of_a_word_after_a_prefix_is_that_of_its_tokens(causal):
+    tiny = causal("gpt2")
+    model = scorer(tiny.address("hf-causal"))
+    [found, gone] = word_logprobs(model, ["The cat near the dogs", ""], ["sleeps", "sleeps"])
+    prefix, whole = by_hand(tiny, "The cat near the dogs"), by_hand(tiny, "The cat near the dogs sleeps")
+    assert found == pytest.approx(whole - prefix, abs=1e-4)
+    assert np.isnan(gone)
+    without = scorer(tiny.address("hf-causal", bos="none"))
+    assert word_logprobs(without, ["The cat near the dogs"], ["sleeps"])[0] == pytest.approx(
+        by_hand(tiny, "The cat near the dogs sleeps", start=())
+        - by_hand(tiny, "The cat near the dogs", start=()),
+        abs=1e-4,
+    )
