@@ -15,7 +15,7 @@ from experiments.models import Experiment, MaterialSet
 from experiments.pages.forms import language_field
 from experiments.questions import lines_from_questions, questions_from_lines
 from experiments.quiz import lines_from_quiz, quiz_from_lines
-from judgments.tasks.base import Task
+from judgments.tasks.base import Parameter, Task
 from judgments.tasks.registry import shown_task
 
 FROZEN_WITH_OPENING = ("materials",)
@@ -192,7 +192,7 @@ class ParametersForm(forms.Form):
         super().__init__(data, initial=initial, prefix="task")
         self.task = task
         for parameter in task.parameters:
-            self.fields[parameter.name] = _field_for(parameter.default)
+            self.fields[parameter.name] = _field_for(parameter)
             self.fields[parameter.name].label = parameter.name.replace("_", " ").capitalize()
             self.fields[parameter.name].help_text = parameter.meaning
             self.fields[parameter.name].remark = ""
@@ -221,7 +221,10 @@ def _shown(value: Any) -> Any:
     return "\n".join(str(one) for one in value) if isinstance(value, list | tuple) else value
 
 
-def _field_for(default: Any) -> forms.Field:
+def _field_for(parameter: Parameter) -> forms.Field:
+    if parameter.choices:
+        return forms.ChoiceField(choices=parameter.choices)
+    default = parameter.default
     if isinstance(default, bool):
         return forms.BooleanField(required=False)
     if isinstance(default, int):
