@@ -5,6 +5,7 @@ from analysis.scoring.base import Maker, Scorer, Scores, Spec, open_scorer
 from analysis.scoring.causal import CausalScorer
 from analysis.scoring.classifier import ClassifierScorer
 from analysis.scoring.frames import ScoredSentences, score_sentences
+from analysis.scoring.lstm import LSTMScorer
 from analysis.scoring.masked import MaskedScorer
 from analysis.scoring.served import ServedScorer
 from analysis.scoring.tables import TableScorer
@@ -15,6 +16,7 @@ BUILT_IN: dict[str, Maker] = {
     "hf-causal": CausalScorer,
     "hf-masked": MaskedScorer,
     "hf-classifier": ClassifierScorer,
+    "lstm": LSTMScorer,
     "openai": ServedScorer,
 }
 

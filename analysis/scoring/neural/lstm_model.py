@@ -1,0 +1,150 @@
+"""A recurrent language model of our own, with the names of weights that PyTorch's word_language_model has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from analysis.errors import BadInput
+from analysis.scoring.neural.causal_paths import Plain
+
+BATCH_TOKENS = 2048  # a recurrent step is fast only when many sentences take it together
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a model: rows of the vocabulary, width of embeddings, width of states, layers."""
+
+    vocabulary: int
+    width: int
+    hidden: int
+    layers: int
+    tied: bool = True
+
+
+class LSTMModel(nn.Module):  # type: ignore[misc,unused-ignore]
+    """Embedding, LSTM, linear map to the vocabulary; tied when widths agree and the shape says so.
+
+    The weights are called ``encoder``, ``rnn`` and ``decoder``, as in Gulordava et al. (2018).
+    """
+
+    def __init__(self, shape: Shape, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.shape = shape
+        self.drop = nn.Dropout(dropout)
+        self.encoder = nn.Embedding(shape.vocabulary, shape.width)
+        between = dropout if shape.layers > 1 else 0.0
+        self.rnn = nn.LSTM(shape.width, shape.hidden, shape.layers, dropout=between, batch_first=True)
+        self.decoder = nn.Linear(shape.hidden, shape.vocabulary)
+        nn.init.uniform_(self.encoder.weight, -0.1, 0.1)
+        nn.init.uniform_(self.decoder.weight, -0.1, 0.1)
+        nn.init.zeros_(self.decoder.bias)
+        if shape.tied and shape.width == shape.hidden:
+            self.decoder.weight = self.encoder.weight
+
+    def states(self, input_ids: torch.Tensor) -> torch.Tensor:
+        """States of the last layer after each token; a row starts from zeros."""
+        out, _ = self.rnn(self.drop(self.encoder(input_ids)))
+        kept: torch.Tensor = self.drop(out)
+        return kept
+
+    def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+        """Logits of the next token after each token."""
+        logits: torch.Tensor = self.decoder(self.states(input_ids))
+        return logits
+
+    def get_output_embeddings(self) -> nn.Linear:
+        """The head, under the name that transformers has for it."""
+        return self.decoder
+
+
+class Recurrent(Plain):
+    """Batches of like length through the LSTM; what is padded on the right is never read."""
+
+    name = "recurrent"
+
+    def __init__(self, model: LSTMModel, *, budget: int = BATCH_TOKENS) -> None:
+        super().__init__(model, budget=budget)
+
+    def _hidden(self, **inputs: torch.Tensor) -> torch.Tensor:
+        states: torch.Tensor = self.model.states(inputs["input_ids"])
+        return states
+
+
+def read_shape(state: Mapping[str, Any], *, file: str) -> Shape:
+    """Read a model's sizes off its weights.
+
+    Parameters
+    ----------
+    state : mapping of str to tensor
+        Weights by name.
+    file : str
+        Where they come from, for the error.
+
+    Returns
+    -------
+    Shape
+
+    Raises
+    ------
+    BadInput
+        If weights are absent, too many, or of sizes that do not fit together.
+    """
+    first = ("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "decoder.weight", "decoder.bias")
+    missing = [name for name in first if name not in state]
+    if missing:
+        raise BadInput(
+            f"the weights {', '.join(missing)} are missing; it holds {', '.join(list(state)[:6]) or 'none'}.",
+            file=file,
+            remedy="An LSTM's state has encoder, rnn and decoder, as word_language_model saves them.",
+        )
+    layers = sum(name.startswith("rnn.weight_ih_l") for name in state)
+    vocabulary, width = state["encoder.weight"].shape
+    hidden = state["rnn.weight_hh_l0"].shape[1]
+    if state["rnn.weight_hh_l0"].shape[0] != 4 * hidden:
+        raise BadInput("the recurrent layer is no LSTM.", file=file, remedy="GRU and plain RNN are not read.")
+    return Shape(vocabulary, width, hidden, layers, tied=False)
+
+
+def load_weights(path: str) -> LSTMModel:
+    """Load a model from a file of weights, never running code that the file may contain.
+
+    Parameters
+    ----------
+    path : str
+        ``model.pt``: a state dictionary.
+
+    Returns
+    -------
+    LSTMModel
+        In evaluation mode, float32.
+
+    Raises
+    ------
+    BadInput
+        If the file is a pickled module, broken, or its weights do not make an LSTM.
+    """
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise BadInput("there is no such file.", file=path) from error
+    except Exception as error:  # the pickle reader raises whatever the bytes lead it to
+        raise BadInput(
+            "it is no plain file of weights: a whole pickled model, or a broken file.",
+            file=path,
+            remedy='Where you trust its source, convert it once: python -c "import torch; '
+            "m = torch.load('model.pt', map_location='cpu', weights_only=False); "
+            "torch.save(m.state_dict(), 'model.pt')\".",
+        ) from error
+    if not isinstance(state, Mapping):
+        raise BadInput(f"it holds a {type(state).__name__}, not weights by name.", file=path)
+    model = LSTMModel(read_shape(state, file=path))
+    try:
+        model.load_state_dict(dict(state))
+    except RuntimeError as error:
+        said = " ".join(str(error).split())[:300]
+        raise BadInput(f"the weights do not fit together: {said}", file=path) from error
+    model.float().eval()
+    return model
