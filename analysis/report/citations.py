@@ -5,14 +5,14 @@ from typing import Any
 from analysis.rows import RATING_TASKS
 
 WORKS = {
-    "blimp": "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F. & Bowman, S. R. (2020). "
-    "BLiMP: The Benchmark of Linguistic Minimal Pairs for English. Transactions of the Association for "
-    "Computational Linguistics 8, 377–392. https://doi.org/10.1162/tacl_a_00321",
+    "blimp": "Warstadt, A., Parrish, A., Liu, H., Mohananey, A., Peng, W., Wang, S.-F. & Bowman, S. R. "
+    "(2020). BLiMP: The Benchmark of Linguistic Minimal Pairs for English. Transactions of the Association "
+    "for Computational Linguistics 8, 377–392. https://doi.org/10.1162/tacl_a_00321",
     "climp": "Xiang, B., Yang, C., Li, Y., Warstadt, A. & Kann, K. (2021). CLiMP: A Benchmark for Chinese "
     "Language Model Evaluation. Proceedings of EACL 2021, 2784–2790. "
     "https://doi.org/10.18653/v1/2021.eacl-main.242",
-    "wilson": "Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial proportion. "
-    "Statistical Science 16(2), 101–133. https://doi.org/10.1214/ss/1009213286",
+    "wilson": "Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Interval estimation for a binomial "
+    "proportion. Statistical Science 16(2), 101–133. https://doi.org/10.1214/ss/1009213286",
     "cluster": "Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1(2), 386–411. "
     "https://doi.org/10.1214/07-AOAS122",
     "z": "Schütze, C. T. & Sprouse, J. (2013). Judgment data. In R. J. Podesva & D. Sharma (eds), Research "
@@ -24,17 +24,18 @@ WORKS = {
     "https://doi.org/10.1348/000711006X126600",
     "icc": "McGraw, K. O. & Wong, S. P. (1996). Forming inferences about some intraclass correlation "
     "coefficients. Psychological Methods 1(1), 30–46. https://doi.org/10.1037/1082-989X.1.1.30",
-    "jackknife": "Kott, P. S. (2001). The delete-a-group jackknife. Journal of Official Statistics 17(4), 521–526.",
+    "jackknife": "Kott, P. S. (2001). The delete-a-group jackknife. Journal of Official Statistics 17(4), "
+    "521–526.",
     "five": "Sprouse, J., Schütze, C. T. & Almeida, D. (2013). A comparison of informal and formal "
     "acceptability judgments using a random sample from Linguistic Inquiry 2001–2010. Lingua 134, 219–248. "
     "https://doi.org/10.1016/j.lingua.2013.07.002",
-    "bayes": "Rouder, J. N., Speckman, P. L., Sun, D., Morey, R. D. & Iverson, G. (2009). Bayesian t tests for "
-    "accepting and rejecting the null hypothesis. Psychonomic Bulletin & Review 16(2), 225–237. "
+    "bayes": "Rouder, J. N., Speckman, P. L., Sun, D., Morey, R. D. & Iverson, G. (2009). Bayesian t tests "
+    "for accepting and rejecting the null hypothesis. Psychonomic Bulletin & Review 16(2), 225–237. "
     "https://doi.org/10.3758/PBR.16.2.225",
-    "lme4": "Bates, D., Mächler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using "
-    "lme4. Journal of Statistical Software 67(1), 1–48. https://doi.org/10.18637/jss.v067.i01",
-    "satterthwaite": "Kuznetsova, A., Brockhoff, P. B. & Christensen, R. H. B. (2017). lmerTest package: Tests "
-    "in linear mixed effects models. Journal of Statistical Software 82(13), 1–26. "
+    "lme4": "Bates, D., Mächler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models "
+    "using lme4. Journal of Statistical Software 67(1), 1–48. https://doi.org/10.18637/jss.v067.i01",
+    "satterthwaite": "Kuznetsova, A., Brockhoff, P. B. & Christensen, R. H. B. (2017). lmerTest package: "
+    "Tests in linear mixed effects models. Journal of Statistical Software 82(13), 1–26. "
     "https://doi.org/10.18637/jss.v082.i13",
     "holm": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
     "of Statistics 6(2), 65–70. https://www.jstor.org/stable/4615733",

@@ -86,8 +86,8 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
         ("Participants", "Contrasts", "Powered"),
         [(count(row["n"]), count(row["phenomena"]), share(row["share_powered"])) for row in found["sizes"]],
         note=f"Test: {test}, {found['conventions']['criterion']}. The power of the study itself, computed "
-        "from its own result, repeats the p value and is not given (Hoenig & Heisey 2001); what the study could "
-        "tell stands in its confidence intervals.",
+        "from its own result, repeats the p value and is not given (Hoenig & Heisey 2001); what the study "
+        "could tell stands in its confidence intervals.",
     )
     drawn = [one for one in figures if one.name == "power-share"]
     return Section("power", title, [Paragraph(f"{said}.{few}"), table, *drawn])
@@ -109,9 +109,9 @@ def _contrasts(found: dict[str, Any], numbers: dict[str, Any]) -> Table:
         else f"Difference: acceptable minus unacceptable ({unit})"
     )
     note = (
-        f"{said}. p: two-tailed, {_methods(found, 'two_tailed')}; BF₁₀: {_methods(found, 'bayes_factor')}; mixed: "
-        f"{_methods(found, 'mixed_model')}. Holds in: analyses of five whose criterion is met in the expected "
-        "direction."
+        f"{said}. p: two-tailed, {_methods(found, 'two_tailed')}; BF₁₀: {_methods(found, 'bayes_factor')}; "
+        f"mixed: {_methods(found, 'mixed_model')}. Holds in: analyses of five whose criterion is met in the "
+        "expected direction."
     )
     return Table(f"The five analyses by {by}", head, rows, note=note)
 

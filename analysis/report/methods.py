@@ -33,8 +33,8 @@ SHOWN = {
     "forced_choice": "chose between the two members of each minimal pair",
     "yes_no": "judged each sentence as acceptable or not",
     "likert": "rated each sentence on a scale",
-    "magnitude_estimation": "estimated the acceptability of each sentence as a number relative to a reference "
-    "sentence",
+    "magnitude_estimation": "estimated the acceptability of each sentence as a number relative to a "
+    "reference sentence",
     "slider": "rated each sentence on a slider",
     "best_worst": "named the best and the worst sentence of each small set",
 }
@@ -59,9 +59,11 @@ def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]
     third = " ".join(
         filter(None, [agreement_words(numbers), reliability_words(numbers), effects_words(numbers)])
     )
-    made = f"All numbers were computed with Obelus {released.study['software']['Obelus']} (seed "
-    return [first, second, third, f"{made}{released.options['seed']}) and are reproduced by its replication "
-            "package."]  # fmt: skip
+    with_what = f"Obelus {released.study['software']['Obelus']}, seed {released.options['seed']}"
+    made = (
+        f"All numbers were computed with {with_what}; the replication package gives them again from the data."
+    )
+    return [text for text in (first, second, third, made) if text]
 
 
 def agreement_words(numbers: dict[str, Any]) -> str:
@@ -97,7 +99,9 @@ def inclusion_words(numbers: dict[str, Any]) -> str:
     short = [row["paradigm"] for row in rows if row["status"] == "insufficient_items"]
     rejected = [row["paradigm"] for row in rows if row["status"] == "rejected"]
     judged = len(rows) - len(short)
-    said = f"Of {plural(judged, 'paradigm')}, {found['overall']['included']} met the inclusion criterion."
+    included = found["overall"]["included"]
+    of = f"All {judged}" if included == judged > 1 else f"Of {plural(judged, 'paradigm')}, {included}"
+    said = f"{of}{' paradigms' if included == judged > 1 else ''} met the inclusion criterion."
     if rejected and len(rejected) <= 4:
         said = f"{said[:-1]}; {listed([named(name) for name in rejected])} did not."
     if short and len(short) <= 4:
@@ -168,6 +172,8 @@ def effects_words(numbers: dict[str, Any]) -> str:
 
 def _of(rate: dict[str, Any], total: int) -> str:
     """Give how many hold, of how many."""
+    if rate["converges"] == total:
+        return f"all {total}"
     return f"{rate['converges']} of {'the ' if rate['estimable'] < total else ''}{rate['estimable']}"
 
 
@@ -198,8 +204,8 @@ def _participants(released: Released, numbers: dict[str, Any]) -> str:
     first, last = (str(study["answered"][end])[:10] for end in ("first", "last"))
     when = "" if not first else f" on {first}" if first == last else f" between {first} and {last}"
     simulated = study["simulated"]
-    if simulated and simulated == counts["participants"]:
-        who = f"{count(simulated)} simulated participants"
+    if simulated and simulated >= counts["participants"]:  # some may have withdrawn since
+        who = f"{count(counts['participants'])} simulated participants"
     else:
         who = plural(counts["participants"], "participant")
         who += f" ({count(simulated)} of them simulated)" if simulated else ""
@@ -208,6 +214,8 @@ def _participants(released: Released, numbers: dict[str, Any]) -> str:
     sittings = counts["sessions"]
     in_sittings = f" in {count(sittings)} sessions" if sittings != counts["participants"] else ""
     doing = SHOWN.get(released.manifest["task"], "judged the sentences")
+    points = numbers["conditions"].get("points")
+    doing += f" from {points[0]} to {points[-1]}" if points else ""
     said = f"{who}{via} {doing}{when}, giving {count(counts['target_trials'])} judgments{in_sittings}."
     return said[0].upper() + said[1:]
 
@@ -248,20 +256,25 @@ def _exclusions(released: Released, numbers: dict[str, Any]) -> str:
     if len(flow) < 2:
         return "No judgment was excluded."
     reasons = {step["name"]: reason_of(step) for step in released.steps}
-    steps = [
-        f"{reasons[row['step']]} ({plural(row['participants_removed'], 'participant')}, "
-        f"{plural(row['sessions_removed'], 'session')}, {plural(row['judgments_removed'], 'judgment')})"
-        for row in flow[1:]
-    ]
+    steps = [f"{reasons[row['step']]} ({_removed(row)})" for row in flow[1:]]
     last = flow[-1]
     plan = released.manifest["plan"]
     fixed = ", fixed before the first response" if plan["locked_before_first_response"] else ""
     order = ", applied in this order" if len(steps) > 1 else ""
     named_so = "Criteria of exclusion were" if len(steps) > 1 else "The criterion of exclusion was"
     return (
-        f"{named_so}{fixed}{order}: {'; '.join(steps)}. This left {plural(last['judgments_left'], 'judgment')} "
-        f"by {plural(last['participants_left'], 'participant')}."
+        f"{named_so}{fixed}{order}: {'; '.join(steps)}. This left "
+        f"{plural(last['judgments_left'], 'judgment')} by {plural(last['participants_left'], 'participant')}."
     )
+
+
+def _removed(row: dict[str, Any]) -> str:
+    told = [
+        plural(row[f"{unit}s_removed"], unit)
+        for unit in ("participant", "session", "judgment")
+        if row[f"{unit}s_removed"]
+    ]
+    return ", ".join(told) or "none"
 
 
 def reason_of(step: dict[str, Any]) -> str:
@@ -281,7 +294,7 @@ def _analysis(numbers: dict[str, Any]) -> str:
     if rule:
         text = RULES.get(rule, f"paradigms were included by the rule {rule} (right pairs of pairs, or share)")
         words.append(f"For inclusion, {text}.")
-    if "refused" not in numbers["agreement"]:
+    if agreement_words(numbers):
         words.append(
             "Confidence intervals of agreement are percentile intervals of a bootstrap over participants."
         )

@@ -60,7 +60,12 @@ def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tup
     """Say how far people agree with the expected labels; the second part is for the appendix."""
     found = numbers["agreement"]
     if "refused" in found or found["overall"]["individual_agreement"] is None:
-        why = found.get("refused") or "no item has an expected label that a participant could agree with."
+        nobody = (
+            "nobody rated both sides of an item, so no rating can agree with the expected order; the "
+            "contrasts below compare means instead."
+        )
+        has_sides = numbers["task"] in RATING_TASKS and numbers["effects"].get("analyses")
+        why = found.get("refused") or (nobody if has_sides else "no item has an expected label.")
         return Section("agreement", "Agreement", [Paragraph(f"Not estimable: {why}")]), []
     rows = [_agreement_row("All paradigms", found["overall"])]
     if found["rule"]:
@@ -74,9 +79,9 @@ def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tup
             "Agreement with the expected labels",
             AGREEMENT_HEAD,
             rows,
-            note="Individual: mean of item shares; its interval resamples participants. Pooled over all judgments, "
-            f"individual agreement is {share(pooled)}. Items with fewer than {found['conventions']['n_min']} "
-            "judgments are left out.",
+            note="Individual: mean of item shares; its interval resamples participants. Pooled over all "
+            f"judgments, individual agreement is {share(pooled)}. Items with fewer than "
+            f"{found['conventions']['n_min']} judgments are left out.",
         ),
     ]
     table = _paradigms(found)
@@ -106,12 +111,11 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
         for row in found["coefficients"]
         if row["value"] is not None
     ]
-    rows += [
-        (one["form"], decimal(one["value"]), f"of a mean of k ratings {ends(one['ci_low'], one['ci_high'])}"
-         if "k)" in one["form"] else f"of one rating {ends(one['ci_low'], one['ci_high'])}")
-        for one in found["icc"]["forms"]
-        if one["value"] is not None
-    ]  # fmt: skip
+    for one in found["icc"]["forms"]:
+        if one["value"] is not None:
+            of = "mean of k ratings" if one["form"].endswith("k)") else "one rating"
+            interval = f", 95 % CI {ends(one['ci_low'], one['ci_high'])}" if one["ci_low"] is not None else ""
+            rows.append((one["form"], decimal(one["value"]), f"{of}{interval}"))
     left = [row for row in found["coefficients"] if row["value"] is None]
     reasons = sorted({row["reason"] for row in left if row["reason"]})
     note = f"Not estimable here: {'; '.join(reasons)}." if reasons else ""
@@ -128,11 +132,12 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
         for row in found["split_half"]
         if row["spearman_brown"] is not None
     ]
+    if not rows and not halves:
+        return Section("reliability", "Reliability", [Paragraph(note or "Not estimable.")])
+    title = "Agreement of annotators with each other"
     blocks: list[Block] = [
-        Paragraph(reliability_words(numbers)),
-        Table(
-            "Agreement of annotators with each other", ("Measure", "Value", "Of"), rows, frozenset({2}), note
-        ),
+        *([Paragraph(said)] if (said := reliability_words(numbers)) else []),
+        *([Table(title, ("Measure", "Value", "Of"), rows, frozenset({2}), note)] if rows else []),
     ]
     if halves:
         head = ("", "Units", "r of halves", "Reliability", "95 % CI", "Ceiling, model", "Ceiling, people")
@@ -154,23 +159,28 @@ def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     if "refused" in found or not found["conditions"]:
         why = found.get("refused") or "no target was rated."
         return Section("ratings", "Ratings", [Paragraph(f"Not estimable: {why}")]), []
+    has_ends = any(row["ci_low"] is not None for row in found["conditions"])
     table = Table(
         "Ratings by condition",
-        ("Condition", "Ratings", "Mean z", "95 % CI", "Mean", "SD", "Median"),
+        ("Condition", "Ratings", "Mean z", *(["95 % CI"] if has_ends else []), "Mean", "SD", "Median"),
         [
             (
                 readable(row["condition"]) or "–",
                 count(row["n"]),
                 decimal(row["mean"], 2),
-                ends(row["ci_low"], row["ci_high"]),
+                *([ends(row["ci_low"], row["ci_high"])] if has_ends else []),
                 decimal(row["mean_raw"], 2),
                 decimal(row["sd_raw"], 2),
                 decimal(row["median_raw"], 1),
             )
             for row in found["conditions"]
         ],
-        note="z: within participants, over target and filler trials, ddof 1. Intervals are within participants "
-        "(Cousineau–Morey): for differences between conditions.",
+        note="z: within participants, over target and filler trials, ddof 1."
+        + (
+            " Intervals are within participants (Cousineau–Morey): for differences between conditions."
+            if has_ends
+            else ""
+        ),
     )
     drawn: list[Block] = [one for one in figures if one.name in ("ratings", "scale-points", "magnitudes-z")]
     if len(table.rows) > LONG:
@@ -241,4 +251,7 @@ def _position(position: dict[str, Any]) -> str:
     first, second = position["accuracy_expected_first"], position["accuracy_expected_second"]
     if first is None or second is None:
         return f"{said}."
-    return f"{said}; annotators agreed in {share(first)} with the expected member first, {share(second)} with it second."
+    return (
+        f"{said}; annotators agreed in {share(first)} with the expected member first, {share(second)} with "
+        "it second."
+    )

@@ -86,9 +86,10 @@ def report_of(released: Released, numbers: dict[str, Any], figures: Sequence[Fig
         Section("appendix", "Appendix", appendix) if appendix else None,
     ]
     manifest = released.manifest
+    made_with = f"made with Obelus {manifest['code_version']}"
     return Report(
         title=str(manifest["title"]),
-        subtitle=f"Validation report of the study {manifest['experiment']}, made with Obelus {manifest['code_version']}",
+        subtitle=f"Validation report of the study {manifest['experiment']}, {made_with}",
         sections=[one for one in sections if one is not None],
     )
 

@@ -14,8 +14,14 @@ STAGES = {
     "started": "gave an answer",
     "finished": "finished",
 }
-ENDED = {"refused": "declined consent", "screened_out": "were screened out", "abandoned": "left before the end",
-         "withdrawn": "withdrew and were erased", "active": "were still in session"}  # fmt: skip
+ENDED = {
+    "complete": "completed",
+    "refused": "ended with consent declined",
+    "screened_out": "screened out",
+    "abandoned": "left before the end",
+    "withdrawn": "withdrawn and erased",
+    "active": "still going on",
+}
 FEW = 5
 
 
@@ -117,7 +123,7 @@ def _lists(study: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     kinds = [
         f"{low if low == high else f'{low}–{high}'} {kind}"
-        for kind, (low, high) in lists["trials"].items()
+        for kind, (low, high) in sorted(lists["trials"].items(), key=lambda one: (one[0] != "target", one[0]))
         if high
     ]
     return [("Lists", f"{lists['n']}, each of {', '.join(kinds)} trials")]
@@ -156,8 +162,8 @@ def _who(study: dict[str, Any]) -> str:
             f"{plural(study['flow']['sessions'], 'session')}. Who arrived without answering is not known."
         )
     stages = ", ".join(f"{count(people[name])} {words}" for name, words in STAGES.items() if name in people)
-    left = [f"{count(ended[name])} {words}" for name, words in ENDED.items() if ended.get(name)]
-    beside = f" Of {plural(study['flow']['sessions'], 'session')}, {', '.join(left)}." if left else ""
+    ways = [f"{count(ended[name])} {words}" for name, words in ENDED.items() if ended.get(name)]
+    beside = f" Of {plural(study['flow']['sessions'], 'session')}: {', '.join(ways)}." if ways else ""
     return f"{stages[0].upper()}{stages[1:]}.{beside}"
 
 
@@ -206,7 +212,8 @@ def _exclusions(released: Released, found: dict[str, Any]) -> list[Block]:
                     )
                     for row in told
                 ],
-                note="Shares with Wilson intervals. Shown to see whether a criterion removes a kind of people.",
+                note="Shares with Wilson intervals. Shown to see whether a criterion removes a kind "
+                "of people.",
             )
         )
     return blocks

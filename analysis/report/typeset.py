@@ -24,8 +24,8 @@ WIDE = 6
 TOGETHER = 24
 """Rows up to which a table stays on one page."""
 ELSEWHERE = (
-    "Letters beyond Latin, Greek, Cyrillic and the phonetic alphabet are set in fonts of the machine that made "
-    "this file. Boxes in their place mean that it had none; the HTML report shows them."
+    "Letters beyond Latin, Greek, Cyrillic and the phonetic alphabet are set in fonts of the machine that "
+    "made this file. Boxes in their place mean that it had none; the HTML report shows them."
 )
 _HEAD = """#set document(title: TITLE, date: none)
 #set page(paper: "a4", margin: (x: 2cm, top: 2.2cm, bottom: 2.2cm), numbering: "1 / 1", number-align: right)
@@ -113,7 +113,8 @@ def quoted(text: str) -> str:
 
 def _section(section: Section, heights: Mapping[str, float]) -> str:
     blocks = [_block(one, heights) for one in section.blocks]
-    return "\n\n".join([f"#heading(level: 1, {quoted(section.title)})", *blocks])
+    before = ["#pagebreak(weak: true)"] if section.key == "appendix" else []
+    return "\n\n".join([*before, f"#heading(level: 1, {quoted(section.title)})", *blocks])
 
 
 def _block(block: Any, heights: Mapping[str, float]) -> str:
@@ -155,11 +156,10 @@ def _table(table: Table) -> str:
     size = 8 if len(table.head) >= WIDE else 9
     align = ", ".join("right" if is_number else "left" for _, is_number in table.columns)
     head = ", ".join(f'text(weight: "semibold", {quoted(word)})' for word in table.head)
-    rows = ",\n  ".join(", ".join(quoted(cell) for cell in row) for row in table.rows)
+    rows = "".join(", ".join(quoted(cell) for cell in row) + ",\n  " for row in table.rows)
     widths = ", ".join(["1fr", *["auto"] * (len(table.head) - 1)])
     body = (
-        f"table(columns: ({widths}), align: ({align},),\n  table.header(rule, {head}, rule),\n  "
-        f"{rows},\n  rule)"
+        f"table(columns: ({widths}), align: ({align},),\n  table.header(rule, {head}, rule),\n  {rows}rule)"
     )
     beside = f"\n#v(-0.4em)\n#note({quoted(table.note)})" if table.note else ""
     stays = "false" if len(table.rows) <= TOGETHER else "true"

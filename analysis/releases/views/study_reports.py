@@ -23,7 +23,9 @@ MEDIA_TYPES = {
 @study_page
 def reports(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     """The list; a button makes the next one."""
-    form = ReportForm(request.POST or None, experiment=study, initial={"ties": "strict"})
+    form = ReportForm(
+        request.POST if request.method == "POST" else None, experiment=study, initial={"ties": "strict"}
+    )
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:

@@ -1,0 +1,260 @@
+"""A study's report: one command and one button, the numbers of the other pages, the same bytes each time."""
+
+import io
+import json
+import re
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from analysis.releases.build import Options
+from analysis.releases.page_reports import effects_of, exclusions_of, reliability_of
+from analysis.releases.plans import write_plan
+from analysis.releases.reporting import STUDY_REPORT, request_report
+from analysis.releases.reports import agreement_of
+from analysis.releases.study_report import make_report
+from analysis.report.checking import differences
+from analysis.report.replicate import main
+from experiments import job_runner
+from experiments.models import Job
+from judgments.models import PlatformIdentity
+from tests import cast
+from tests.analysis.releases.study import add_sitting, judged_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada(client):
+    """A browser in which Ada is logged in."""
+    client.force_login(cast.ada())
+    return client
+
+
+def unpacked(content: bytes, folder: Path) -> Path:
+    """A replication package as a folder."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(folder)
+    return next(folder.iterdir())
+
+
+def asked(study, **options):
+    """A report that a worker has made."""
+    report = request_report(study, Options(**options), user=cast.ada())
+    job_runner.run(report.job.pk)
+    report.job.refresh_from_db()
+    return report
+
+
+@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
+def test_the_report_says_what_pages_and_commands_say(task):
+    study = judged_study("judged", task=task)
+    add_sitting(study, "careless", catch=False)
+    numbers = make_report(study, Options("catch_failed", "4/5"), has_pdf=False).numbers
+    shown = agreement_of(study, exclude="catch_failed", rule="4/5")
+    assert shown["conventions"].pop("rounds") == "all"
+    told = {name: value for name, value in numbers["agreement"].items() if name != "excluded"}
+    assert told == {name: shown[name] for name in told}
+    excluded = exclusions_of(study, exclude="catch_failed")
+    assert numbers["exclusions"]["flow"] == excluded["flow"] == shown["excluded"]
+    assert list(differences(excluded["sensitivity"], numbers["exclusions"]["sensitivity"])) == []
+    for name, page in (("reliability", reliability_of), ("effects", effects_of)):
+        expected = page(study, exclude="catch_failed")
+        found = {key: value for key, value in numbers[name].items() if key != "experiment"}
+        assert list(differences({key: expected[key] for key in found}, found)) == [], name
+
+
+def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_path, capsys):
+    study = judged_study()
+    words = ["report", study.slug, "--out", str(tmp_path / "one"), "--rule", "4/5", "--pdf"]
+    call_command(*words)
+    first = {path.name: path.read_bytes() for path in (tmp_path / "one").iterdir()}
+    assert set(first) == {"report.html", "report.pdf", "numbers.json", "replication.zip", "manifest.json"}
+    assert first["report.pdf"].startswith(b"%PDF")
+    call_command(*words)
+    assert "already there" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="never overwritten"):
+        call_command("report", study.slug, "--out", str(tmp_path / "one"))
+    call_command("report", study.slug, "--out", str(tmp_path / "two"), "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["written"] and "report.pdf" not in told["files"]
+    assert told["numbers"]["agreement"]["overall"]["items"] == 4
+
+
+def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
+    study = judged_study()
+    for wrong in (["--exclude", "rejeted"], ["--rule", "all"], ["--ties", "fair"]):
+        with pytest.raises(CommandError) as error:
+            call_command("report", study.slug, "--out", str(tmp_path / "none"), *wrong)
+        assert error.value.returncode == 2
+    assert not (tmp_path / "none").exists()
+
+
+def test_the_page_is_one_file_that_asks_nobody_and_names_nobody(tmp_path):
+    study = judged_study(title="<b>Bold & risky</b>")
+    person = study.participants.first()
+    PlatformIdentity.objects.create(
+        participant=person, experiment=study, recruiter="prolific", external_id="SECRET-PLATFORM-ID"
+    )
+    html = make_report(study, Options(rule="4/5"), has_pdf=False).files["report.html"].decode()
+    assert "&lt;b&gt;Bold &amp; risky&lt;/b&gt;" in html and "<b>Bold" not in html
+    assert not re.search(r"<(script|link|iframe|img)\b|\bon\w+=\"|@import|url\(\s*['\"]?http", html)
+    outside = set(re.findall(r"https?://[^\s\"<)]+", html))
+    assert all(re.match(r"https?://(doi\.org|www\.jstor\.org|www\.w3\.org)/", one) for one in outside)
+    assert "SECRET-PLATFORM-ID" not in html and person.pseudonym not in html
+    for words in ("ready to paste", "of 4 pairs", "Gwet", "SHA-256", "numpy", "Krippendorff"):
+        assert words in html
+    ids = re.findall(r'\sid="([^"]+)"', html)
+    assert len(ids) == len(set(ids))
+
+
+def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
+    study = judged_study(people=7)
+    add_sitting(study, "careless", catch=False)
+    made = make_report(study, Options("catch_failed,flagged", "4/5"), has_pdf=False)
+    folder = unpacked(made.files["replication.zip"], tmp_path)
+    assert main(folder) == 0
+    assert "Every number is the report's" in capsys.readouterr().out
+    path = folder / "data" / "judgments.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    names = lines[0].split(",")
+    cells = lines[1].split(",")
+    assert cells[names.index("value")] == "1"
+    cells[names.index("value")] = "0"
+    path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n", encoding="utf-8")
+    assert main(folder) == 1
+    said = capsys.readouterr().out
+    assert "DIFFERS agreement.overall.individual_agreement: expected" in said
+
+
+def test_the_package_holds_the_source_it_needs_and_no_more(tmp_path):
+    made = make_report(judged_study(), Options(), has_pdf=False)
+    folder = unpacked(made.files["replication.zip"], tmp_path)
+    needed = {
+        "analyse.py",
+        "README.md",
+        "LICENSE",
+        "requirements.txt",
+        "expected.json",
+        "data",
+        "report",
+        "analysis",
+    }
+    assert {path.name for path in folder.iterdir()} == needed
+    source = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    imported = set(re.findall(r"^(?:from|import) (\w+)", source, flags=re.MULTILINE)) - set(
+        sys.stdlib_module_names
+    )
+    pinned = set(
+        re.findall(r"^([a-z0-9-]+)==", (folder / "requirements.txt").read_text(), flags=re.MULTILINE)
+    )
+    assert imported - {"analysis"} <= {name.replace("-", "_") for name in pinned}
+    assert "django" not in imported and not (folder / "analysis" / "releases").exists()
+    assert "--hash=sha256:" in (folder / "requirements.txt").read_text()
+
+
+def test_pins_of_a_package_are_those_of_the_platform():
+    root = Path(__file__).resolve().parents[3]
+    pattern = re.compile(r"^\S+==.*?(?= \\)", re.MULTILINE)
+    pins = [
+        set(pattern.findall((root / "lock" / f"{one}.txt").read_text())) for one in ("replication", "base")
+    ]
+    assert pins[0] and pins[0] <= pins[1]
+
+
+def test_letters_beyond_the_built_in_fonts_are_said_to_depend_on_the_machine():
+    study = judged_study(title="句子的可接受性")
+    made = make_report(study, Options())
+    assert "句子的可接受性" in made.files["report.html"].decode()
+    assert made.files["report.pdf"].startswith(b"%PDF")
+
+
+def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
+    study = judged_study(people=6)
+    steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
+    write_plan(study, "careful", steps=steps, user=cast.ada())
+    made = make_report(study, Options("careful"), has_pdf=False)
+    assert made.numbers["exclusions"]["flow"] == exclusions_of(study, exclude="careful")["flow"]
+    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
+
+
+def test_the_button_makes_a_report_once_for_the_same_data(ada):
+    study = judged_study()
+    address = reverse("study-reports", args=[study.slug])
+    assert "No report yet" in ada.get(address).content.decode()
+    for _ in range(2):
+        assert ada.post(address, {"rule": "4/5", "ties": "strict"}).status_code == 302
+    job = Job.objects.get(kind=STUDY_REPORT)
+    assert "data-job" in ada.get(address).content.decode()
+    job_runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE, job.error
+    page = ada.get(address).content.decode()
+    for name in ("report.html", "report.pdf", "numbers.json", "replication.zip"):
+        link = reverse("study-report-file", args=[study.slug, job.pk, name])
+        assert link in page
+        answer = ada.get(link)
+        assert answer.status_code == 200 and answer["Content-Disposition"].startswith("attachment")
+        assert answer["Content-Security-Policy"].startswith("sandbox")
+    ada.post(address, {"rule": "4/5", "ties": "strict"})
+    assert Job.objects.filter(kind=STUDY_REPORT).count() == 1
+    add_sitting(study, "late")
+    ada.post(address, {"rule": "4/5", "ties": "strict"})
+    assert Job.objects.filter(kind=STUDY_REPORT).count() == 2
+    nav = ada.get(reverse("study-releases", args=[study.slug])).content.decode()
+    assert address in nav
+
+
+def test_a_wrong_rule_stands_beside_its_field(ada):
+    study = judged_study()
+    answer = ada.post(reverse("study-reports", args=[study.slug]), {"rule": "most"})
+    assert answer.status_code == 400 and not Job.objects.filter(kind=STUDY_REPORT).exists()
+
+
+def test_a_study_without_judgments_is_told_so(ada):
+    study = cast.study("empty")
+    answer = ada.post(reverse("study-reports", args=[study.slug]), {}, follow=True)
+    assert "there are no judgments to report on" in answer.content.decode()
+
+
+def test_strangers_find_nothing_and_readers_may_read(client):
+    study = judged_study()
+    report = asked(study)
+    address = reverse("study-reports", args=[study.slug])
+    link = reverse("study-report-file", args=[study.slug, report.number, "report.html"])
+    client.force_login(cast.cleo())
+    assert client.get(address).status_code == client.get(link).status_code == 404
+    client.force_login(cast.ben())
+    assert client.get(link).status_code == 200
+    assert "Make the report" not in client.get(address).content.decode()
+    assert client.post(address, {}).status_code == 403
+    assert client.get(link.replace("report.html", "manifest.json")).status_code == 404
+
+
+def test_the_api_makes_lists_and_gives_reports(ada):
+    study = judged_study()
+    address = reverse("api-study-reports", args=[study.slug])
+    answer = ada.post(address, {"rule": "4/5"}, content_type="application/json")
+    assert answer.status_code == 202 and answer.json()["files"] == []
+    number = answer.json()["number"]
+    job_runner.run(number)
+    told = ada.get(reverse("api-study-report", args=[study.slug, number])).json()
+    assert told["state"] == "done" and told["headline"]["participants"] == 6
+    assert [one["number"] for one in ada.get(address).json()] == [number]
+    name = reverse("api-study-report-file", args=[study.slug, number, "numbers.json"])
+    assert json.loads(ada.get(name).content)["agreement"]["rule"] == "4/5"
+    refused = ada.post(address, {"rule": "most"}, content_type="application/json")
+    assert refused.status_code == 422
+    ada.force_login(cast.cleo())
+    assert ada.get(address).status_code == 404
+
+
+def test_a_report_without_any_estimable_contrast_still_stands(tmp_path):
+    study = judged_study("alone", people=1)
+    made = make_report(study, Options())
+    assert "Not estimable" in made.files["report.html"].decode()
+    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
