@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs messages bench soak lock clean
+.PHONY: help install install-models run test lint format docs tutorial messages bench soak lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -61,6 +61,9 @@ format: $(VENV)/.dev ## Format code and templates
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
+
+tutorial: $(VENV)/.base ## Run the tutorial notebook and write its page
+	@$(BIN)/python -m config.tutorial
 
 messages: $(VENV)/.base ## Gather and compile the participant's texts (needs gettext)
 	@$(BIN)/python -m config.messages

@@ -93,14 +93,48 @@ ITEM_COLUMNS = _table(
 
 
 def require_columns(frame: pd.DataFrame, *names: str) -> None:
-    """Raise :class:`~analysis.errors.MissingColumns` unless the frame has every named column."""
+    """Raise :class:`~analysis.errors.MissingColumns` unless the frame has every named column.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    *names : str
+        Columns it must have.
+
+    Raises
+    ------
+    MissingColumns
+        With the columns that are absent and those that are there.
+
+    Examples
+    --------
+    >>> require_columns(pd.DataFrame({"participant": []}), "participant", "value")
+    Traceback (most recent call last):
+    analysis.errors.MissingColumns: missing column value. The columns found are: participant.
+    """
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise MissingColumns(missing, found=[str(column) for column in frame.columns])
 
 
 def codebook(names: Iterable[str]) -> list[dict[str, str]]:
-    """Describe the named columns, for a data package or a documentation page."""
+    """Describe the named columns, for a data package or a documentation page.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Columns; those nobody knows are left out.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``kind``, ``unit`` and ``meaning``.
+
+    Examples
+    --------
+    >>> [row["unit"] for row in codebook(["rt_ms", "my_own_column"])]
+    ['ms']
+    """
     known = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS}
     return [
         {"name": name, "kind": known[name].kind, "unit": known[name].unit, "meaning": known[name].meaning}

@@ -36,6 +36,12 @@ def read_table(path: str | Path) -> pd.DataFrame:
     BadInput
         If the file is absent, empty, of another kind, not UTF-8, or a row does not fit the
         head; the line is named.
+
+    Examples
+    --------
+    >>> read_table("judgments.doc")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    analysis.errors.BadInput: judgments.doc: files ending in '.doc' are not read. ...
     """
     path = Path(path)
     suffix = path.suffix.lower()

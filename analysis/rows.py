@@ -18,6 +18,8 @@ Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 RATING_TASKS = ("likert", "magnitude_estimation", "slider", "best_worst")
+_MOST_SPREAD = 2
+"""Pairs of groups that there could be, for each row: up to there a table of all of them is the quickest."""
 _TRUE = {"true", "1", "1.0", "yes", "t"}
 _FALSE = {"false", "0", "0.0", "no", "f"}
 
@@ -41,6 +43,22 @@ def is_kind(judgments: pd.DataFrame, kinds: Sequence[str]) -> Flags:
     wanted = {*kinds, ""} if "target" in kinds else set(kinds)
     codes, labels = group_codes(judgments["kind"])
     return np.array([label in wanted for label in labels], dtype=bool)[codes]
+
+
+def rows_where(judgments: pd.DataFrame, wanted: Flags) -> pd.DataFrame:
+    """Give some rows; where it is all of them nothing is copied.
+
+    Parameters
+    ----------
+    judgments : DataFrame
+    wanted : array of bool
+
+    Returns
+    -------
+    DataFrame
+        A frame of its own: changing it leaves ``judgments`` as it is.
+    """
+    return judgments.copy(deep=False) if wanted.all() else judgments[wanted]
 
 
 def numbers(judgments: pd.DataFrame) -> Floats:
@@ -151,13 +169,59 @@ def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:
         The two groups of each pair.
     """
     width = int(second.max()) + 1 if len(second) else 1
-    codes, uniques = pd.factorize(first * width + second, sort=True)
+    cells = first * width + second
+    if len(cells) and (int(first.max()) + 1) * width <= _MOST_SPREAD * len(cells):
+        occurs = np.bincount(cells) > 0  # a place for every pair there could be: no hashing, no sorting
+        keys = np.flatnonzero(occurs)
+        place: Codes = (np.cumsum(occurs) - 1)[cells]
+        return place, keys // width, keys % width
+    codes, uniques = pd.factorize(cells, sort=True)
     keys = np.asarray(uniques, dtype=np.int64)
     return codes.astype(np.int64), keys // width, keys % width
 
 
+def joint_counts(first: Codes, second: Codes) -> tuple[Floats, Codes, Codes]:
+    """Count the pairs of groups that occur together.
+
+    Parameters
+    ----------
+    first, second : arrays of int
+        Codes of two groupings of the same rows.
+
+    Returns
+    -------
+    counts : array of float
+        Rows of each pair, in the order of (first, second).
+    firsts, seconds : arrays of int
+        The two groups of each pair.
+    """
+    width = int(second.max()) + 1 if len(second) else 1
+    if len(first) and (int(first.max()) + 1) * width <= _MOST_SPREAD * len(first):
+        every = np.bincount(first * width + second)
+        keys = np.flatnonzero(every)
+        return every[keys].astype(np.float64), keys // width, keys % width
+    codes, firsts, seconds = joint_codes(first, second)
+    return np.bincount(codes, minlength=len(firsts)).astype(np.float64), firsts, seconds
+
+
 def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:
-    """Give a column, or blanks where the frame does not have it."""
+    """Give a column, or blanks where the frame does not have it.
+
+    Parameters
+    ----------
+    judgments : DataFrame
+    name : str
+        The column.
+
+    Returns
+    -------
+    Series, same index
+
+    Examples
+    --------
+    >>> column_or_blank(pd.DataFrame({"item": ["a"]}), "paradigm").tolist()
+    ['']
+    """
     if name in judgments.columns:
         return judgments[name]
     return _constant("", judgments.index, name=name)
@@ -183,7 +247,21 @@ def flags(column: pd.Series) -> Floats:
 
 
 def none_if_nan(number: Any) -> float | None:
-    """Give a plain float, or None where the number is undefined."""
+    """Give a plain float, or None where the number is undefined.
+
+    Parameters
+    ----------
+    number : float or None
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> none_if_nan(float("nan")), none_if_nan(2)
+    (None, 2.0)
+    """
     return None if number is None or np.isnan(number) else float(number)
 
 

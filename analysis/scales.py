@@ -182,7 +182,27 @@ def moments(
 
 
 def scale_status(n: Codes, constant: np.ndarray, *, ddof: int, min_ratings: int) -> np.ndarray:
-    """Name why a group can or cannot be standardized: ok, no_data, too_few or constant."""
+    """Name why a group can or cannot be standardized: ok, no_data, too_few or constant.
+
+    Parameters
+    ----------
+    n : array of counts
+        Ratings of each group.
+    constant : array of bool
+        Whether all of them are equal.
+    ddof, min_ratings : int
+        As in :func:`standardize`.
+
+    Returns
+    -------
+    array of str
+
+    Examples
+    --------
+    >>> constant = np.array([False, True, False, False])
+    >>> scale_status(np.array([9, 9, 2, 0]), constant, ddof=1, min_ratings=4).tolist()
+    ['ok', 'constant', 'too_few', 'no_data']
+    """
     status = np.full(len(n), "ok", dtype=object)
     status[constant] = "constant"
     status[n < max(min_ratings, ddof + 1, 2)] = "too_few"

@@ -95,6 +95,12 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     -----
     The mean over participants of z, not the z of means. The error holds for an item that each
     participant rated once; do not use it for conditions of several items.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"item": ["i", "i"], "value": [4.0, 6.0]})
+    >>> item_means(rows, rows["value"])[["n", "mean", "se"]].to_dict("records")
+    [{'n': 2, 'mean': 5.0, 'se': 1.0}]
     """
     targets = is_kind(judgments, ("target",))
     rows = judgments[targets]
@@ -165,6 +171,22 @@ def ratings_report(
     See Also
     --------
     likert_distribution : Histograms and medians of scale points.
+
+    Notes
+    -----
+    z = (value - mean) / SD of the participant's own ratings; an item's number is the mean of z, its error
+    SD / √n.
+
+    References
+    ----------
+    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
+
+    Examples
+    --------
+    >>> rows = [(p, i, float(p + 2 * i)) for p in range(3) for i in range(4)]
+    >>> frame = pd.DataFrame(rows, columns=["participant", "item", "value"])
+    >>> [round(item["mean"], 3) for item in ratings_report(frame)["items"]]
+    [-1.162, -0.387, 0.387, 1.162]
     """
     require_columns(judgments, "participant", "item", "value")
     ratings = judgments[_is_rating(judgments)]
@@ -236,6 +258,12 @@ def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
     ------
     BadInput
         If the values are no whole scale points.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"item": ["i"] * 3, "value": [1, 2, 2]})
+    >>> likert_distribution(rows)[["n", "median", "1", "2"]].to_dict("records")
+    [{'n': 3, 'median': 2.0, '1': 1, '2': 2}]
     """
     require_columns(judgments, "item", "value")
     rows = judgments[is_kind(judgments, ("target",))]

@@ -154,7 +154,25 @@ def bootstrap_ratios(
 
 
 def percentiles(ratios: Floats, *, confidence: float) -> tuple[Floats, Floats]:
-    """Give the percentile interval of each column, leaving out draws without data."""
+    """Give the percentile interval of each column, leaving out draws without data.
+
+    Parameters
+    ----------
+    ratios : array of float, draws by statistics
+        NaN where a draw had no data.
+    confidence : float
+
+    Returns
+    -------
+    low, high : arrays of float
+        NaN where no draw had data.
+
+    Examples
+    --------
+    >>> low, high = percentiles(np.arange(101.0)[:, None], confidence=0.9)
+    >>> low.round(1).tolist(), high.round(1).tolist()
+    ([5.0], [95.0])
+    """
     tails = [(1 - confidence) / 2, 1 - (1 - confidence) / 2]
     ends = np.full((2, ratios.shape[1]), np.nan)
     whole = np.logical_not(np.isnan(ratios).any(axis=0))

@@ -106,7 +106,25 @@ def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
 
 
 def chose_first(decided: pd.DataFrame, agrees: Floats) -> tuple[Floats, Floats]:
-    """Give 1 for each choice of the member shown first, and 1 for each choice whose sides are known."""
+    """Give 1 for each choice of the member shown first, and 1 for each choice whose sides are known.
+
+    Parameters
+    ----------
+    decided : DataFrame
+        As from :func:`analysis.agreement.decisions.decisions`.
+    agrees : array of float
+        Its column ``agrees``.
+
+    Returns
+    -------
+    first, sided : arrays of float
+
+    Examples
+    --------
+    >>> decided = pd.DataFrame({"expected_first": [1.0, 0.0, np.nan]})
+    >>> [part.tolist() for part in chose_first(decided, np.array([1.0, 1.0, 1.0]))]
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    """
     first = decided["expected_first"].to_numpy(dtype=np.float64)
     sided = ~np.isnan(first) & ~np.isnan(agrees)
     return (sided & (agrees == first)).astype(np.float64), sided.astype(np.float64)

@@ -20,7 +20,7 @@ from analysis.agreement.inclusion import Rule, parse_rule
 from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
 from analysis.agreement.summaries import Study
 from analysis.errors import UnknownName
-from analysis.rows import is_kind
+from analysis.rows import is_kind, rows_where
 from analysis.undecided import undecided_block
 
 
@@ -44,6 +44,16 @@ def item_table(
     DataFrame
         ``paradigm``, ``phenomenon``, ``item``, ``k``, ``n``, ``n_missing``, ``share``, ``ci_low``,
         ``ci_high`` (Wilson, 95 %), ``majority`` and, with ``before``, ``n_before``.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"participant": list("abc"), "item": "i", "value": [1, 1, 0]})
+    >>> item_table(frame)[["k", "n", "majority"]].to_dict("records")
+    [{'k': 2, 'n': 3, 'majority': 'expected'}]
     """
     return _listed(count_items(decisions(judgments), n_min=n_min), judgments, before, n_min=n_min)
 
@@ -119,6 +129,19 @@ def agreement_report(
     -----
     Intervals are of ``individual_agreement``: participants are resampled, each judgment weighing
     1 / n of its item, which is the pooled share when items have equally many judgments.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8, §3.4. Owen (2007), Annals of Applied Statistics 1: the
+    bootstrap of clusters.
+
+    Examples
+    --------
+    >>> rows = [(f"p{n}", f"i{i}", float(n + i > 0)) for n in range(4) for i in range(5)]
+    >>> frame = pd.DataFrame(rows, columns=["participant", "item", "value"]).assign(paradigm="islands")
+    >>> report = agreement_report(frame, rule="blimp", draws=100)
+    >>> report["overall"]["individual_agreement"], report["paradigms"][0]["status"]
+    (0.95, 'included')
     """
     if ties not in TIES:
         raise UnknownName("tie rule", ties, TIES)
@@ -139,7 +162,7 @@ def agreement_report(
         **study.summaries(status, included, ties=ties, intervals=intervals),
         "position": position_summary(decided, intervals["position"]),
         "reliability": reliability(items, coded.table["coding"]),
-        "undecided": undecided_block(judgments[is_kind(judgments, ("target",))], undecided),
+        "undecided": undecided_block(rows_where(judgments, is_kind(judgments, ("target",))), undecided),
         "excluded": [dict(row) for row in excluded],
     }
     named = conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)
@@ -183,7 +206,22 @@ def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
 
 
 def conventions(*, draws: int, seed: int, n_min: int, ties: str) -> dict[str, Any]:
-    """Name every convention behind the numbers of an agreement report."""
+    """Name every convention behind the numbers of an agreement report.
+
+    Parameters
+    ----------
+    draws, seed, n_min, ties
+        As in :func:`agreement_report`.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> conventions(draws=10_000, seed=0, n_min=3, ties="strict")["interval_item"]
+    'Wilson, 95 %'
+    """
     tie_words = {
         "strict": "a tie is not right",
         "half": "a tie counts one half",

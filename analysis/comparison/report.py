@@ -82,6 +82,20 @@ def compare_report(
     -----
     All numbers of a model are over its labelled pairs; without any label, over all its pairs
     (``blimp_all_pairs`` is over all of them in either case).
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8. Vázquez Martínez (2021), the Acceptability Delta Criterion.
+
+    Examples
+    --------
+    >>> names = [f"s{n}" for n in range(8)]
+    >>> human = pd.DataFrame({"sentence_id": names, "score": [1, -1] * 4})
+    >>> pairs = pd.DataFrame({"pair_id": range(4), "good_id": names[::2], "bad_id": names[1::2]})
+    >>> scores = pd.DataFrame({"sentence_id": names, "model": [-9, -12, -8, -12, -9, -11, -12, -10]})
+    >>> model = compare_report(human, pairs, scores)["models"][0]
+    >>> model["blimp"], model["adc"]["1"]
+    (0.75, 0.75)
     """
     deltas = _checked(deltas, signs)
     table = pair_table(human, pairs, scores, already_standardized=already_standardized)

@@ -88,7 +88,19 @@ def _sides(rows: pd.DataFrame) -> Floats | None:
 
 
 def told(fit: MixedFit, term: str) -> dict[str, Any]:
-    """Give one term of a fit as the row of a table."""
+    """Give one term of a fit as the row of a table.
+
+    Parameters
+    ----------
+    fit : MixedFit
+    term : str
+        Name of a fixed effect.
+
+    Returns
+    -------
+    dict
+        ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``.
+    """
     effect = fit[term]
     return {
         "estimate": effect.estimate,

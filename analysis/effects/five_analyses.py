@@ -110,6 +110,15 @@ def five_analyses(
     References
     ----------
     Sprouse, Schütze & Almeida (2013), Lingua 134.
+
+    Examples
+    --------
+    >>> rows = [(p, i, c, 3 + 2 * (c < "b") - (p * i + p * (c < "b")) % 3 / 2)
+    ...     for p in range(8) for i in range(4) for c in ("acceptable", "unacceptable")]
+    >>> frame = pd.DataFrame(rows, columns=["participant", "item", "expected", "value"])
+    >>> table = five_analyses(frame.assign(phenomenon="islands", task="likert"), transform="raw").table
+    >>> table.set_index("analysis")["outcome"][["direction", "two_tailed", "bayes_factor"]].tolist()
+    ['converges', 'converges', 'converges']
     """
     require_columns(judgments, "participant", "value")
     rows, effects = [], []

@@ -165,7 +165,23 @@ def share_powered(powers: npt.ArrayLike, *, target: float = TARGET) -> float | N
 
 
 def conventions(*, alpha: float, seed: int, draws: int) -> dict[str, Any]:
-    """Name what every power figure rests on."""
+    """Name what every power figure rests on.
+
+    Parameters
+    ----------
+    alpha : float
+        Of a detection.
+    seed, draws : int
+        Of the simulation.
+
+    Returns
+    -------
+    dict
+
+    References
+    ----------
+    Gelman & Carlin (2014), Perspectives on Psychological Science 9: Type S and M.
+    """
     return {
         "detection": f"p < {alpha:g} two-tailed and in the predicted direction",
         "type_s": "share of significant results in the wrong direction",

@@ -187,6 +187,14 @@ def pilot_report(
     References
     ----------
     Sprouse & Almeida (2017), Glossa 2(1):14.
+
+    Examples
+    --------
+    >>> rows = [(p, i, float((p + i) % 4 > 0)) for p in range(12) for i in range(3)]
+    >>> frame = pd.DataFrame(rows, columns=["participant", "item", "value"])
+    >>> report = pilot_report(frame.assign(phenomenon="islands", task="forced_choice"), participants=[10])
+    >>> len(report["sizes"]), report["few_in_pilot"]
+    (1, True)
     """
     matrix, task = pilot_matrix(judgments, by=by, transform=transform)
     whole = (matrix.isna() | matrix.isin([0.0, 1.0])).to_numpy().all()

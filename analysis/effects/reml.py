@@ -55,14 +55,29 @@ def minimize(model: Crossed, n_terms: int, *, reml: bool = True) -> tuple[Floats
 
 
 def single_threaded(model: Crossed) -> AbstractContextManager[object]:
-    """Keep small matrices on one core, where threads would wait for each other."""
+    """Keep small matrices on one core, where threads would wait for each other.
+
+    Parameters
+    ----------
+    model : Crossed
+        Its size decides.
+
+    Returns
+    -------
+    context manager
+    """
     if len(model.outer_square) > _ONE_THREAD:
         return nullcontext()
     return one_thread()
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep linear algebra on one core."""
+    """Keep linear algebra on one core.
+
+    Returns
+    -------
+    context manager
+    """
     limits: AbstractContextManager[object] = _threads().limit(limits=1)
     return limits
 

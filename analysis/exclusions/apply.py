@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.columns import require_columns
 from analysis.exclusions.criteria import CRITERIA, Verdicts, analysed
 from analysis.exclusions.plan import Plan, Step
-from analysis.rows import Codes, Flags, column_or_blank, group_codes
+from analysis.rows import Codes, Flags, column_or_blank, group_codes, rows_where
 
 UNITS = ("participants", "sessions", "judgments")
 
@@ -67,6 +67,14 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
     References
     ----------
     Moher et al. (2010), CONSORT: the flow table. Steegen et al. (2016), PPS 11: why recipes.
+
+    Examples
+    --------
+    >>> from analysis.exclusions.plan import parse_plan
+    >>> rows = pd.DataFrame({"participant": ["a", "b"], "value": [1, 0], "flagged": [False, True]})
+    >>> found = apply_plan(rows, parse_plan("flagged"))
+    >>> found.kept["participant"].tolist(), found.flow["judgments_left"].tolist()
+    (['a'], [2, 1])
     """
     require_columns(judgments, "participant", "value")
     person = group_codes(judgments["participant"])[0]
@@ -79,7 +87,7 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
         first[removed & (first < 0)] = number
     return Excluded(
         plan=plan,
-        kept=judgments[first < 0].copy(),
+        kept=rows_where(judgments, first < 0),
         mask=_mask(judgments, first, plan),
         flow=_flow(units, first, plan),
         marginal=_marginal(units, verdicts, removes, plan),

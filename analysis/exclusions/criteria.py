@@ -235,7 +235,23 @@ def too_few(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappin
 
 
 def analysed(judgments: pd.DataFrame) -> Flags:
-    """Tell which rows are answered targets, the judgments that an analysis counts."""
+    """Tell which rows are answered targets, the judgments that an analysis counts.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``value``; ``kind`` and ``status`` are used where present.
+
+    Returns
+    -------
+    array of bool
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [1, None, 1], "kind": ["target", "target", "catch"]})
+    >>> analysed(rows).tolist()
+    [True, False, False]
+    """
     return is_kind(judgments, ("target",)) & ~np.isnan(numbers(judgments))
 
 

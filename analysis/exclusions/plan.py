@@ -43,6 +43,11 @@ class Step:
         If the rule, the scope, a parameter or ``on_missing`` is unknown.
     BadInput
         If the step would score analysed items.
+
+    Examples
+    --------
+    >>> Step("catch trials", "participant", "catch_failed", {"max_errors": 1}).parameters["max_errors"]
+    1
     """
 
     name: str
@@ -102,6 +107,12 @@ class Plan:
     ------
     BadInput
         If two steps have the same name.
+
+    Examples
+    --------
+    >>> plan = Plan("careful", [Step("catch trials", "participant", "catch_failed")])
+    >>> plan.sha256 == Plan("another name", plan.steps).sha256
+    True
     """
 
     name: str

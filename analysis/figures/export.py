@@ -61,6 +61,12 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
     ------
     UnknownName
         If there is no such form.
+
+    Examples
+    --------
+    >>> from analysis.figures import Evidence, draw
+    >>> export_figure(draw("items", Evidence()), "csv").decode().splitlines()[0]
+    'statement'
     """
     if form not in FORMATS:
         raise UnknownName("form of figure", form, FORMATS)

@@ -1,0 +1,1 @@
+"""Gold labels, and the files of a release: tables, codebook, card."""

@@ -22,7 +22,29 @@ BUILT_IN: dict[str, Maker] = {
 
 
 def scorer(uri: str) -> Scorer:
-    """Make the scorer that an address names, such as ``arpa:model.arpa`` or ``csv:scores.csv``."""
+    """Make the scorer that an address names, such as ``arpa:model.arpa`` or ``csv:scores.csv``.
+
+    Parameters
+    ----------
+    uri : str
+        Kind and place: ``arpa:``, ``csv:``, ``hf-causal:``, ``hf-masked:``, ``hf-classifier:`` or
+        ``openai:``, or a kind that another package offers.
+
+    Returns
+    -------
+    Scorer
+
+    Raises
+    ------
+    UnknownName, BadInput
+        If nobody knows the kind, or the model cannot be opened.
+
+    Examples
+    --------
+    >>> scorer("csv")
+    Traceback (most recent call last):
+    analysis.errors.BadInput: 'csv' is no model's address. Write kind:target, such as arpa:model.arpa.
+    """
     return open_scorer(uri, built_in=BUILT_IN)
 
 

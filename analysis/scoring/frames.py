@@ -53,6 +53,10 @@ def score_sentences(
     ------
     MissingColumns, NotEnoughData, UnknownName, BadInput
         If the frame has no sentences, or a measure is unknown or needs what the model does not give.
+
+    Examples
+    --------
+    A table of scores is a model too: ``score_sentences(scorer("csv:scores.csv"), sentences)``.
     """
     require_columns(sentences, "sentence_id", "sentence")
     if not len(sentences):
