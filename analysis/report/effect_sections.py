@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.report.content import Block, Figure, Paragraph, Section, Table
-from analysis.report.methods import effects_words
+from analysis.report.findings import effects_words
 from analysis.report.result_sections import LONG
 from analysis.report.wording import NONE, bayes, count, decimal, ends, p_value, plural, readable, share
 from analysis.rows import RATING_TASKS
@@ -20,7 +20,21 @@ OUTCOMES = {"converges": "✓", "reversed": "reversed", "null": "null", "not_est
 
 
 def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section, list[Block]]:
-    """Test every contrast in five ways; the second part is for the appendix."""
+    """Test every contrast in five ways; the second part is for the appendix.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+    figures : sequence of Figure
+        Those that apply to the study.
+
+    Returns
+    -------
+    section : Section
+    appendix : list of Block
+        What stands in the appendix.
+    """
     found = numbers["effects"]
     title = "Contrasts: five analyses"
     if not found.get("analyses"):
@@ -57,7 +71,19 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
 
 
 def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
-    """Say how many participants a next study needs; never the power of the study that gave the data."""
+    """Say how many participants a next study needs; never the power of the study that gave the data.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+    figures : sequence of Figure
+        Those that apply to the study.
+
+    Returns
+    -------
+    Section
+    """
     found = numbers["power"]
     title = "Power of a replication"
     if "refused" in found:

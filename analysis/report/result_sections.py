@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.report.content import Block, Figure, Headline, Paragraph, Section, Table
-from analysis.report.methods import agreement_words, reliability_words
-from analysis.report.wording import NONE, count, decimal, ends, plural, readable, share
+from analysis.report.findings import agreement_words, reliability_words
+from analysis.report.wording import NONE, count, decimal, ends, readable, share
 from analysis.rows import RATING_TASKS
 
 LONG = 24
@@ -27,7 +27,17 @@ AGREEMENT_HEAD = ("", "Items right", "Ties", "Majority", "Individual", "95 % CI"
 
 
 def headline_block(numbers: dict[str, Any]) -> Headline:
-    """Give the few numbers a reader looks for first."""
+    """Give the few numbers a reader looks for first.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+
+    Returns
+    -------
+    Headline
+    """
     found, counts = numbers["agreement"], numbers["counts"]
     flow = numbers["exclusions"].get("flow") or []
     rows = []
@@ -57,7 +67,21 @@ def headline_block(numbers: dict[str, Any]) -> Headline:
 
 
 def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section, list[Block]]:
-    """Say how far people agree with the expected labels; the second part is for the appendix."""
+    """Say how far people agree with the expected labels; the second part is for the appendix.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+    figures : sequence of Figure
+        Those that apply to the study.
+
+    Returns
+    -------
+    section : Section
+    appendix : list of Block
+        What stands in the appendix.
+    """
     found = numbers["agreement"]
     if "refused" in found or found["overall"]["individual_agreement"] is None:
         nobody = (
@@ -102,7 +126,19 @@ def agreement_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tup
 
 
 def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
-    """Say how far people agree with each other, and the ceilings."""
+    """Say how far people agree with each other, and the ceilings.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+    figures : sequence of Figure
+        Those that apply to the study.
+
+    Returns
+    -------
+    Section
+    """
     found = numbers["reliability"]
     if "refused" in found:
         return Section("reliability", "Reliability", [Paragraph(f"Not estimable: {found['refused']}")])
@@ -149,73 +185,6 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
         blocks.append(Table("Split-half reliability and noise ceilings", head, halves, note=text))
     blocks += [one for one in figures if one.name == "reliability"]
     return Section("reliability", "Reliability", blocks)
-
-
-def ratings_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple[Section | None, list[Block]]:
-    """Give ratings by condition; the second part is for the appendix."""
-    if numbers["task"] not in RATING_TASKS:
-        return None, []
-    found = numbers["conditions"]
-    if "refused" in found or not found["conditions"]:
-        why = found.get("refused") or "no target was rated."
-        return Section("ratings", "Ratings", [Paragraph(f"Not estimable: {why}")]), []
-    has_ends = any(row["ci_low"] is not None for row in found["conditions"])
-    table = Table(
-        "Ratings by condition",
-        ("Condition", "Ratings", "Mean z", *(["95 % CI"] if has_ends else []), "Mean", "SD", "Median"),
-        [
-            (
-                readable(row["condition"]) or "–",
-                count(row["n"]),
-                decimal(row["mean"], 2),
-                *([ends(row["ci_low"], row["ci_high"])] if has_ends else []),
-                decimal(row["mean_raw"], 2),
-                decimal(row["sd_raw"], 2),
-                decimal(row["median_raw"], 1),
-            )
-            for row in found["conditions"]
-        ],
-        note="z: within participants, over target and filler trials, ddof 1."
-        + (
-            " Intervals are within participants (Cousineau–Morey): for differences between conditions."
-            if has_ends
-            else ""
-        ),
-    )
-    drawn: list[Block] = [one for one in figures if one.name in ("ratings", "scale-points", "magnitudes-z")]
-    if len(table.rows) > LONG:
-        said = f"Ratings of {plural(len(table.rows), 'condition')} stand in the appendix."
-        return Section("ratings", "Ratings", [Paragraph(said)]), [table]
-    return Section("ratings", "Ratings", [table, *drawn]), []
-
-
-def sensitivity_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section | None:
-    """Say whether the conclusions hang on the plan."""
-    rows = numbers["exclusions"].get("sensitivity", [])
-    if len(rows) < 2:
-        return None
-    words = {"none": "No exclusion", "plan": "The plan"}
-    is_rating = numbers["task"] in RATING_TASKS
-    last = "Mean difference" if is_rating or numbers["task"] == "yes_no" else ""
-    table = Table(
-        "Headline numbers under each plan",
-        ("", "Participants", "Judgments", "Majority", "Individual", "α", *([last] if last else [])),
-        [
-            (
-                words.get(row["recipe"]) or f"Without {readable(row['step'])}",
-                count(row["participants"]),
-                count(row["judgments"]),
-                share(row["majority_agreement"]),
-                share(row["individual_agreement"]),
-                decimal(row["alpha"]),
-                *([decimal(row["mean_difference"], 2)] if last else []),
-            )
-            for row in rows
-        ],
-        note="Over all paradigms. Descriptive: no ground for choosing a plan.",
-    )
-    drawn = [one for one in figures if one.name in ("sensitivity", "overlap")]
-    return Section("sensitivity", "Sensitivity to exclusions", [table, *drawn])
 
 
 def _agreement_row(name: str, block: dict[str, Any]) -> tuple[str, ...]:

@@ -17,13 +17,12 @@ from analysis.report.content import (
 )
 from analysis.report.effect_sections import effects_section, power_section
 from analysis.report.methods import methods_paragraphs
+from analysis.report.rating_sections import ratings_section, sensitivity_section
 from analysis.report.released import Released
 from analysis.report.result_sections import (
     agreement_section,
     headline_block,
-    ratings_section,
     reliability_section,
-    sensitivity_section,
 )
 from analysis.report.study_sections import design_section, flow_section
 from analysis.report.wording import readable
@@ -95,7 +94,18 @@ def report_of(released: Released, numbers: dict[str, Any], figures: Sequence[Fig
 
 
 def conventions_section(released: Released, numbers: dict[str, Any]) -> Section:
-    """Name every convention behind the numbers, the software, and the data they rest on."""
+    """Name every convention behind the numbers, the software, and the data they rest on.
+
+    Parameters
+    ----------
+    released : Released
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+
+    Returns
+    -------
+    Section
+    """
     blocks: list[Block] = [Paragraph("Published figures differ by just these choices, so each is named.")]
     for part in NAMED:
         found = numbers[part].get("conventions")
@@ -110,7 +120,16 @@ def conventions_section(released: Released, numbers: dict[str, Any]) -> Section:
 
 
 def checksums(released: Released) -> dict[str, str]:
-    """Give the checksum of every file of the release."""
+    """Give the checksum of every file of the release.
+
+    Parameters
+    ----------
+    released : Released
+
+    Returns
+    -------
+    dict of str to str
+    """
     return {str(file["path"]): str(file["sha256"]) for file in released.manifest["files"]}
 
 

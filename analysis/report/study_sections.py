@@ -26,7 +26,18 @@ FEW = 5
 
 
 def design_section(released: Released, numbers: dict[str, Any]) -> Section:
-    """Say what was judged, how lists were made, and which texts and versions stood behind it."""
+    """Say what was judged, how lists were made, and which texts and versions stood behind it.
+
+    Parameters
+    ----------
+    released : Released
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+
+    Returns
+    -------
+    Section
+    """
     study = released.study
     rows = [
         ("Task", task_words(study["task"])),
@@ -53,7 +64,20 @@ def design_section(released: Released, numbers: dict[str, Any]) -> Section:
 
 
 def flow_section(released: Released, numbers: dict[str, Any], figures: Sequence[Figure]) -> Section:
-    """Say who came, who left where, and what the plan removed."""
+    """Say who came, who left where, and what the plan removed.
+
+    Parameters
+    ----------
+    released : Released
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+    figures : sequence of Figure
+        Those that apply to the study.
+
+    Returns
+    -------
+    Section
+    """
     study, found = released.study, numbers["exclusions"]
     blocks: list[Block] = [Paragraph(_who(study))]
     blocks += [one for one in figures if one.name == "flow"]

@@ -18,6 +18,15 @@ UNITS = {"forced_choice": "minimal pairs", "yes_no": "sentences"}
 def count(number: Any) -> str:
     """Give a whole number with thousands apart.
 
+    Parameters
+    ----------
+    number : number or None
+        None is shown as a dash.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> count(6935), count(None)
@@ -28,6 +37,15 @@ def count(number: Any) -> str:
 
 def share(number: Any) -> str:
     """Give a share in percent, one decimal.
+
+    Parameters
+    ----------
+    number : number or None
+        None is shown as a dash.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -40,6 +58,16 @@ def share(number: Any) -> str:
 def decimal(number: Any, digits: int = 3) -> str:
     """Give a number with so many decimals and a true minus sign.
 
+    Parameters
+    ----------
+    number : number or None
+        None is shown as a dash.
+    digits : int
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> decimal(-0.1234), decimal(None)
@@ -50,6 +78,15 @@ def decimal(number: Any, digits: int = 3) -> str:
 
 def p_value(number: Any) -> str:
     """Give a p value as journals print it.
+
+    Parameters
+    ----------
+    number : number or None
+        None is shown as a dash.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -63,6 +100,15 @@ def p_value(number: Any) -> str:
 
 def bayes(number: Any) -> str:
     """Give a Bayes factor without false precision.
+
+    Parameters
+    ----------
+    number : number or None
+        None is shown as a dash.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -79,6 +125,16 @@ def bayes(number: Any) -> str:
 def ends(low: Any, high: Any, *, percent: bool = False) -> str:
     """Give an interval.
 
+    Parameters
+    ----------
+    low, high : number or None
+    percent : bool
+        Whether the ends are shares to be shown in percent.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> ends(0.861, 0.904, percent=True), ends(None, 1)
@@ -93,6 +149,16 @@ def ends(low: Any, high: Any, *, percent: bool = False) -> str:
 def plural(number: int, word: str, words: str = "") -> str:
     """Give a number with its noun.
 
+    Parameters
+    ----------
+    number : int
+    word, words : str
+        One and several; several is the word with an s unless given.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> plural(1, "paradigm"), plural(67, "paradigm"), plural(2, "phenomenon", "phenomena")
@@ -104,6 +170,14 @@ def plural(number: int, word: str, words: str = "") -> str:
 def listed(words: Sequence[str]) -> str:
     """Join words with commas and a last *and*.
 
+    Parameters
+    ----------
+    words : sequence of str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> listed(["a", "b", "c"])
@@ -113,5 +187,14 @@ def listed(words: Sequence[str]) -> str:
 
 
 def readable(name: str) -> str:
-    """Give a name of the vocabulary as words."""
+    """Give a name of the vocabulary as words.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+    """
     return name.replace("signal:", "signal ").replace("_", " ")
