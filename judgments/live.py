@@ -12,6 +12,7 @@ from django.utils import timezone
 from analysis.aggregation.clustered import clustered_share
 from experiments.models import Experiment, TrialKind
 from experiments.money import written
+from experiments.rounds import round_now
 from judgments.leaving import Stage, leaving
 from judgments.models import Flag, Judgment, Session, Signal
 from judgments.monitor import Facts, ListRow, facts, list_rows, places_left
@@ -64,6 +65,7 @@ class Live:
 
     facts: Facts
     places: int | None
+    most: int | None
     bars: list[Bar]
     stages: list[Stage]
     pay: Pay
@@ -93,6 +95,7 @@ def look(study: Experiment) -> Live:
     return Live(
         facts=found,
         places=places_left(study),
+        most=round_now(study).max_participants,
         bars=bars(rows, wanted=found.target),
         stages=leaving(study),
         pay=hourly_pay(study, found.median_s),

@@ -33,6 +33,7 @@ from judgments.sessions.lookup import given_trials, session_of
 from judgments.sessions.next_answer import store_next
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.plan import plan_of
+from judgments.sessions.prepare import prepare_trials
 from judgments.sessions.protocol import protocol_of
 from judgments.sessions.sittings import remember
 
@@ -90,6 +91,9 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
         raise _over(session)
     protocol = protocol_of(session.version)
     language, rows = protocol.language, given_trials(session)
+    if not rows:  # the arrival was cut off before it wrote them, and no page was asked for
+        prepare_trials(session)
+        rows = given_trials(session)
     remember(session, rows)
     with speaking(language):
         return JsonResponse(

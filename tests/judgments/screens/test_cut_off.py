@@ -23,6 +23,16 @@ def test_the_first_page_brings_the_trials_before_any_script_asks_for_them(client
     assert len(plan["trials"]) == 4
 
 
+def test_a_program_that_asks_for_the_plan_without_a_page_gets_its_trials(client, session):
+    address = f"/api/v1/sessions/{session.token}"
+    trials = client.get(f"{address}/plan/").json()["trials"]
+    assert len(trials) == 4 and trials == client.get(f"{address}/plan/").json()["trials"]
+    first = trials[0]
+    row = {"trial": first["id"], "response": first["options"][0]["id"]}
+    answer = client.post(f"{address}/judgments/", {"judgments": [row]}, content_type="application/json")
+    assert answer.json()["acknowledged"] == [first["id"]]
+
+
 def test_the_instructions_lead_to_the_first_trial(client, session):
     address = f"/s/{session.token}/"
     onward(client, address)

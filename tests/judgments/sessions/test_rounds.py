@@ -175,11 +175,13 @@ def test_a_round_has_enough_by_its_own_target():
     assert [one.label for one in list_rows(made)] == ["R2-1", "R2-2"]
 
 
-def test_the_most_participants_are_counted_in_the_round():
+def test_the_most_participants_are_counted_in_the_round(client):
     made = study(max_participants=1)
     cast.sit(made, "pia")
     start_round(made, 2, cast.ada())
     assert places_left(made) == 1
+    client.force_login(cast.ada())
+    assert "1 <small>of 1</small>" in client.get("/studies/two/live/").content.decode()
     cast.sit(made, "quentin")
     with pytest.raises(StudyClosed, match="full"):
         cast.begin(made, "rosa")
