@@ -21,7 +21,8 @@ LEFT_OUT = "left out: whoever knows it could claim to have taken part"
 TEXTS = ("consent", "instructions", "debrief")
 TABLES = ("questionnaire", "quiz", "practice", "anchors", "catch_trials")
 COLUMNS = (
-    "list position block kind item paradigm condition pair_id sentence_id expected_first first second correct"
+    "list round position block kind item paradigm condition pair_id sentence_id "
+    "expected_first first second correct"
 )
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth")
 SUMS = "SHA256SUMS"
@@ -102,7 +103,7 @@ def list_csv(one: PresentationList) -> bytes:
     related = ("item__paradigm", "sentence", "pair__good", "pair__bad", "pair__paradigm")
     trials = list(one.planned_trials.select_related(*related).order_by("position"))
     members = _members(trials)
-    rows = [{"list": one.label, **_row(trial, members)} for trial in trials]
+    rows = [{"list": one.label, "round": one.round, **_row(trial, members)} for trial in trials]
     further = [name for name in PLACES[2:] if any(name in row for row in rows)]
     out = io.StringIO()
     table = csv.DictWriter(out, [*COLUMNS.split(), *further], lineterminator="\n", restval="")
@@ -191,6 +192,7 @@ Version {version.number} of the study `{slug}`, frozen {frozen_at}.
 SHA-256 of the version: `{version.sha256}`
 Task: {snapshot.get("task")}.
 Materials: {materials.get("name", "none")}, SHA-256 `{materials.get("checksum", "")}`.
+Rounds: {len({one.round for one in lists}) or 1}.
 Lists: {len(lists)}, of {_range([one.n_trials for one in lists])} trials.
 Exclusion plans: {len(plans)}, of which {len(locked)} were written before the first answer.
 
@@ -198,7 +200,7 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 | --- | --- |
 | `study.json` | the frozen version: texts, task and its parameters, design, checksum of the materials |
 | `texts/` | the same texts, one file each, and the tables of questions, practice, anchors and catch trials |
-| `lists/` | one CSV per list: every trial in its order, word for word, with side and condition |
+| `lists/` | one CSV per list of every round: each trial in its order, word for word, with side and condition |
 | `seeds.json` | the seeds from which the lists were made |
 | `exclusion-plans.json` | who will be left out of the analysis by which rule, each with its checksum |
 | `engine.json` | version of the code that shows the trials and measures response times |

@@ -71,6 +71,28 @@ def _rows(content: bytes):
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
+def test_rounds_task_parameters_and_engine_are_in_the_zip(client):
+    parameters = {"offer_both": True, "undecided": "half"}
+    study = cast.draft("agreement", catch_trials=[CATCH], parameters=parameters)
+    second = {"kind": "sample", "items_per_paradigm": 2, "n_lists": 2, "items": "new", "seed": 9}
+    Design.objects.create(
+        experiment=study, kind="sample", items_per_paradigm=2, n_lists=2, seed=5, rounds=[second]
+    )
+    open_study(study, cast.ada())
+    files = read(fetched(client))
+    lists = [_rows(files[name]) for name in sorted(files) if name.startswith("lists/")]
+    assert [{row["round"] for row in rows} for rows in lists] == [{"1"}, {"1"}, {"2"}, {"2"}]
+    items = [
+        {row["item"] for rows in lists for row in rows if row["round"] == n and row["item"]} for n in "12"
+    ]
+    assert not items[0] & items[1]
+    assert json.loads(files["seeds.json"])["rounds"] == [9]
+    snapshot = json.loads(files["study.json"])
+    assert {name: snapshot["parameters"][name] for name in parameters} == parameters
+    assert snapshot["design"]["rounds"][0]["items"] == "new"
+    assert json.loads(files["engine.json"])["trial_engine"] and "Rounds: 2." in files["README.md"].decode()
+
+
 def test_same_version_gives_the_same_bytes(client):
     opened()
     assert fetched(client) == fetched(client)
