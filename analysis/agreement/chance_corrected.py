@@ -18,7 +18,7 @@ from analysis.agreement.distances import (
 )
 from analysis.columns import require_columns
 from analysis.errors import BadInput, UnknownName
-from analysis.rows import Codes, Floats, group_codes, joint_codes
+from analysis.rows import Codes, Floats, group_codes, joint_counts
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 _DISAGREEMENTS = {
@@ -66,13 +66,16 @@ def category_counts(answers: pd.DataFrame) -> CategoryCounts:
     Returns
     -------
     CategoryCounts
+
+    See Also
+    --------
+    binary_counts : Two categories from counts.
     """
     require_columns(answers, "unit", "value")
     known = answers[answers["value"].notna()]
     unit, units = group_codes(known["unit"])
     category, categories = group_codes(known["value"])
-    cell, unit_of, category_of = joint_codes(unit, category)
-    count = np.bincount(cell, minlength=len(unit_of)).astype(np.float64)
+    count, unit_of, category_of = joint_counts(unit, category)
     n = np.bincount(unit, minlength=len(units)).astype(np.float64)
     return CategoryCounts(unit_of, category_of, count, n, len(categories))
 
@@ -87,6 +90,11 @@ def binary_counts(k: Codes, n: Codes) -> CategoryCounts:
     Returns
     -------
     CategoryCounts
+
+    Examples
+    --------
+    >>> binary_counts(np.array([3, 0]), np.array([4, 0])).count.tolist()
+    [1.0, 3.0]
     """
     chosen, total = np.asarray(k)[n > 0].astype(np.float64), np.asarray(n)[n > 0].astype(np.float64)
     unit = np.arange(len(total))

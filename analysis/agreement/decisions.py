@@ -22,6 +22,7 @@ from analysis.rows import (
     is_kind,
     joint_codes,
     numbers,
+    rows_where,
     tasks,
 )
 from analysis.scales import rated
@@ -70,7 +71,7 @@ def decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     several acceptable or unacceptable sentences is compared by the means of each side.
     """
     require_columns(judgments, "participant", "value")
-    targets = judgments[is_kind(judgments, ("target",))]
+    targets = rows_where(judgments, is_kind(judgments, ("target",)))
     task = tasks(targets)
     parts = [part for part in _by_task(targets, task) if len(part)]
     if not parts:
@@ -104,6 +105,12 @@ def forced_choice_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         As in :func:`decisions`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a", "b"], "pair_id": "p", "value": [1, None]})
+    >>> forced_choice_decisions(rows)["agrees"].tolist()
+    [1.0, nan]
     """
     if "pair_id" in judgments.columns:
         pair = judgments["pair_id"]
@@ -129,6 +136,13 @@ def yes_no_decisions(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         As in :func:`decisions`.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": "a", "sentence_id": ["s", "t"], "value": [1, 1],
+    ...     "expected": ["acceptable", "unacceptable"]})
+    >>> yes_no_decisions(rows)["agrees"].tolist()
+    [1.0, 0.0]
     """
     require_columns(judgments, "sentence_id", "expected")
     status = judgments["expected"].astype(object)
@@ -155,6 +169,13 @@ def rating_decisions(judgments: pd.DataFrame, *, task: str = "likert") -> pd.Dat
     -------
     DataFrame
         As in :func:`decisions`; ``agrees`` is NaN where the participant rated one side only.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a", "a", "b"], "item": "i", "value": [6, 2, 5],
+    ...     "expected": ["acceptable", "unacceptable", "acceptable"]})
+    >>> rating_decisions(rows)["agrees"].tolist()
+    [1.0, nan]
     """
     require_columns(judgments, "item", "expected")
     status = judgments["expected"].astype(object)

@@ -186,6 +186,14 @@ def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
     dict
         ``percent`` (pairwise), ``krippendorff_alpha`` (nominal, label-blind coding), ``ac1`` (coded
         by expected label) and ``status``; None for ratings and without data.
+
+    See Also
+    --------
+    analysis.agreement.reliability_report.reliability_report : With intervals, ICC and ceilings.
+
+    References
+    ----------
+    Krippendorff (2019), *Content Analysis*; Gwet (2008), BJMSP 61.
     """
     words = coding.astype(object).to_numpy()
     used = items[words != "none"]
