@@ -200,7 +200,7 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 | --- | --- |
 | `study.json` | the frozen version: texts, task and its parameters, design, checksum of the materials |
 | `texts/` | the same texts, one file each, and the tables of questions, practice, anchors and catch trials |
-| `lists/` | one CSV per list of every round: each trial in its order, word for word, with side and condition |
+| `lists/` | one CSV per list of each round: every trial in order, word for word, with side and condition |
 | `seeds.json` | the seeds from which the lists were made |
 | `exclusion-plans.json` | who will be left out of the analysis by which rule, each with its checksum |
 | `engine.json` | version of the code that shows the trials and measures response times |
