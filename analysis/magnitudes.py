@@ -129,6 +129,20 @@ def log_ratios(judgments: pd.DataFrame) -> pd.Series:
     ------
     BadInput
         If the rows are of another task.
+
+    Notes
+    -----
+    Ratios to the modulus are multiplicative, so their logarithms are averaged.
+
+    References
+    ----------
+    Bard, Robertson & Sorace (1996), Language 72.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [100, 10, 0], "modulus": 10, "task": "magnitude_estimation"})
+    >>> log_ratios(rows).tolist()
+    [1.0, 0.0, nan]
     """
     require_columns(judgments, "value")
     others = sorted(set(tasks(judgments).dropna().unique()) - {"magnitude_estimation"})

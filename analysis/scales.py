@@ -103,6 +103,12 @@ def participant_scales(
     ------
     MissingColumns
         If ``participant`` or ``value`` is absent.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": "a", "value": [1.0, 3, 5, 7]})
+    >>> participant_scales(rows)[["n", "mean", "status"]].to_dict("records")
+    [{'n': 4, 'mean': 4.0, 'status': 'ok'}]
     """
     require_columns(judgments, "participant", "value")
     ratings = rated(judgments, scope=scope)
@@ -126,6 +132,11 @@ def rated(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> Floats:
     -------
     array of float
         NaN where there is no usable rating.
+
+    Examples
+    --------
+    >>> rated(pd.DataFrame({"value": [5, 7], "kind": ["target", "catch"]})).tolist()
+    [5.0, nan]
     """
     ratings = numbers(judgments)
     ratings[~is_kind(judgments, scope)] = np.nan
@@ -225,6 +236,16 @@ def standardize(
     Returns
     -------
     array of float
+
+    Notes
+    -----
+    (x - mean) / SD of the group, SD with ``ddof``.
+
+    Examples
+    --------
+    >>> codes = np.zeros(4, dtype=np.int64)
+    >>> standardize(np.array([1.0, 3, 5, 7]), codes, n_groups=1).round(3).tolist()
+    [-1.162, -0.387, 0.387, 1.162]
     """
     n, mean, sd, constant = moments(values, codes, n_groups=n_groups, ddof=ddof)
     usable = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings) == "ok"

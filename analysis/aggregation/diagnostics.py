@@ -158,6 +158,11 @@ def numbers_known(judgments: pd.DataFrame) -> Any:
     Returns
     -------
     array of bool
+
+    Examples
+    --------
+    >>> numbers_known(pd.DataFrame({"value": [1.0, 0.5, None]})).tolist()
+    [True, False, False]
     """
     return np.isin(numbers(judgments), (0.0, 1.0))
 

@@ -39,6 +39,13 @@ def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         ``winner``, ``loser`` and ``n``; an answer of both or neither that counts at all is half a win for
         each member.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"pair_id": ["x"], "good_id": ["good"], "bad_id": ["bad"]})
+    >>> choices = pd.DataFrame({"pair_id": ["x"] * 3, "value": [1, 1, 0]})
+    >>> pair_wins(choices, pairs).sort_values("n").to_dict("records")
+    [{'winner': 'bad', 'loser': 'good', 'n': 1}, {'winner': 'good', 'loser': 'bad', 'n': 2}]
     """
     require_columns(judgments, "pair_id", "value")
     require_columns(pairs, "pair_id", "good_id", "bad_id")

@@ -58,6 +58,15 @@ def transformed(
     ------
     UnknownName
         If the transform is another word.
+
+    Notes
+    -----
+    z = (x - mean) / SD by participant; z-log the same of log10(x / modulus);
+    robust-z = (x - median) / (1.4826 MAD); rank-normal Φ⁻¹ of the participant's ranks.
+
+    References
+    ----------
+    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
     """
     if transform not in TRANSFORMS:
         raise UnknownName("transform", transform, TRANSFORMS)

@@ -43,6 +43,11 @@ def cluster_sums(values: Floats, clusters: Codes, groups: Codes, *, shape: tuple
     Returns
     -------
     array, or scipy sparse array where a full one would need too much memory
+
+    Examples
+    --------
+    >>> cluster_sums(np.ones(3), np.array([0, 0, 1]), np.array([0, 1, 1]), shape=(2, 2)).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
     """
     cells = shape[0] * shape[1]
     if cells <= DENSE_CELLS:
@@ -199,6 +204,21 @@ def linearized_interval(
     -------
     low, high : arrays of float
         NaN where there is no data.
+
+    Notes
+    -----
+    A = Σ S / Σ N; variance C / (C - 1) Σ (S_c - A N_c)² / (Σ N)² over the C clusters;
+    A ± z SE, cut at 0 and 1.
+
+    References
+    ----------
+    Cochran (1977), *Sampling Techniques*, §3.12: proportions in cluster samples.
+
+    Examples
+    --------
+    >>> low, high = linearized_interval(np.array([[3.0], [1.0], [2.0]]), np.array([[4.0], [4.0], [4.0]]))
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.217, 0.783)
     """
     z = float(stats.norm.ppf(0.5 + confidence / 2))
     n_clusters = numerators.shape[0]

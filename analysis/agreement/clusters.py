@@ -36,6 +36,10 @@ def report_intervals(
     -------
     dict of lists of dict
         ``overall`` (two: all, included), ``paradigms``, ``phenomena`` and ``position`` (one).
+
+    See Also
+    --------
+    analysis.agreement.bootstrap.participant_intervals : How they are made.
     """
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     person, people = group_codes(decided["participant"])
@@ -84,6 +88,10 @@ def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
     -------
     dict
         None throughout, with status ``not_recorded``, where no side is known.
+
+    See Also
+    --------
+    chose_first : The choices that are counted.
     """
     agrees, first = decided["agrees"].to_numpy(dtype=float), decided["expected_first"].to_numpy(dtype=float)
     chosen_first, sided = chose_first(decided, agrees)

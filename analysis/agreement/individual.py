@@ -69,6 +69,11 @@ def mean_of_group_means(shares: npt.ArrayLike, groups: npt.ArrayLike) -> float |
     -------
     float or None
         None where nothing is left.
+
+    Examples
+    --------
+    >>> mean_of_group_means([1.0, 1.0, 0.0], ["x", "x", "y"])
+    0.5
     """
     values = pd.Series(np.asarray(shares, dtype=np.float64)).dropna()
     if values.empty:

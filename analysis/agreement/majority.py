@@ -107,6 +107,13 @@ def item_codes(decided: pd.DataFrame) -> ItemCodes:
     Returns
     -------
     ItemCodes
+
+    Examples
+    --------
+    >>> from analysis.agreement.decisions import decisions
+    >>> rows = pd.DataFrame({"participant": "a", "paradigm": ["x", "y"], "item": "1", "value": [1, 1]})
+    >>> item_codes(decisions(rows)).codes.tolist()
+    [0, 1]
     """
     paradigm, paradigms = group_codes(decided["paradigm"])
     item, items = group_codes(decided["item"])
@@ -142,6 +149,13 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
         One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k`` (agree), ``n``, ``n_missing``,
         ``n_undecided`` (of ``n``, both or neither), ``n_half`` (of ``n``, counted one half), ``share``
         ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
+
+    Examples
+    --------
+    >>> from analysis.agreement.decisions import decisions
+    >>> rows = pd.DataFrame({"participant": list("abcd"), "item": "i", "value": [1, 1, 0, 0]})
+    >>> count_items(decisions(rows))[["k", "n", "majority"]].to_dict("records")
+    [{'k': 2, 'n': 4, 'majority': 'tie'}]
     """
     known = coded or item_codes(decided)
     codes, items = known.codes, known.table[["paradigm", "phenomenon", "item"]]

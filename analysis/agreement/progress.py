@@ -207,6 +207,11 @@ def conventions(*, confidence: float, more: int, n_min: int, seed: int) -> dict[
     Returns
     -------
     dict
+
+    Examples
+    --------
+    >>> conventions(confidence=0.95, more=5, n_min=3, seed=0)["open"]
+    'the chance that the rule decides otherwise is at least 5 %'
     """
     return {
         "interval": f"{100 * confidence:g} % over all looks together: a confidence sequence (a mixture of "

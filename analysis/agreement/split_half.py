@@ -186,6 +186,20 @@ def half_correlation(
     -------
     float or None
         None with fewer than three common units or without variation.
+
+    See Also
+    --------
+    split_half : Many random halves, with Spearman-Brown.
+
+    Notes
+    -----
+    Pearson's r over units that both groups judged.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"sentence_id": list("abc") * 2, "value": [1.0, 2, 3, 2, 4, 6]})
+    >>> round(half_correlation(rows, pd.Series([True] * 3 + [False] * 3)), 6)
+    1.0
     """
     require_columns(judgments, "value", unit)
     value = numbers(judgments)

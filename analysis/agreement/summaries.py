@@ -130,6 +130,10 @@ def count(items: Any, *, ties: str) -> dict[str, Any]:
     Returns
     -------
     dict
+
+    See Also
+    --------
+    analysis.agreement.majority.majority_agreement, analysis.agreement.individual.mean_of_item_shares
     """
     k, n = np.asarray(items["k"], dtype=np.float64), np.asarray(items["n"], dtype=np.int64)
     k = k + np.asarray(items["n_half"], dtype=np.float64) / 2

@@ -88,6 +88,12 @@ def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappi
     -------
     array of float
         1, 0 or NaN for each unit.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"submission_status": ["rejected", "approved"]})
+    >>> rejected(rows, np.array([0, 1]), 2, {}).tolist()
+    [1.0, 0.0]
     """
     codes, labels = group_codes(column_or_blank(judgments, "submission_status"))
     meaning = [np.nan if label == "" else float(label.strip().lower() == "rejected") for label in labels]
@@ -142,6 +148,12 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     -------
     array of float
         NaN for units with neither.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [1, 1], "session_status": ["complete", "abandoned"]})
+    >>> incomplete(rows, np.array([0, 1]), 2, {"min_share": 0.9}).tolist()
+    [0.0, 1.0]
     """
     share = _share(settings["min_share"])
     total = _planned(judgments, unit, n_units)
@@ -184,6 +196,12 @@ def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     Returns
     -------
     array of float
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"native": [True, False]})
+    >>> not_native(rows, np.array([0, 1]), 2, {}).tolist()
+    [0.0, 1.0]
     """
     native = flags(column_or_blank(judgments, "native"))
     return _any(1 - native, unit, n_units)
@@ -205,6 +223,12 @@ def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappin
     Returns
     -------
     array of float
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"flagged": [True, False]})
+    >>> flagged(rows, np.array([0, 1]), 2, {}).tolist()
+    [1.0, 0.0]
     """
     return _any(flags(column_or_blank(judgments, "flagged")), unit, n_units)
 
@@ -226,6 +250,12 @@ def too_few(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappin
     -------
     array of float
         Never NaN: a count is always known.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [1, 1]})
+    >>> too_few(rows, np.array([0, 1]), 2, {"minimum": 2}).tolist()
+    [1.0, 1.0]
     """
     answered = analysed(judgments)
     verdict: Verdicts = np.where(

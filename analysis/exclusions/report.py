@@ -89,6 +89,10 @@ def overlap(excluded: Excluded) -> list[dict[str, Any]]:
     -------
     list of dict
         ``step``, ``other`` and ``judgments``; the diagonal is what a step removes alone.
+
+    See Also
+    --------
+    exclusion_report : The flow table and the margins beside it.
     """
     names = list(excluded.overlap.index)
     return [
