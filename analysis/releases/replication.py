@@ -42,13 +42,14 @@ needed once the libraries are installed. Python 3.11 or newer.
 
 On Windows: `environment\\Scripts\\pip` and `environment\\Scripts\\python`.
 
-`analyse.py` ends with 0 when every number is the report's, and with 1 otherwise; each number that differs is
-named. Counts and words must be equal; other numbers agree within {RELATIVE:g} of the larger one, or {ABSOLUTE:g}.
-What it found stands in `found.json` afterwards. Random procedures start from the stored seed.
+`analyse.py` ends with 0 where every number is the report's, and with 1 otherwise; each number that differs
+is named. Counts and words must be equal; other numbers agree within {RELATIVE:g} of the larger one,
+or {ABSOLUTE:g}. What it found stands in `found.json` afterwards. Random procedures start from
+the stored seed.
 
 | file | holds |
 |---|---|
-| `data/` | the gold release: judgments, participants as pseudonyms, sentences, pairs, exclusions, plan, codebook |
+| `data/` | the gold release: judgments, pseudonyms of participants, sentences, pairs, exclusions, plan |
 | `data/removed.csv` | which step of the plan removes which row; some steps read what nobody may publish |
 | `data/study.json` | design, versions, who came and left |
 | `analyse.py` | the program |

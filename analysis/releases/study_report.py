@@ -143,7 +143,7 @@ def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str
 
 def _inline(svg: bytes, prefix: str) -> str:
     """An SVG that may stand beside others in one page: its ids are its own."""
-    text = svg.decode()
+    text = svg.decode().replace("<svg ", '<svg aria-hidden="true" ', 1)  # what holds it has the words
     return _IDS.sub(lambda found: f"{found[1]}{prefix}-", text)
 
 

@@ -20,7 +20,7 @@ from analysis.releases.study_report import make_report
 from analysis.report.checking import differences
 from analysis.report.replicate import main
 from experiments import job_runner
-from experiments.models import Job
+from experiments.models import Experiment, Job
 from judgments.models import PlatformIdentity
 from tests import cast
 from tests.analysis.releases.study import add_sitting, judged_study
@@ -258,3 +258,20 @@ def test_a_report_without_any_estimable_contrast_still_stands(tmp_path):
     made = make_report(study, Options())
     assert "Not estimable" in made.files["report.html"].decode()
     assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
+
+
+def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
+    """Warstadt et al. 2020, section 3.4: 67 of 69 paradigms, majority 96.4 %, individuals 88.6 %."""
+    path = shared_data("blimp/human_responses.csv")
+    call_command("import_judgments", path, experiment="blimp", format="mturk-batch", stdout=io.StringIO())
+    study = Experiment.objects.get(slug="blimp")
+    html = make_report(study, Options("rejected", "blimp"), has_pdf=False).files["report.html"].decode()
+    words = " ".join(re.sub(r"<[^>]+>", " ", html).split())
+    for said in (
+        "Of 69 paradigms, 67 met the inclusion criterion",
+        "for 323 of 335 pairs (96.4 %; ties do not count as agreement)",
+        "agreed with it in 88.6 % of judgments",
+        "342 participants",
+        "67 of 69, rule blimp",
+    ):
+        assert said in words
