@@ -5,6 +5,7 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from tests import cast
+from tests.analysis.releases.study import add_sitting, judged_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -27,3 +28,20 @@ def test_numbers_renew_themselves_and_the_focus_stays(client, open_page, live_se
     assert page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "lists"
     cast.sit(study, "quentin", n=1)
     expect(page.locator("[data-live-said]")).to_contain_text("1 in session now", timeout=20_000)
+
+
+def test_agreement_so_far_renews_itself_and_each_state_seen_is_a_look(client, open_page, live_server):
+    cache.clear()
+    study = judged_study("running", status="open")
+    client.force_login(cast.ada())
+    page = open_page(width=390)
+    cookie = client.cookies["sessionid"].value
+    page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+    page.goto("/studies/running/progress/?rule=0.6&more=3")
+    looks = page.locator("dl.facts dd").first
+    expect(looks).to_contain_text("1")
+    add_sitting(study, "newcomer", agrees=False)
+    cache.clear()
+    expect(looks).to_contain_text("2", timeout=20_000)
+    expect(page.locator("[data-live-said]")).to_contain_text("judgments.")
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -141,3 +141,12 @@ def test_bad_choices_are_explained(ada, study):
 
 def test_the_menu_leads_there(ada, study):
     assert address("progress", study) in ada.get(address("agreement", study)).content.decode()
+
+
+def test_the_manual_explains_it_and_gives_the_tutorial_as_a_notebook(ada, study):
+    assert "/manual/statistics/progress.md" in ada.get(address("progress", study)).content.decode()
+    assert "confidence sequence" in ada.get("/manual/statistics/progress.md").content.decode()
+    file = ada.get("/manual/how-to/tutorial.ipynb")
+    assert json.loads(file.getvalue())["nbformat"] == 4
+    assert "attachment" in file["Content-Disposition"]
+    assert ada.get("/manual/../pyproject.ipynb").status_code == 404
