@@ -42,7 +42,14 @@ def is_kind(judgments: pd.DataFrame, kinds: Sequence[str]) -> Flags:
         return np.full(len(judgments), "target" in kinds)
     wanted = {*kinds, ""} if "target" in kinds else set(kinds)
     codes, labels = group_codes(judgments["kind"])
-    return np.array([label in wanted for label in labels], dtype=bool)[codes]
+    return _each([label in wanted for label in labels], codes)
+
+
+def _each(verdicts: list[bool], codes: Codes) -> Flags:
+    """Give each row the verdict on its group."""
+    if all(verdicts):
+        return np.ones(len(codes), dtype=bool)
+    return np.array(verdicts, dtype=bool)[codes]
 
 
 def rows_where(judgments: pd.DataFrame, wanted: Flags) -> pd.DataFrame:
@@ -92,7 +99,9 @@ def numbers(judgments: pd.DataFrame) -> Floats:
         raise BadInput("the value is infinite.", row=row + 1, column="value", remedy="Give a finite number.")
     if "status" in judgments.columns:
         codes, labels = group_codes(judgments["status"])
-        found[~np.array([label in ("answered", "") for label in labels], dtype=bool)[codes]] = np.nan
+        answered = _each([label in ("answered", "") for label in labels], codes)
+        if not answered.all():
+            found[~answered] = np.nan
     return found
 
 
@@ -141,11 +150,13 @@ def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     ([2, 1, 0, 2], ['', 'a', 'b'])
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        raw, names = column.cat.codes.to_numpy(), list(column.cat.categories)
+        raw, names = column.array.codes, list(column.cat.categories)
     else:
         raw, uniques = pd.factorize(column)
         names = list(uniques)
-    present = np.bincount(raw.astype(np.int64) + 1, minlength=len(names) + 1) > 0
+    seen = np.zeros(len(names) + 1, dtype=bool)
+    seen[raw] = True  # a missing value is coded -1: the last place
+    present = [seen[-1], *seen[:-1]]
     texts = ["", *(str(name) for name in names)]
     labels = sorted({text for text, here in zip(texts, present, strict=True) if here})
     place = {label: number for number, label in enumerate(labels)}

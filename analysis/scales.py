@@ -139,11 +139,14 @@ def rated(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> Floats:
     [5.0, nan]
     """
     ratings = numbers(judgments)
-    ratings[~is_kind(judgments, scope)] = np.nan
+    inside = is_kind(judgments, scope)
+    if not inside.all():
+        ratings[~inside] = np.nan
     if "task" in judgments.columns:
         codes, labels = group_codes(judgments["task"])
-        is_magnitude = np.array([label == "magnitude_estimation" for label in labels], dtype=bool)[codes]
-        ratings[is_magnitude & (ratings <= 0)] = np.nan
+        magnitude = np.array([label == "magnitude_estimation" for label in labels], dtype=bool)
+        if magnitude.any():
+            ratings[magnitude[codes] & (ratings <= 0)] = np.nan
     return ratings
 
 
@@ -179,15 +182,21 @@ def moments(
     if ddof not in (0, 1):
         raise BadInput(f"ddof is {ddof!r}.", remedy="It is 0 or 1.")
     kept = ~np.isnan(values)
-    group, value = codes[kept], values[kept]
+    group, value = (codes, values) if kept.all() else (codes[kept], values[kept])
     shift = np.zeros(n_groups)
     shift[group] = value
     shifted = value - shift[group]
     n = np.bincount(group, minlength=n_groups)
-    constant = (np.bincount(group, weights=shifted != 0, minlength=n_groups) == 0) & (n > 0)
     sums = np.bincount(group, weights=shifted, minlength=n_groups)
     centre = np.divide(sums, n, out=np.full(n_groups, np.nan), where=n > 0)
-    squares = np.bincount(group, weights=(shifted - centre[group]) ** 2, minlength=n_groups)
+    residual = centre[group]
+    np.subtract(shifted, residual, out=residual)
+    np.square(residual, out=residual)
+    squares = np.bincount(group, weights=residual, minlength=n_groups)
+    constant = (squares == 0) & (n > 0)
+    if constant.any():  # squares of very small numbers vanish: look at the numbers themselves
+        rows = np.flatnonzero(constant[group])
+        constant[group[rows[shifted[rows] != 0]]] = False
     variance = np.divide(squares, n - ddof, out=np.full(n_groups, np.nan), where=n > ddof)
     return n, centre + shift, np.sqrt(variance), constant
 
@@ -250,7 +259,9 @@ def standardize(
     n, mean, sd, constant = moments(values, codes, n_groups=n_groups, ddof=ddof)
     usable = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings) == "ok"
     spread = np.where(usable, sd, np.nan)
-    z: Floats = (values - mean[codes]) / spread[codes]
+    z: Floats = mean[codes]
+    np.subtract(values, z, out=z)
+    z /= spread[codes]
     return z
 
 
