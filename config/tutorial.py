@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from analysis.figures import export_figure
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NOTEBOOK, PAGE = DOCS / "how-to" / "tutorial.ipynb", DOCS / "how-to" / "tutorial.md"
 PICTURES = DOCS / "pictures"
@@ -59,12 +61,9 @@ def _run(text: str, namespace: dict[str, Any], *, name: str) -> Any:
 def _shown(value: Any, number: int, pictures: Path) -> str:
     """Tables as text, charts as pictures."""
     if hasattr(value, "to_dict") and not hasattr(value, "to_string"):
-        from analysis.figures import export_figure
-
         file = pictures / f"tutorial-{number}.svg"
         file.write_bytes(export_figure(value, "svg"))
-        title = value.to_dict().get("title", "")
-        words = title.get("text", "") if isinstance(title, dict) else title
+        (words,) = value.to_dict()["title"]["text"]
         return f"![{words}](../pictures/{file.name})"
     lines = value.to_string() if hasattr(value, "to_string") else repr(value)
     return "```text\n" + "\n".join(line.rstrip() for line in lines.splitlines()) + "\n```"

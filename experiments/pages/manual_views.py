@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
 FOLDERS = ("how-to", "statistics", "tasks", "models", "reference")
-NOTEBOOK = ".ipynb"
+FILES = {".ipynb": "application/x-ipynb+json", ".svg": "image/svg+xml"}
 DOCS = Path(settings.BASE_DIR) / "docs"
 
 
@@ -19,10 +19,10 @@ def manual(request: HttpRequest) -> HttpResponse:
 
 
 def manual_page(request: HttpRequest, name: str) -> HttpResponseBase:
-    """One page of the documentation, as HTML; a notebook as a file."""
+    """One page of the documentation, as HTML; notebooks and drawings as files."""
     path = _path(name)
-    if path.suffix == NOTEBOOK:
-        return FileResponse(path.open("rb"), as_attachment=True, content_type="application/x-ipynb+json")
+    if kind := FILES.get(path.suffix):
+        return FileResponse(path.open("rb"), as_attachment=path.suffix == ".ipynb", content_type=kind)
     text = path.read_text(encoding="utf-8")
     title = next((line[2:] for line in text.splitlines() if line.startswith("# ")), name)
     shown = {"title": title, "text": _html(text), "section": "manual"}
@@ -30,17 +30,18 @@ def manual_page(request: HttpRequest, name: str) -> HttpResponseBase:
 
 
 def _path(name: str) -> Path:
-    """A Markdown file or notebook of the documentation; anything else is not found."""
+    """A Markdown file, notebook or drawing of the documentation; anything else is not found."""
     path = (DOCS / name).resolve()
     is_ours = path.parent == DOCS or path.parent.parent == DOCS
-    if not is_ours or path.suffix not in (".md", NOTEBOOK) or not path.is_file():
+    if not is_ours or path.suffix not in {".md", *FILES} or not path.is_file():
         raise Http404("no such page")
     return path
 
 
 def _html(text: str) -> SafeString:
-    """Our own Markdown; the renderer escapes HTML, and pictures are left to the published manual."""
-    shown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
+    """Our own Markdown; the renderer escapes HTML, and photographs are left to the published manual."""
+    renderer = MarkdownIt("commonmark", {"html": False}).enable("table")
+    shown = (renderer if ".svg)" in text else renderer.disable("image")).render(text)
     scrolled = shown.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
     return mark_safe(scrolled)
 

@@ -1,6 +1,7 @@
 """Agreement so far: page, part, JSON, API and command say the same; looks are kept; nothing is opened."""
 
 import json
+import re
 
 import pytest
 from django.core.cache import cache
@@ -143,10 +144,22 @@ def test_the_menu_leads_there(ada, study):
     assert address("progress", study) in ada.get(address("agreement", study)).content.decode()
 
 
+def test_ratings_of_one_side_by_each_person_are_explained(ada):
+    study = judged_study("one-sided", task="likert", status=Experiment.Status.OPEN)
+    Judgment.objects.filter(trial__sentence__expected="unacceptable").delete()
+    page = ada.get(address("progress", study)).content.decode()
+    assert "Nobody judged both sides" in page and address("ratings", study) in page
+
+
 def test_the_manual_explains_it_and_gives_the_tutorial_as_a_notebook(ada, study):
     assert "/manual/statistics/progress.md" in ada.get(address("progress", study)).content.decode()
     assert "confidence sequence" in ada.get("/manual/statistics/progress.md").content.decode()
     file = ada.get("/manual/how-to/tutorial.ipynb")
     assert json.loads(file.getvalue())["nbformat"] == 4
     assert "attachment" in file["Content-Disposition"]
+    shown = ada.get("/manual/how-to/tutorial.md").content.decode()
+    drawings = re.findall(r'<img src="(\.\./pictures/[\w-]+\.svg)" alt="[^"]+"', shown)
+    assert len(drawings) == 2
+    for drawing in drawings:
+        assert ada.get(f"/manual/{drawing.removeprefix('../')}")["Content-Type"] == "image/svg+xml"
     assert ada.get("/manual/../pyproject.ipynb").status_code == 404
