@@ -1,17 +1,19 @@
-"""Read and write ARPA files, plain or compressed with gzip."""
+"""Read ARPA files, plain or compressed with gzip."""
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 import numpy as np
 
 from analysis.errors import BadInput
-from analysis.files import whole_file
 from analysis.ngrams.counts import Ids
 from analysis.ngrams.query import BackoffModel, BackoffOrder, Floats
+from analysis.ngrams.writing import TOKENIZATION
+
+T = TypeVar("T")
 
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 _SECTION = re.compile(r"\\(\d+)-grams:")
@@ -30,7 +32,7 @@ def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel
     Returns
     -------
     BackoffModel
-        Probabilities and weights as in the file (log10).
+        Probabilities and weights as in the file (log10), and how text became tokens where the file says so.
 
     Raises
     ------
@@ -38,55 +40,42 @@ def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel
         Naming file and line: no ARPA file, a number that is none, an n-gram whose beginning is not listed,
         or another number of n-grams than announced.
     """
-    reader = _Reader(Path(path))
-    try:
-        return reader.read(max_order=max_order)
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
-        raise BadInput("not a text file in UTF-8.", file=str(path), row=reader.line + 1) from error
+    return _guarded(path, lambda reader: reader.read(max_order=max_order))
 
 
-def write_arpa(model: BackoffModel, path: str | Path) -> None:
-    """Write a model as an ARPA file; it appears complete or not at all.
+def arpa_order(path: str | Path) -> int:
+    """Give the order of the model in an ARPA file, from its head.
 
     Parameters
     ----------
-    model : BackoffModel
-        The model.
     path : str or Path
-        Where to; a name ending in ``.gz`` is compressed.
+        The file.
+
+    Returns
+    -------
+    int
+        Length of its longest n-gram.
 
     Raises
     ------
     BadInput
-        If the file cannot be written.
+        If it is no ARPA file.
     """
-    with whole_file(path) as draft, _open(draft, "wt") as text:
-        text.write("\\data\\\n")
-        text.writelines(f"ngram {n}={len(level.keys)}\n" for n, level in enumerate(model.orders, start=1))
-        grams: list[str] = []
-        for n, level in enumerate(model.orders, start=1):
-            grams = _texts(model, level, grams)
-            text.write(f"\n\\{n}-grams:\n")
-            text.writelines(_lines(level, grams, last=n == model.order))
-        text.write("\n\\end\\\n")
+    return _guarded(path, lambda reader: reader.order())
 
 
-def _open(path: Path, mode: str) -> IO[str]:
+def _guarded(path: str | Path, ask: Callable[["_Reader"], T]) -> T:
+    reader = _Reader(Path(path))
+    try:
+        return ask(reader)
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError) as error:
+        raise BadInput("not a text file in UTF-8.", file=str(path), row=reader.line + 1) from error
+
+
+def _open(path: Path) -> IO[str]:
     if path.suffix == ".gz":
-        return gzip.open(path, mode, encoding="utf-8", newline="\n")  # type: ignore[return-value]
-    return path.open(mode.replace("t", ""), encoding="utf-8", newline="\n")
-
-
-def _texts(model: BackoffModel, level: BackoffOrder, shorter: list[str]) -> list[str]:
-    if not shorter:
-        return model.words
-    parents, words = np.divmod(level.keys, len(model.words))
-    return [f"{shorter[a]} {model.words[b]}" for a, b in zip(parents.tolist(), words.tolist(), strict=True)]
-
-
-def _lines(level: BackoffOrder, grams: list[str], *, last: bool) -> Iterator[str]:
-    for p, gram, weight in zip(level.log10.tolist(), grams, level.backoff.tolist(), strict=True):
-        yield f"{p:.8g}\t{gram}\n" if last else f"{p:.8g}\t{gram}\t{weight:.8g}\n"
+        return gzip.open(path, "rt", encoding="utf-8", newline="\n")
+    return path.open(encoding="utf-8", newline="\n")
 
 
 class _Reader:
@@ -95,17 +84,26 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path, self.line = path, 0
         self.ids: dict[str, int] = {}
+        self.tokenization: dict[str, str] = {}
+
+    def order(self) -> int:
+        """Read the head alone."""
+        with self._text() as text:
+            return len(self._head(text))
 
     def read(self, *, max_order: int | None) -> BackoffModel:
         """Read the head and as many sections as wanted."""
-        if not self.path.is_file():
-            raise BadInput("there is no such file.", file=str(self.path))
         orders: list[BackoffOrder] = []
-        with _open(self.path, "rt") as text:
+        with self._text() as text:
             announced = self._head(text)
             for n in range(1, min(max_order or len(announced), len(announced)) + 1):
                 orders.append(self._section(text, n, announced[n - 1], orders))
-        return BackoffModel(list(self.ids), orders)
+        return BackoffModel(list(self.ids), orders, self.tokenization)
+
+    def _text(self) -> IO[str]:
+        if not self.path.is_file():
+            raise BadInput("there is no such file.", file=str(self.path))
+        return _open(self.path)
 
     def _lines(self, text: IO[str]) -> Iterator[str]:
         for line in text:
@@ -115,7 +113,13 @@ class _Reader:
     def _head(self, text: IO[str]) -> list[int]:
         """Read from ``\\data\\`` to the empty line after the announced numbers."""
         lines = self._lines(text)
-        if not any(line.strip() == "\\data\\" for line in lines):
+        for line in lines:
+            if line.startswith(TOKENIZATION):
+                named = (field.partition("=") for field in line.removeprefix(TOKENIZATION).split())
+                self.tokenization = {name: value for name, _, value in named}
+            if line.strip() == "\\data\\":
+                break
+        else:
             raise BadInput("not an ARPA file: there is no line \\data\\.", file=str(self.path))
         announced: list[int] = []
         for line in lines:

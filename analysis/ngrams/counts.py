@@ -1,5 +1,6 @@
 """Adjusted counts of n-grams, as Kneser-Ney smoothing wants them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,10 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput, NotEnoughData
+from analysis.ngrams.columns import Column, Workspace, blocks
+from analysis.ngrams.runs import Merged, Run, merge_runs, sorted_run
 
 UNKNOWN, BEGIN, END = "<unk>", "<s>", "</s>"
 UNKNOWN_ID, BEGIN_ID, END_ID = 0, 1, 2
 MAX_ORDER = 6
+CHUNK = 2**22
+"""Tokens sorted at once."""
+TALLY = 2**25
 
 Ids = npt.NDArray[np.int64]
 
@@ -20,33 +26,45 @@ class OrderCounts:
     """The distinct n-grams of one order, sorted by key.
 
     An n-gram's key is the place of its first n-1 words in the order below, times the number of words,
-    plus its last word; ``suffix`` is the place of its last n-1 words there.
+    plus its last word; ``suffix`` is the place of its last n-1 words there. ``occurrences`` is how often
+    it stands in the text, ``count`` its adjusted count.
     """
 
-    keys: Ids
-    parent: Ids
-    word: Ids
-    suffix: Ids
-    count: Ids
+    keys: Column
+    suffix: Column
+    occurrences: Column
+    count: Column
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Vocabulary and adjusted counts of orders 1 to n."""
+    """Vocabulary, adjusted counts of orders 1 to n, and the size of the text."""
 
     words: list[str]
     orders: list[OrderCounts]
+    n_sentences: int
+    n_tokens: int
 
 
-def count_ngrams(sentences: Iterable[Sequence[str]], *, order: int) -> Counts:
+def count_ngrams(
+    sentences: Iterable[Sequence[str]],
+    *,
+    order: int,
+    workspace: Workspace | None = None,
+    chunk: int = CHUNK,
+) -> Counts:
     """Count the n-grams of tokenized sentences.
 
     Parameters
     ----------
     sentences : iterable of sequences of str
-        Tokens of each sentence, without boundary marks.
+        Tokens of each sentence, without boundary marks; gone through once.
     order : int
         Longest n-gram, 1 to 6.
+    workspace : Workspace, optional
+        Where the counts lie; by default in memory.
+    chunk : int
+        How many tokens are sorted at once.
 
     Returns
     -------
@@ -57,96 +75,128 @@ def count_ngrams(sentences: Iterable[Sequence[str]], *, order: int) -> Counts:
     Raises
     ------
     BadInput
-        If the order is out of range or a token is a boundary mark.
+        If the order is out of range, a token is a boundary mark, or the disk is full.
     NotEnoughData
         Without any token.
 
     Notes
     -----
     One ``<s>`` opens each sentence and one ``</s>`` closes it; ``<unk>`` and ``<s>`` have count 0 as
-    single words.
+    single words. Chunks of the text are sorted one by one and the sorted runs merged in parts, so that
+    working memory depends on the chunk and, once per order, on the number of distinct n-grams.
     """
     if not 1 <= order <= MAX_ORDER:
         raise BadInput(f"the order must lie between 1 and {MAX_ORDER}, got {order}.", column="order")
-    tokens, starts, words = _encode(sentences)
-    position_id: Ids = tokens
+    space = workspace or Workspace()
+    tokens, words, n_sentences = _encode(sentences, space, chunk=chunk)
+    place: Column = tokens
     raw = [_unigrams(tokens, len(words))]
-    first_word = [np.arange(len(words))]
-    reaches = np.ones(len(tokens), dtype=np.bool_)
-    for _ in range(1, order):
-        reaches = _shift(reaches, starts)
-        level, position_id = _longer(tokens, position_id, reaches, n_words=len(words))
+    for n in range(2, order + 1):
+        level, place = _longer(tokens, place, space, n_words=len(words), chunk=chunk, last=n == order)
         raw.append(level)
-        first_word.append(first_word[-1][level.parent])
-    return Counts(words, _adjust(raw, first_word))
+    return Counts(words, _adjust(raw, n_words=len(words)), n_sentences, len(tokens) - 2 * n_sentences)
 
 
-def _encode(sentences: Iterable[Sequence[str]]) -> tuple[Ids, npt.NDArray[np.bool_], list[str]]:
-    """Number the words in order of appearance; mark where sentences start."""
-    ids = {UNKNOWN: UNKNOWN_ID, BEGIN: BEGIN_ID, END: END_ID}
-    flat: list[int] = []
-    lengths: list[int] = []
+def _encode(
+    sentences: Iterable[Sequence[str]], space: Workspace, *, chunk: int
+) -> tuple[Column, list[str], int]:
+    """Number the words in order of appearance, each sentence between its marks."""
+    ids: defaultdict[str, int] = defaultdict()
+    ids.update({UNKNOWN: UNKNOWN_ID, BEGIN: BEGIN_ID, END: END_ID})
+    ids.default_factory = ids.__len__
+    column, flat, n_sentences, number = space.column(np.int32), [], 0, ids.__getitem__
+    marks = np.zeros(3, dtype=np.int64)
+
+    def put_away(flat: list[int]) -> None:
+        values = np.array(flat, dtype=np.int32)
+        marks[:] += np.bincount(values, minlength=3)[:3]
+        column.append(values)
+
     for sentence in sentences:
         flat.append(BEGIN_ID)
-        flat.extend([ids.setdefault(token, len(ids)) for token in sentence])
+        flat.extend(map(number, sentence))
         flat.append(END_ID)
-        lengths.append(len(sentence) + 2)
-    tokens = np.array(flat, dtype=np.int64)
-    starts = np.zeros(len(tokens), dtype=np.bool_)
-    starts[np.cumsum([0, *lengths[:-1]])[: len(lengths)]] = True
+        n_sentences += 1
+        if len(flat) >= chunk:
+            put_away(flat)
+            flat = []
+    put_away(flat)
     if not len(ids) > 3:
         raise NotEnoughData("there is no word to count.")
-    marks = np.bincount(tokens, minlength=3)[:3].tolist()
-    if marks != [0, len(lengths), len(lengths)]:
+    if marks.tolist() != [0, n_sentences, n_sentences]:
         remedy = "Leave them out of the text."
         raise BadInput(f"{UNKNOWN}, {BEGIN} and {END} are the model's own marks.", remedy=remedy)
-    return tokens, starts, list(ids)
+    return column.whole(), list(ids), n_sentences
 
 
-def _shift(reaches: npt.NDArray[np.bool_], starts: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Say which places end an n-gram one word longer without leaving the sentence."""
-    longer = np.zeros_like(reaches)
-    longer[1:] = reaches[:-1]
-    return longer & ~starts
-
-
-def _unigrams(tokens: Ids, n_words: int) -> OrderCounts:
-    every = np.arange(n_words, dtype=np.int64)
-    count = np.bincount(tokens, minlength=n_words).astype(np.int64)
-    nothing = np.zeros(n_words, dtype=np.int64)
-    return OrderCounts(every, nothing, every, nothing, count)
+def _unigrams(tokens: Column, n_words: int) -> Merged:
+    count = sum(np.bincount(tokens[part], minlength=n_words) for part in blocks(len(tokens), TALLY))
+    nothing = np.zeros(n_words, dtype=np.int32)
+    return Merged(np.arange(n_words, dtype=np.int64), np.asarray(count, dtype=np.int64), nothing)
 
 
 def _longer(
-    tokens: Ids, shorter_id: Ids, reaches: npt.NDArray[np.bool_], *, n_words: int
-) -> tuple[OrderCounts, Ids]:
-    """Find the distinct n-grams of the next order, and which one ends at each place."""
-    places = np.flatnonzero(reaches)
-    keys = shorter_id[places - 1] * n_words + tokens[places]
-    distinct, first, inverse, count = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    longer_id = np.full(len(tokens), -1, dtype=np.int64)
-    longer_id[places] = inverse
-    level = OrderCounts(
-        distinct,
-        distinct // n_words,
-        distinct % n_words,
-        shorter_id[places[first]],
-        count.astype(np.int64),
-    )
-    return level, longer_id
+    tokens: Column, shorter: Column, space: Workspace, *, n_words: int, chunk: int, last: bool
+) -> tuple[Merged, Column]:
+    """Find the distinct n-grams of the next order, and which one ends at each place (-1: none)."""
+    runs: list[Run] = []
+    local = space.column(np.int32)
+    for part in blocks(len(tokens), chunk):
+        word, ending = tokens[part], shorter[part]
+        before = np.empty_like(ending)
+        before[0] = shorter[part.start - 1] if part.start else -1
+        before[1:] = ending[:-1]
+        places = np.flatnonzero((before >= 0) & (word != BEGIN_ID))
+        keys = before[places].astype(np.int64) * n_words + word[places]
+        run, which = sorted_run(keys, ending[places])
+        runs.append(_put_down(run, space))
+        if not last:
+            here = np.full(len(word), -1, dtype=np.int32)
+            here[places] = which
+            local.append(here)
+    merged = merge_runs(runs, space)
+    if last:
+        return merged, np.empty(0, dtype=np.int32)
+    return merged, _in_text(local.whole(), merged, space, chunk=chunk)
 
 
-def _adjust(raw: list[OrderCounts], first_word: list[Ids]) -> list[OrderCounts]:
-    adjusted = []
-    for level, longer, first in zip(raw, [*raw[1:], None], first_word, strict=True):
+def _put_down(run: Run, space: Workspace) -> Run:
+    def kept(values: Column) -> Column:
+        column = space.column(values.dtype.type)
+        column.append(values)
+        return column.whole()
+
+    return Run(*(kept(values) for values in run))
+
+
+def _in_text(local: Column, merged: Merged, space: Workspace, *, chunk: int) -> Column:
+    """Turn each chunk's own numbers into places among all n-grams."""
+    column = space.column(np.int32)
+    for part, place_of in zip(blocks(len(local), chunk), merged.place_of, strict=True):
+        here = local[part]
+        column.append(np.where(here >= 0, place_of[here] if len(place_of) else -1, -1))
+    return column.whole()
+
+
+def _adjust(raw: list[Merged], *, n_words: int) -> list[OrderCounts]:
+    """Count what precedes each n-gram; those that begin a sentence, first by key, keep their own count."""
+    adjusted, opening = [], END_ID
+    for level, longer in zip(raw, [*raw[1:], None], strict=True):
         count = level.count
+        if level is not raw[0]:
+            opening = int(np.searchsorted(level.keys, opening * n_words))
         if longer is not None:
-            continuation = np.bincount(longer.suffix, minlength=len(level.keys)).astype(np.int64)
-            count = np.where(first == BEGIN_ID, level.count, continuation)
+            count = _preceded(longer.suffix, len(level.keys))
+            count[:opening] = level.count[:opening]
         if level is raw[0]:
             count = count.copy()
             count[[UNKNOWN_ID, BEGIN_ID]] = 0
-        adjusted.append(OrderCounts(level.keys, level.parent, level.word, level.suffix, count))
+        adjusted.append(OrderCounts(level.keys, level.suffix, level.count, count))
     return adjusted
+
+
+def _preceded(suffix: Column, size: int) -> Column:
+    count = np.zeros(size, dtype=np.int32)
+    for part in blocks(len(suffix), TALLY):
+        count += np.bincount(suffix[part], minlength=size).astype(np.int32)
+    return count

@@ -26,11 +26,13 @@ class BackoffModel:
     """A back-off n-gram model, as an ARPA file holds it.
 
     ``words[i]`` is the i-th word. The key of a longer n-gram is the place of its first n-1 words in the order
-    below, times ``len(words)``, plus the number of its last word.
+    below, times ``len(words)``, plus the number of its last word. ``tokenization`` says how text became
+    tokens, where it is known.
     """
 
     words: list[str]
     orders: list[BackoffOrder]
+    tokenization: dict[str, str] = field(default_factory=dict)
     ids: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

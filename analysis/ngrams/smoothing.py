@@ -1,24 +1,42 @@
 """Interpolated modified Kneser-Ney smoothing, as lmplz does it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from analysis.ngrams.counts import BEGIN_ID, Counts, Ids, OrderCounts, count_ngrams
-from analysis.ngrams.query import BackoffModel, BackoffOrder, Floats
+from analysis.errors import BadInput
+from analysis.ngrams.columns import Column, Workspace
+from analysis.ngrams.counts import BEGIN_ID, CHUNK, Counts, Ids, OrderCounts, count_ngrams
+from analysis.ngrams.query import BackoffModel, BackoffOrder
 
 FALLBACK = (0.5, 1.0, 1.5)
+BLOCK = 2**21
+NOTHING = 1e-99
 
 
-def train_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> BackoffModel:
+def train_model(
+    sentences: Iterable[Sequence[str]],
+    *,
+    order: int = 3,
+    prune: Sequence[int] = (),
+    workspace: Workspace | None = None,
+    chunk: int = CHUNK,
+) -> BackoffModel:
     """Train an n-gram model on tokenized sentences.
 
     Parameters
     ----------
     sentences : iterable of sequences of str
-        Tokens of each sentence, without boundary marks.
+        Tokens of each sentence, without boundary marks; gone through once.
     order : int
         Longest n-gram, 1 to 6.
+    prune : sequence of int
+        For each order, leave out n-grams that occur so often or less; the last number holds for longer
+        ones too. ``(0, 0, 1)`` leaves out what occurs once, from three words on.
+    workspace : Workspace, optional
+        Where counts and model lie; by default in memory.
+    chunk : int
+        How many tokens are sorted at once.
 
     Returns
     -------
@@ -28,7 +46,7 @@ def train_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> Backof
     Raises
     ------
     BadInput
-        If the order is out of range or a token is a boundary mark.
+        If the order is out of range, a token is a boundary mark, or the numbers to prune by fall.
     NotEnoughData
         Without any token.
 
@@ -37,7 +55,8 @@ def train_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> Backof
     ``P(w|h) = (a(hw) - D(a(hw))) / Σ_v a(hv) + γ(h) P(w|h')`` with adjusted counts a, three discounts per
     order (for counts 1, 2, 3 and more) and γ(h) the mass taken by them. Single words are interpolated with
     1/N, where the N words hold ``<unk>`` and ``</s>`` but not ``<s>``. Where an order has too few n-grams to
-    estimate its discounts, they are 0.5, 1 and 1.5 (lmplz ``--discount_fallback``). Nothing is pruned.
+    estimate its discounts, they are 0.5, 1 and 1.5 (lmplz ``--discount_fallback``). As in lmplz ``--prune``,
+    discounts are estimated before pruning, and the whole count of what is left out goes to γ(h).
 
     References
     ----------
@@ -49,36 +68,88 @@ def train_model(sentences: Iterable[Sequence[str]], *, order: int = 3) -> Backof
     >>> model.order, len(model.words)
     (2, 8)
     """
-    return smooth(count_ngrams(sentences, order=order))
+    thresholds = pruning(prune, order=order)
+    counts = count_ngrams(sentences, order=order, workspace=workspace, chunk=chunk)
+    return smooth(counts, prune=thresholds, workspace=workspace)
 
 
-def smooth(counts: Counts) -> BackoffModel:
+def pruning(prune: Sequence[int], *, order: int) -> list[int]:
+    """Give one number to prune by for each order.
+
+    Parameters
+    ----------
+    prune : sequence of int
+        Not falling; the first is 0.
+    order : int
+        Longest n-gram.
+
+    Returns
+    -------
+    list of int
+        As many as orders.
+
+    Raises
+    ------
+    BadInput
+        If there are more numbers than orders, single words would be pruned, or a number falls.
+
+    Examples
+    --------
+    >>> pruning([0, 0, 1], order=5)
+    [0, 0, 1, 1, 1]
+    """
+    given = list(prune) or [0]
+    if given[0] != 0:
+        remedy = "Begin with 0: single words are never pruned."
+        raise BadInput(f"single words cannot be pruned ({given[0]}).", column="prune", remedy=remedy)
+    if len(given) > order:
+        raise BadInput(f"{len(given)} numbers for a model of order {order}.", column="prune")
+    if sorted(given) != given:
+        remedy = "A later number must not be smaller: a kept n-gram needs its beginning."
+        raise BadInput(f"the numbers fall ({' '.join(map(str, given))}).", column="prune", remedy=remedy)
+    return given + [given[-1]] * (order - len(given))
+
+
+def smooth(counts: Counts, *, prune: Sequence[int] = (), workspace: Workspace | None = None) -> BackoffModel:
     """Turn adjusted counts into an interpolated model with back-off weights.
 
     Parameters
     ----------
     counts : Counts
         Adjusted counts of orders 1 to n.
+    prune : sequence of int
+        For each order, leave out n-grams that occur so often or less.
+    workspace : Workspace, optional
+        Where the model lies; by default in memory.
 
     Returns
     -------
     BackoffModel
-        Probabilities of every n-gram counted.
+        Probabilities of every n-gram counted and not pruned.
     """
-    n_words = len(counts.words)
-    below = np.full(1, 1.0 / (n_words - 1))
-    probabilities: list[Floats] = []
-    weights: list[Floats] = []
-    for level in counts.orders:
-        n_contexts = len(probabilities[-1]) if probabilities else 1
-        discounted, gamma = _discount(level, n_contexts)
-        probability = discounted + gamma[level.parent] * below[level.suffix]
-        if not probabilities:
-            probability[BEGIN_ID] = 1.0
-        weights.append(gamma)
-        probabilities.append(probability)
-        below = probability
-    return BackoffModel(counts.words, _orders(counts, probabilities, weights))
+    space, n_words = workspace or Workspace(), len(counts.words)
+    thresholds = pruning(prune, order=len(counts.orders))
+    below: Column = np.full(1, 1.0 / (n_words - 1))
+    log10s: list[Column] = []
+    weights: list[Column] = []
+    for n, (level, threshold) in enumerate(zip(counts.orders, thresholds, strict=True), start=1):
+        below, log10, weight = _smooth_order(
+            level, below, space, threshold=threshold, n_words=n_words, is_first=n == 1
+        )
+        log10s.append(log10)
+        weights.append(weight)
+    weights.append(np.zeros(len(counts.orders[-1].keys)))
+    orders = [
+        BackoffOrder(level.keys, log10, weight)
+        for level, log10, weight in zip(counts.orders, log10s, weights[1:], strict=True)
+    ]
+    if any(thresholds):
+        kept = [
+            level.occurrences > threshold if threshold else None
+            for level, threshold in zip(counts.orders, thresholds, strict=True)
+        ]
+        orders = _without_pruned(orders, kept, n_words=n_words)
+    return BackoffModel(counts.words, orders)
 
 
 def discounts(adjusted: Ids) -> tuple[float, float, float]:
@@ -109,21 +180,57 @@ def discounts(adjusted: Ids) -> tuple[float, float, float]:
     return found if in_range else FALLBACK
 
 
-def _discount(level: OrderCounts, n_contexts: int) -> tuple[Floats, Floats]:
-    """Give each n-gram its discounted share, and each context the mass left for shorter contexts."""
-    amount = np.array([0.0, *discounts(level.count)])[np.minimum(level.count, 3)]
-    total = np.bincount(level.parent, weights=level.count, minlength=n_contexts)
-    taken = np.bincount(level.parent, weights=amount, minlength=n_contexts)
-    seen = total > 0
-    gamma = np.where(seen, taken / np.where(seen, total, 1.0), 1.0)
-    return (level.count - amount) / np.where(seen, total, 1.0)[level.parent], gamma
+def _smooth_order(
+    level: OrderCounts, below: Column, space: Workspace, *, threshold: int, n_words: int, is_first: bool
+) -> tuple[Column, Column, Column]:
+    """Give the order's probabilities, their logarithms, and the log10 weight of each context."""
+    amounts = np.array([0.0, *discounts(level.count)])
+    probabilities, log10s, weights = (space.column(np.float64) for _ in range(3))
+    for part, contexts in _whole_contexts(level.keys, n_words, n_contexts=len(below)):
+        parent = level.keys[part] // n_words - contexts.start
+        count, suffix = level.count[part], level.suffix[part]
+        amount = amounts[np.minimum(count, 3)]
+        pruned = (level.occurrences[part] <= threshold) & (threshold > 0)
+        taken = np.where(pruned, count, amount) if threshold else amount
+        n = contexts.stop - contexts.start
+        total = np.bincount(parent, weights=count, minlength=n)
+        gamma = np.bincount(parent, weights=taken, minlength=n)
+        gamma = np.where(total > 0, gamma / np.where(total > 0, total, 1.0), 1.0)
+        probability = (count - amount) / total[parent] + gamma[parent] * below[suffix]
+        if is_first:
+            probability[BEGIN_ID] = 1.0
+        probabilities.append(probability)
+        log10s.append(np.log10(probability))
+        weights.append(np.log10(np.maximum(gamma, NOTHING)))
+    return probabilities.whole(), log10s.whole(), weights.whole()
 
 
-def _orders(counts: Counts, probabilities: list[Floats], weights: list[Floats]) -> list[BackoffOrder]:
-    """Bring to log10; the weight of a context stands with the n-gram that is the context."""
-    orders = []
-    for place, level in enumerate(counts.orders):
-        last = place == len(counts.orders) - 1
-        backoff = np.zeros(len(level.keys)) if last else np.log10(weights[place + 1])
-        orders.append(BackoffOrder(level.keys, np.log10(probabilities[place]), backoff))
-    return orders
+def _whole_contexts(keys: Ids, n_words: int, *, n_contexts: int) -> Iterator[tuple[slice, slice]]:
+    """Cut an order into blocks that hold all n-grams of their contexts."""
+    if n_contexts == 1:
+        yield slice(0, len(keys)), slice(0, 1)
+        return
+    start, context = 0, 0
+    while start + BLOCK < len(keys):
+        next_context = int(keys[start + BLOCK]) // n_words + 1
+        stop = int(np.searchsorted(keys, next_context * n_words))
+        yield slice(start, stop), slice(context, next_context)
+        start, context = stop, next_context
+    yield slice(start, len(keys)), slice(context, n_contexts)
+
+
+def _without_pruned(
+    orders: list[BackoffOrder], kept: list[Column | None], *, n_words: int
+) -> list[BackoffOrder]:
+    """Leave n-grams out, and number the others anew; the beginning of a kept n-gram is always kept."""
+    found: list[BackoffOrder] = []
+    place: Ids | None = None
+    for level, keep in zip(orders, kept, strict=True):
+        keys, log10, backoff = level.keys, level.log10, level.backoff
+        if keep is not None:
+            keys, log10, backoff = keys[keep], log10[keep], backoff[keep]
+        if place is not None:
+            keys = place[keys // n_words] * n_words + keys % n_words
+        place = np.cumsum(keep) - 1 if keep is not None else None
+        found.append(BackoffOrder(keys, log10, backoff))
+    return found

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput, UnknownName
-from analysis.ngrams import BackoffModel, read_arpa, token_logprobs
+from analysis.ngrams import BackoffModel, arpa_order, read_arpa, token_logprobs
 from analysis.scoring.base import (
     FLAG_EMPTY,
     FLAG_UNKNOWN,
@@ -44,16 +44,18 @@ class ArpaScorer:
 
     Options: ``tokens=space|chars``, ``casing=as-is|lower``, ``punctuation=keep|split|drop``, ``bos=yes|no``,
     ``eos=yes|no``, ``engine=auto|own|kenlm``. Sentences are scored between ``<s>`` and ``</s>`` unless told
-    otherwise; ``n_tokens`` counts neither.
+    otherwise; ``n_tokens`` counts neither. A file that records how its text became tokens sets the first
+    three; to say otherwise is possible and leaves a word in ``warnings``.
     """
 
     capabilities = frozenset({"sum", "tokens", "unigram"})
 
     def __init__(self, address: ScorerAddress) -> None:
         options = take_options(address, "tokens", "casing", "punctuation", "bos", "eos", "engine")
-        self.tokenization = Tokenization(
-            options.get("tokens", "space"), options.get("casing", "as-is"), options.get("punctuation", "keep")
-        )
+        _tokenization(options, {})  # a wrong name is told before a large file is read
+        self.engine = _engine(options.get("engine", "auto"), address.target)
+        self.model = read_arpa(address.target, max_order=1 if self.engine == "kenlm" else None)
+        self.tokenization, self.warnings = _tokenization(options, self.model.tokenization)
         self.spec = Spec(
             uri=address.uri,
             revision=file_revision(address.target),
@@ -63,9 +65,8 @@ class ArpaScorer:
             tokens=self.tokenization.unit,
             casing=self.tokenization.casing,
             punctuation=self.tokenization.punctuation,
+            options=_versions(self.tokenization),
         )
-        self.engine = _engine(options.get("engine", "auto"))
-        self.model = read_arpa(address.target, max_order=1 if self.engine == "kenlm" else None)
         self._kenlm = _open_kenlm(address.target) if self.engine == "kenlm" else None
 
     def score(
@@ -134,12 +135,32 @@ def _open_kenlm(path: str) -> Any:
         raise BadInput("kenlm cannot read it.", file=path, remedy="Try engine=own.") from error
 
 
-def _engine(name: str) -> str:
+def _tokenization(options: dict[str, str], recorded: dict[str, str]) -> tuple[Tokenization, list[str]]:
+    """Follow the address, else the file, else cut at white space; say where address and file differ."""
+    standard = Tokenization().recorded()
+    chosen = {name: options.get(name, recorded.get(name, usual)) for name, usual in standard.items()}
+    used = Tokenization(chosen["tokens"], chosen["casing"], chosen["punctuation"])
+    now = used.recorded()
+    return used, [
+        f"the model was trained with {name}={value}, and is asked with {name}={now[name]}"
+        for name, value in recorded.items()
+        if name in now and now[name] != value
+    ]
+
+
+def _versions(tokenization: Tokenization) -> dict[str, str]:
+    """Name what else changes tokens."""
+    return {name: value for name, value in tokenization.recorded().items() if name == "jieba"}
+
+
+def _engine(name: str, path: str) -> str:
     if name not in ENGINES:
         raise UnknownName("engine", name, ENGINES)
     if name == "kenlm" and kenlm is None:
         raise BadInput("kenlm is not installed.", remedy="Leave the engine to auto: our own reader serves.")
-    return name if name != "auto" else "kenlm" if kenlm is not None else "own"
+    if name == "auto" and kenlm is not None:
+        return "kenlm" if arpa_order(path) > 1 else "own"  # kenlm refuses models of single words
+    return "own" if name == "auto" else name
 
 
 def _joined(parts: list[Scores]) -> Scores:

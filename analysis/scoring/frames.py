@@ -121,6 +121,7 @@ def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) 
             name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(found.flags & flag)))
         },
         "path": getattr(scorer, "why", ""),
+        "warnings": list(getattr(scorer, "warnings", [])),
         "missing": {str(column): int(frame[column].isna().sum()) for column in scores},
         "missing_sentence_ids": [
             str(name) for name in frame.loc[frame[scores].isna().any(axis=1), "sentence_id"]

@@ -1,11 +1,15 @@
 """Cut a sentence into the tokens a model was trained on."""
 
+import importlib
+import logging
 import re
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
-from analysis.errors import UnknownName
+from analysis.errors import BadInput, UnknownName
 
-UNITS = ("space", "chars")
+UNITS = ("space", "chars", "jieba")
 CASINGS = ("as-is", "lower")
 PUNCTUATION = ("keep", "split", "drop")
 
@@ -17,7 +21,8 @@ _HAS_LETTER = re.compile(r"\w")
 class Tokenization:
     """How text becomes tokens.
 
-    ``unit``: ``space`` (what stands between white space) or ``chars`` (every character but white space).
+    ``unit``: ``space`` (what stands between white space), ``chars`` (every character but white space) or
+    ``jieba`` (Chinese words as the package jieba cuts them; to be installed).
     ``casing``: ``as-is`` or ``lower``. ``punctuation``: ``keep`` leaves "park." one token, ``split`` makes
     it "park" and ".", ``drop`` makes it "park"; marks inside a word ("don't", "well-known") stay.
     """
@@ -34,6 +39,19 @@ class Tokenization:
         ):
             if name not in known:
                 raise UnknownName(what, name, known)
+        if self.unit == "jieba":
+            _jieba()
+
+    def recorded(self) -> dict[str, str]:
+        """Name everything that changes tokens, for a model's file.
+
+        Examples
+        --------
+        >>> Tokenization(casing="lower").recorded()
+        {'tokens': 'space', 'casing': 'lower', 'punctuation': 'keep'}
+        """
+        found = {"tokens": self.unit, "casing": self.casing, "punctuation": self.punctuation}
+        return found | ({"jieba": str(_jieba().__version__)} if self.unit == "jieba" else {})
 
     def tokens(self, sentence: str) -> list[str]:
         """Cut one sentence.
@@ -46,7 +64,28 @@ class Tokenization:
         ['他', '走', '了']
         """
         text = sentence.lower() if self.casing == "lower" else sentence
+        if self.unit == "jieba":
+            return self._words(text)
         pieces = text.split() if self.punctuation == "keep" else _WORD_OR_MARK.findall(text)
         if self.punctuation == "drop":
             pieces = [piece for piece in pieces if _HAS_LETTER.search(piece)]
         return pieces if self.unit == "space" else list("".join(pieces))
+
+    def _words(self, text: str) -> list[str]:
+        """Cut by jieba, which makes every mark a token of its own; to keep marks is to split them here."""
+        pieces = [piece for piece in _jieba().cut(text) if not piece.isspace()]
+        if self.punctuation == "drop":
+            return [piece for piece in pieces if _HAS_LETTER.search(piece)]
+        return pieces
+
+
+@cache
+def _jieba() -> Any:
+    """Load jieba once; it would tell of its dictionary on stderr."""
+    try:
+        found = importlib.import_module("jieba")
+    except ImportError as error:
+        remedy = "Run: pip install jieba"
+        raise BadInput("cutting Chinese into words needs jieba.", column="tokens", remedy=remedy) from error
+    found.setLogLevel(logging.WARNING)
+    return found

@@ -131,6 +131,8 @@ class Command(ContractCommand):
             self.stderr.write(f"{n} sentences: {name}")
         if summary["path"]:
             self.stderr.write(f"way through the model: {summary['path']}")
+        for warning in summary["warnings"]:
+            self.stderr.write(warning)
         share = summary["unknown_tokens"] / max(summary["tokens"], 1)
         if share > MANY_UNKNOWN:
             self.stderr.write(
