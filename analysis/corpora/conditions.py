@@ -1,0 +1,168 @@
+"""What a filter may ask of one word: form, lemma, part of speech, features, relation, phrases."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from analysis.corpora.conllu import Sentence, Word, features
+from analysis.errors import BadInput
+
+COLUMNS = ("form", "lemma", "upos", "xpos", "deprel")
+KEYS = (*COLUMNS, "word", "phrase", "feats", "not")
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one word must be; all parts must hold.
+
+    Parameters
+    ----------
+    columns : tuple of (name, values)
+        Allowed values of ``form``, ``lemma``, ``upos``, ``xpos``, ``deprel``.
+    words : frozenset of str, optional
+        The form or the lemma is one of these.
+    phrases : mapping of str to tuple of tuple of str, optional
+        One of these runs of forms, sorted by their first form, begins at the word.
+    feats : tuple of (name, values)
+        A value of each feature; ``*`` is any value.
+    unlike : Condition, optional
+        What the word must not be.
+
+    See Also
+    --------
+    read_condition : makes one from a filter's file.
+    """
+
+    columns: tuple[tuple[str, frozenset[str]], ...] = ()
+    words: frozenset[str] | None = None
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]] | None = None
+    feats: tuple[tuple[str, frozenset[str]], ...] = ()
+    unlike: "Condition | None" = None
+
+    def holds(self, sentence: Sentence, position: int) -> bool:
+        """Whether the word at a position (from 1) is what is asked for."""
+        word = sentence.words[position - 1]
+        for column, values in self.columns:
+            given = getattr(word, column)
+            if given not in values and (column != "deprel" or not has_label(given, values)):
+                return False
+        if self.words is not None and word.form not in self.words and word.lemma not in self.words:
+            return False
+        if self.feats and not self._has_features(word):
+            return False
+        if self.phrases is not None and not self._begins_phrase(sentence, position):
+            return False
+        return self.unlike is None or not self.unlike.holds(sentence, position)
+
+    def _begins_phrase(self, sentence: Sentence, position: int) -> bool:
+        for phrase in (self.phrases or {}).get(sentence.words[position - 1].form, ()):
+            forms = sentence.words[position - 1 : position - 1 + len(phrase)]
+            if tuple(word.form for word in forms) == phrase:
+                return True
+        return False
+
+    def _has_features(self, word: Word) -> bool:
+        known = features(word.feats)
+        return all(
+            name in known and (ANY in values or bool(values & known[name])) for name, values in self.feats
+        )
+
+
+def has_label(deprel: str, labels: frozenset[str]) -> bool:
+    """Whether a relation is one of the labels.
+
+    Parameters
+    ----------
+    deprel : str
+        A relation, with its subtype if it has one.
+    labels : frozenset of str
+        ``nsubj`` stands for its subtypes too, ``nsubj!`` for itself alone, ``*`` for any relation.
+
+    Returns
+    -------
+    bool
+        Whether one of them fits.
+
+    Examples
+    --------
+    >>> has_label("nsubj:pass", frozenset({"nsubj"})), has_label("nsubj:pass", frozenset({"nsubj!"}))
+    (True, False)
+    """
+    return deprel in labels or deprel.partition(":")[0] in labels or f"{deprel}!" in labels or ANY in labels
+
+
+def read_condition(given: Mapping[str, Any], lists: Mapping[str, frozenset[str]]) -> Condition:
+    """Make a condition of what a filter's file says of one word.
+
+    Parameters
+    ----------
+    given : mapping
+        Any of ``form``, ``lemma``, ``word`` (form or lemma), ``phrase``, ``upos``, ``xpos``, ``deprel`` (a
+        text or a list of texts; ``@name`` is a list of the file), ``feats`` (a table) and ``not`` (such a
+        mapping again).
+    lists : mapping
+        The word lists of the file, in lower case.
+
+    Returns
+    -------
+    Condition
+        With words in lower case.
+
+    Raises
+    ------
+    BadInput
+        Naming the key, and near ones where there is none of that name.
+
+    Examples
+    --------
+    >>> read_condition({"word": "@npi", "upos": "ADV"}, {"npi": frozenset({"ever"})}).words
+    frozenset({'ever'})
+    """
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"{given!r} is no table.", remedy='Write for example { upos = "NOUN" }, or {} for any word.'
+        )
+    for key in given:
+        if key not in KEYS:
+            near = get_close_matches(key, KEYS, n=1)
+            said = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KEYS)}."
+            raise BadInput(f"nothing is known of {key!r}.", remedy=said)
+    return Condition(
+        columns=tuple(
+            (name, _values(given[name], lists, lower=name in ("form", "lemma")))
+            for name in COLUMNS
+            if name in given
+        ),
+        words=_values(given["word"], lists, lower=True) if "word" in given else None,
+        phrases=_by_first(_values(given["phrase"], lists, lower=True)) if "phrase" in given else None,
+        feats=_features(given.get("feats", {}), lists),
+        unlike=read_condition(given["not"], lists) if "not" in given else None,
+    )
+
+
+def _features(given: Any, lists: Mapping[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
+    if not isinstance(given, Mapping):
+        raise BadInput(f"feats is {given!r}.", remedy='Write a table: feats = { Number = "Sing" }.')
+    return tuple((name, _values(values, lists, lower=False)) for name, values in given.items())
+
+
+def _values(given: Any, lists: Mapping[str, frozenset[str]], *, lower: bool) -> frozenset[str]:
+    found: set[str] = set()
+    some: Sequence[Any] = [given] if isinstance(given, str) else given
+    if not isinstance(some, list) or not all(isinstance(value, str) and value.strip() for value in some):
+        raise BadInput(f"{given!r} is neither a text nor a list of texts.")
+    for value in some:
+        if not value.startswith("@"):
+            found.add(value.lower() if lower else value)
+        elif value[1:] in lists:
+            found |= lists[value[1:]]
+        else:
+            raise BadInput(f"there is no list {value!r}.", remedy=f"Lists are: {', '.join(lists) or 'none'}.")
+    return frozenset(found)
+
+
+def _by_first(phrases: frozenset[str]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    runs = sorted(tuple(phrase.split()) for phrase in phrases)
+    return {run[0]: tuple(other for other in runs if other[0] == run[0]) for run in runs}

@@ -1,0 +1,193 @@
+"""Filters in files: what is removed from a corpus, why, and which paradigms it bears on."""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.corpora.conllu import Sentence
+from analysis.corpora.patterns import Pattern, explained, read_pattern
+from analysis.errors import BadInput, UnknownName
+
+FOLDER = Path(__file__).parent / "filters"
+KEYS = ("name", "title", "definition", "source", "paradigms", "note", "lists", "remove")
+FULL = "full"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A construction to be taken out of a corpus.
+
+    Parameters
+    ----------
+    name, title, definition, source, note : str
+        What it is, from where, and where it departs from its source.
+    paradigms : tuple of str
+        Paradigms that it bears on.
+    patterns : tuple of Pattern
+        A sentence goes when one of these is in it.
+    sha256 : str
+        Of the file and its word lists, for reports.
+    """
+
+    name: str
+    title: str
+    definition: str
+    source: str
+    note: str
+    paradigms: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    sha256: str
+
+    def removes(self, sentence: Sentence) -> Pattern | None:
+        """Give the first pattern for which a sentence goes, or None when it is kept."""
+        return next((pattern for pattern in self.patterns if pattern.is_in(sentence)), None)
+
+
+def shipped() -> tuple[str, ...]:
+    """Name the filters that come with the platform.
+
+    Returns
+    -------
+    tuple of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> len(shipped())
+    15
+    """
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def find_filter(name: str) -> Filter:
+    """Read a filter by its name or its file.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`shipped`, or the path of a file that ends in ``.toml``.
+
+    Returns
+    -------
+    Filter
+        Checked and ready.
+
+    Raises
+    ------
+    UnknownName
+        With near names.
+    BadInput
+        As :func:`read_filter`.
+
+    References
+    ----------
+    Patil, Jumelet et al. (2024), "Filtered Corpus Training (FiCT)", TACL, section 3.2 and table 1.
+
+    Examples
+    --------
+    >>> find_filter("passive").paradigms
+    ('passive_1', 'passive_2')
+    """
+    if name.endswith(".toml"):
+        return read_filter(name)
+    if name not in shipped():
+        raise UnknownName("filter", name, shipped())
+    return read_filter(FOLDER / f"{name}.toml")
+
+
+def read_filter(path: str | Path) -> Filter:
+    """Read a filter's file.
+
+    Parameters
+    ----------
+    path : str or Path
+        TOML; word lists that are files lie beside it.
+
+    Returns
+    -------
+    Filter
+        Checked and ready.
+
+    Raises
+    ------
+    BadInput
+        Naming the file and the part of it that is not understood.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise BadInput("there is no such file.", file=str(path))
+    seen = hashlib.sha256(path.read_bytes())
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise BadInput("the text is not UTF-8.", file=str(path), remedy="Save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"not TOML ({error}).", file=str(path)) from error
+    try:
+        return _checked(given, path, seen)
+    except BadInput as error:
+        raise BadInput(error.message, file=error.file or str(path), remedy=error.remedy) from error
+
+
+def _checked(given: dict[str, Any], path: Path, seen: Any) -> Filter:
+    for key in given:
+        if key not in KEYS:
+            raise UnknownName("key of a filter", key, KEYS)
+    lists = {name: _words(name, told, path.parent, seen) for name, told in _table(given, "lists").items()}
+    removed = given.get("remove")
+    if not isinstance(removed, list) or not removed:
+        raise BadInput("nothing is removed.", remedy="Add a table [[remove]] with words.")
+    patterns = []
+    for number, told in enumerate(removed, start=1):
+        with explained(f"pattern {number}"):
+            pattern = read_pattern(told, lists)
+        patterns.append(pattern if pattern.name else _named(pattern, f"pattern {number}"))
+    paradigms = given.get("paradigms", [])
+    if not isinstance(paradigms, list) or not all(isinstance(name, str) for name in paradigms):
+        raise BadInput("paradigms is no list of names.")
+    name = str(given.get("name", path.stem))
+    if name == FULL or not name.replace("-", "").replace("_", "").isalnum():
+        raise BadInput(
+            f"{name!r} cannot name a filter.", remedy="Use letters, digits, - and _; full is taken."
+        )
+    told = {key: str(given.get(key, "")).strip() for key in ("title", "definition", "source", "note")}
+    return Filter(
+        name=name, paradigms=tuple(paradigms), patterns=tuple(patterns), sha256=seen.hexdigest(), **told
+    )  # fmt: skip
+
+
+def _table(given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = given.get(key, {})
+    if not isinstance(table, Mapping):
+        raise BadInput(f"{key} is no table.", remedy=f"Write [{key}].")
+    return table
+
+
+def _words(name: str, told: Any, folder: Path, seen: Any) -> frozenset[str]:
+    if isinstance(told, str):
+        file = folder / told
+        if not file.is_file():
+            raise BadInput(f"list {name!r}: there is no file {told!r} beside the filter.")
+        content = file.read_bytes()
+        seen.update(content)
+        try:
+            lines = content.decode("utf-8-sig").splitlines()
+        except UnicodeDecodeError as error:
+            raise BadInput("the text is not UTF-8.", file=str(file), remedy="Save it as UTF-8.") from error
+        told = [word for line in lines for word in line.partition("#")[0].split(",") if word.strip()]
+    if (
+        not isinstance(told, list)
+        or not told
+        or not all(isinstance(word, str) and word.strip() for word in told)
+    ):
+        raise BadInput(
+            f"list {name!r} holds no words.", remedy="Write a list of texts, or the name of a file."
+        )
+    return frozenset(" ".join(word.lower().split()) for word in told)
+
+
+def _named(pattern: Pattern, name: str) -> Pattern:
+    return Pattern(name, pattern.words, pattern.edges, pattern.orders, pattern.without, pattern.count)

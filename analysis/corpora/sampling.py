@@ -1,0 +1,115 @@
+"""Corpora of one size: a seeded choice of sentences, by sentences or by tokens."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput, NotEnoughData
+
+UNITS = ("sentences", "tokens")
+Flags = npt.NDArray[np.bool_]
+
+
+def downsample(
+    lengths: npt.ArrayLike,
+    kept: Mapping[str, Flags],
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    size: int | None = None,
+) -> dict[str, Flags]:
+    """Cut several corpora drawn from the same sentences to one size.
+
+    Parameters
+    ----------
+    lengths : array-like of int
+        Tokens of every sentence of the full corpus.
+    kept : mapping of str to array of bool
+        Sentences that each corpus has.
+    unit : {"sentences", "tokens"}
+        What is made equal.
+    rng : numpy.random.Generator
+        Where chance comes from.
+    size : int, optional
+        Of every corpus; by default that of the smallest.
+
+    Returns
+    -------
+    dict of str to array of bool
+        Sentences that are left of each corpus.
+
+    Raises
+    ------
+    NotEnoughData
+        If a corpus is empty or smaller than ``size``.
+    BadInput
+        If the unit is unknown.
+
+    Notes
+    -----
+    All corpora draw from one shuffled order of the full corpus, so that two of them share as many sentences
+    as they can, and differ by the filter more than by chance. By sentences the size is exact. By tokens each
+    corpus takes sentences in that order as long as they fit; where a gap is left, one sentence is changed for
+    one that is longer by just the gap. Where no single change fills it, the corpus stays short by it.
+
+    References
+    ----------
+    Patil, Jumelet et al. (2024), "Filtered Corpus Training (FiCT)", TACL, section 4: all corpora, the full
+    one too, "uniformly downsampled" to the same number of lines.
+
+    Examples
+    --------
+    >>> kept = {"full": np.array([True] * 4), "passive": np.array([True, False, True, False])}
+    >>> left = downsample([5, 7, 5, 7], kept, unit="sentences", rng=np.random.default_rng(1))
+    >>> {name: int(flags.sum()) for name, flags in left.items()}
+    {'full': 2, 'passive': 2}
+    """
+    if unit not in UNITS:
+        raise BadInput(f"nothing is made equal by {unit!r}.", remedy=f"Give {' or '.join(UNITS)}.")
+    tokens = np.asarray(lengths, dtype=np.int64)
+    weights = tokens if unit == "tokens" else np.ones_like(tokens)
+    sizes = {name: int(weights[flags].sum()) for name, flags in kept.items()}
+    smallest = min(sizes, key=lambda name: sizes[name])
+    wanted = sizes[smallest] if size is None else size
+    if wanted < 1 or wanted > sizes[smallest]:
+        raise NotEnoughData(
+            f"the corpus {smallest!r} has {sizes[smallest]} {unit}, {max(wanted, 1)} are wanted of each.",
+            remedy="Give a smaller size, or leave this filter out.",
+        )
+    shuffled = rng.permutation(len(tokens))
+    return {
+        name: _filled(weights, shuffled[flags[shuffled]], wanted, len(tokens)) for name, flags in kept.items()
+    }
+
+
+def _filled(
+    weights: npt.NDArray[np.int64], shuffled: npt.NDArray[np.int64], size: int, sentences: int
+) -> Flags:
+    chosen = np.zeros(sentences, dtype=np.bool_)
+    reached = np.cumsum(weights[shuffled])
+    n_first = int(np.searchsorted(reached, size, side="right"))
+    chosen[shuffled[:n_first]] = True
+    gap = size - (int(reached[n_first - 1]) if n_first else 0)
+    rest = shuffled[n_first:]
+    for index in rest if gap else []:
+        if weights[index] <= gap:
+            chosen[index] = True
+            gap -= int(weights[index])
+            if not gap:
+                break
+    if gap:
+        _exchange(weights, shuffled, chosen, gap)
+    return chosen
+
+
+def _exchange(
+    weights: npt.NDArray[np.int64], shuffled: npt.NDArray[np.int64], chosen: Flags, gap: int
+) -> None:
+    """Take one sentence out and another in that is longer by the gap; later ones in the order first."""
+    inside: dict[int, int] = {int(weights[index]): int(index) for index in shuffled if chosen[index]}
+    for index in shuffled:
+        if not chosen[index] and int(weights[index]) - gap in inside:
+            chosen[inside[int(weights[index]) - gap]] = False
+            chosen[index] = True
+            return

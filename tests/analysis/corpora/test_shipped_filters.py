@@ -1,0 +1,70 @@
+"""The fifteen filters of Patil, Jumelet et al. (2024): what they remove, keep, and find in real text."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from analysis.corpora import find_filter, parse_conllu, read_conllu, shipped, survey
+from analysis.errors import UnknownName
+from tests.analysis.corpora.examples import examples, rows
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
+TREEBANK = SHARED / "ud-english-ewt"
+RARE = {
+    "binding-c-command",
+    "binding-reconstruction",
+}  # 0.01 % of Wikipedia: none expected in 4,000 sentences
+
+
+def test_there_are_the_fifteen_of_the_paper_with_examples_of_both_kinds():
+    assert len(shipped()) == 15
+    assert {(name, goes) for name, goes, _ in examples()} == {
+        (name, goes) for name in shipped() for goes in (True, False)
+    }
+
+
+@pytest.mark.parametrize(("name", "goes", "written"), list(examples()))
+def test_filter_removes_its_construction_and_keeps_near_misses(name, goes, written):
+    sentence = next(parse_conllu(rows(written)))
+    assert (find_filter(name).removes(sentence) is not None) is goes
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_filter_says_what_it_is_and_where_from(name):
+    one = find_filter(name)
+    assert one.title and one.definition and one.note and one.paradigms
+    assert "Patil, Jumelet et al. (2024)" in one.source
+
+
+def test_an_unknown_filter_is_named_with_near_ones():
+    with pytest.raises(UnknownName, match="Did you mean agr-pp-mod"):
+        find_filter("agr-ppmod")
+
+
+def test_every_targeted_paradigm_is_one_of_blimp():
+    answers = SHARED / "blimp" / "human_responses.csv"
+    if not answers.is_file():
+        pytest.skip("BLiMP's human responses are not beside the project (shared/data/blimp)")
+    with answers.open(encoding="utf-8-sig", newline="") as text:
+        shown = [row[f"Input.item_{n}_condition"] for row in csv.DictReader(text) for n in range(1, 6)]
+    known = {re.sub(r"ans[12]$", "", name) for name in shown}
+    targeted = {paradigm for name in shipped() for paradigm in find_filter(name).paradigms}
+    assert targeted - known == set()
+
+
+def test_real_text_loses_plausible_shares():
+    files = sorted(TREEBANK.glob("*.conllu"))
+    if not files:
+        pytest.skip("the English Web Treebank is not beside the project (shared/data/ud-english-ewt)")
+    filters = [find_filter(name) for name in shipped()]
+    found = survey((one for file in files for one in read_conllu(file)), filters)
+    share = {name: 100 * float((reasons >= 0).mean()) for name, reasons in found.reasons.items()}
+    assert len(found.lengths) == 2001 + 2077
+    assert {name for name in shipped() if share[name] == 0} <= RARE
+    assert (
+        max(share.values()) < 12
+    )  # the paper: at most 18.5 % of Wikipedia, whose sentences are twice as long
+    assert share["npi-only"] < share["npi-sent-neg"] < share["agr-pp-mod"]
+    assert share["det-noun"] < share["agr-re-irr-sv"]
