@@ -17,6 +17,6 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_of_the_module_are_true(name):
-    if name.startswith("analysis.scoring.neural"):
+    if name.startswith(("analysis.scoring.neural", "analysis.training.")):
         pytest.importorskip("torch", reason="neural models are an extra: make install-models")
     assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -1,0 +1,143 @@
+"""What is to be trained: the kind of model, its sizes, its tokens, how long and with which seed."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.tokens import Tokenization
+
+KINDS = ("lstm", "transformer")
+UNITS = ("space", "chars", "bpe")
+DTYPES = ("float32", "bfloat16")
+SIZES: dict[str, dict[str, dict[str, int]]] = {
+    "lstm": {
+        "tiny": {"layers": 1, "width": 64},
+        "small": {"layers": 1, "width": 256},
+        "medium": {"layers": 2, "width": 650},
+        "large": {"layers": 2, "width": 1024},
+    },
+    "transformer": {
+        "tiny": {"layers": 2, "width": 64, "heads": 2, "context": 128},
+        "small": {"layers": 4, "width": 256, "heads": 4, "context": 256},
+        "medium": {"layers": 8, "width": 512, "heads": 8, "context": 512},
+        "base": {"layers": 12, "width": 768, "heads": 12, "context": 1024},
+    },
+}
+RATES = {"lstm": 3e-3, "transformer": 1e-3}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what a training run learns.
+
+    ``width`` is that of embeddings and states; ``heads`` and ``context`` (tokens, with the mark of the
+    beginning) serve the transformer alone; ``vocabulary`` is the most types, without ``<unk>`` and ``<eos>``.
+    ``epochs`` and ``patience`` only decide when to stop and may grow when a run is resumed.
+    """
+
+    kind: str = "lstm"
+    layers: int = 1
+    width: int = 64
+    heads: int = 1
+    context: int = 0
+    tokens: str = "space"
+    casing: str = "as-is"
+    punctuation: str = "keep"
+    vocabulary: int = 50_000
+    seed: int = 1
+    epochs: int = 20
+    patience: int = 3
+    batch: int = 32
+    lr: float = 3e-3
+    dropout: float = 0.1
+    dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        for what, name, known in (
+            ("kind of model", self.kind, KINDS),
+            ("token unit", self.tokens, UNITS),
+            ("dtype", self.dtype, DTYPES),
+        ):
+            if name not in known:
+                raise UnknownName(what, name, known)
+        Tokenization("space" if self.tokens == "bpe" else self.tokens, self.casing, self.punctuation)
+        for name in ("layers", "width", "heads", "vocabulary", "epochs", "patience", "batch"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)}.", remedy="It must be 1 or more.")
+        if not 0 < self.lr < 1:
+            raise BadInput(f"lr is {self.lr}.", remedy="It lies between 0 and 1, such as 0.001.")
+        if not 0 <= self.dropout < 1:
+            raise BadInput(f"dropout is {self.dropout}.", remedy="It lies from 0 to below 1.")
+        if self.seed < 0:
+            raise BadInput(f"seed is {self.seed}.", remedy="It must be 0 or more.")
+        _check_kind(self)
+
+    @property
+    def learns(self) -> str:
+        """SHA-256 of all that must not change when a run is resumed."""
+        kept = {name: value for name, value in asdict(self).items() if name not in ("epochs", "patience")}
+        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def make_plan(kind: str, size: str = "tiny", **given: Any) -> Plan:
+    """Make a plan from a named size; what is given and not None takes its place.
+
+    Parameters
+    ----------
+    kind : {"lstm", "transformer"}
+    size : str
+        ``tiny``, ``small``, ``medium``; ``large`` (LSTM) or ``base`` (transformer, GPT-2 small's sizes).
+    **given
+        Fields of :class:`Plan`.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    BadInput, UnknownName
+        If a name is unknown or a number is out of range.
+
+    Notes
+    -----
+    ``medium`` of the LSTM has the sizes of Gulordava et al. (2018): two layers of 650.
+
+    Examples
+    --------
+    >>> plan = make_plan("transformer", "tiny", heads=4)
+    >>> plan.layers, plan.width, plan.heads, plan.lr
+    (2, 64, 4, 0.001)
+    """
+    if kind not in KINDS:
+        raise UnknownName("kind of model", kind, KINDS)
+    if size not in SIZES[kind]:
+        raise UnknownName(f"size of {kind}", size, list(SIZES[kind]))
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen:
+        if name not in {field.name for field in fields(Plan)}:
+            raise UnknownName("setting", name, [field.name for field in fields(Plan)])
+    return Plan(kind=kind, **{"lr": RATES[kind], **SIZES[kind][size], **chosen})
+
+
+def _check_kind(plan: Plan) -> None:
+    if plan.kind == "lstm":
+        if plan.tokens == "bpe":
+            raise BadInput(
+                "an LSTM reads words or characters, not bpe.", remedy="Use --tokens space or chars."
+            )
+        if plan.heads != 1 or plan.context:
+            raise BadInput(
+                "an LSTM has neither heads nor context.", remedy="Leave --heads and --context out."
+            )
+        return
+    if plan.width % plan.heads:
+        raise BadInput(f"width {plan.width} is no multiple of {plan.heads} heads.")
+    if plan.context < 3:
+        raise BadInput(f"context is {plan.context}.", remedy="A transformer needs 3 tokens or more.")
+    if plan.tokens == "bpe" and plan.punctuation != "keep":
+        raise BadInput("bpe cuts punctuation by itself.", remedy="Leave --punctuation out.")
+    if plan.tokens == "bpe" and plan.vocabulary < 256:
+        raise BadInput(f"vocabulary is {plan.vocabulary}.", remedy="bpe begins with 256 bytes.")

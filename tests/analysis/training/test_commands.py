@@ -1,0 +1,91 @@
+"""``manage.py train_lm`` and ``manage.py train_acceptability``."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.scoring import scorer
+from tests.analysis.training.test_classifier import easy
+
+pytest.importorskip("torch", reason="neural models are an extra: make install-models")
+pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
+
+TINY = ["--kind", "lstm", "--width", "16", "--epochs", "1", "--vocabulary", "200"]
+
+
+def run(capsys, *words):
+    call_command(*map(str, words))
+    return capsys.readouterr().out
+
+
+@pytest.fixture
+def cola(tmp_path):
+    """An easy file in CoLA's form."""
+    labelled = easy(40, 1)
+    rows = zip(labelled.sentences, labelled.labels, strict=True)
+    path = tmp_path / "train.tsv"
+    path.write_text("".join(f"own\t{label}\t{'' if label else '*'}\t{one}\n" for one, label in rows))
+    return path
+
+
+def test_one_seed_stands_in_the_folder_itself(capsys, tmp_path, corpus_file):
+    out = run(capsys, "train_lm", corpus_file, *TINY, "--out", tmp_path / "m")
+    assert f"lstm:{tmp_path / 'm'}  perplexity" in out
+    assert scorer(f"lstm:{tmp_path / 'm'}").score(["The cat slept."]).logprob[0] < 0
+
+
+def test_several_seeds_are_averaged(capsys, tmp_path, corpus_file):
+    words = ["train_lm", corpus_file, *TINY, "--seed", "3", "4", "--out", tmp_path / "m", "--json"]
+    found = json.loads(run(capsys, *words))
+    models = found["models"]
+    assert [one["model"] for one in models] == [f"lstm:{tmp_path}/m/seed-{seed}" for seed in (3, 4)]
+    assert found["mean_perplexity"] == pytest.approx(sum(one["perplexity"] for one in models) / 2)
+    again = json.loads(run(capsys, *words, "--resume"))
+    assert again == found
+
+
+def test_a_probe_is_trained_and_every_restart_shown(capsys, tmp_path, cola):
+    words = ["--model", "tiny", "--restarts", "2", "--epochs", "1", "--out", tmp_path / "probe"]
+    out = run(capsys, "train_acceptability", cola, *words, "--test", cola)
+    assert "chosen" in out and "test: MCC" in out and f"hf-classifier:{tmp_path / 'probe'}" in out
+    assert abs(scorer(f"hf-classifier:{tmp_path / 'probe'}").score(["The cat slept."]).logprob[0]) >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["train_lm", "none.txt", *TINY, "--out", "m"], "none.txt: there is no such file"),
+        (["train_lm", "CORPUS", *TINY, "--out", "m", "--tokens", "bpe"], "words or characters"),
+        (["train_lm", "CORPUS", *TINY, "--out", "m", "--seed", "1", "1"], "twice"),
+        (["train_lm", "CORPUS", *TINY, "--out", "m", "--device", "tpu"], "device"),
+        (["train_lm", "CORPUS", *TINY, "--out", "m", "--size", "huge"], "size"),
+        (["train_acceptability", "CORPUS", "--model", "tiny", "--out", "m"], "'.txt' are not read"),
+    ],
+)
+def test_bad_input_ends_with_one_line_and_no_folder(tmp_path, monkeypatch, corpus_file, words, said):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match=said) as failed:
+        call_command(*[str(corpus_file) if word == "CORPUS" else word for word in words])
+    assert failed.value.returncode == 2 and "\n" not in str(failed.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path, monkeypatch, corpus_file, cola):
+    import importlib
+
+    real = importlib.import_module
+
+    def absent(name, *rest):
+        if name in ("torch", "transformers"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr("analysis.scoring.neural.loading.import_module", absent)
+    for words in (
+        ["train_lm", str(corpus_file), *TINY, "--out", str(tmp_path / "m")],
+        ["train_acceptability", str(cola), "--model", "tiny", "--out", str(tmp_path / "m")],
+    ):
+        with pytest.raises(CommandError, match=r"not installed\. Run make install-models"):
+            call_command(*words)
+    assert not (tmp_path / "m").exists()
