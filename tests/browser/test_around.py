@@ -53,6 +53,41 @@ def test_questions_and_quiz_by_keyboard_then_the_answers_are_deleted(open_page, 
     check_page(page)
 
 
+def test_everything_reads_well_at_twice_the_size_and_without_motion(open_page, check_page):
+    cast.study("agreement", quiz=QUIZ[:1], questionnaire=QUESTIONS)
+    page = open_page(width=640, height=400, device_scale_factor=2, reduced_motion="reduce")
+    page.goto("/take/agreement/")
+    check_page(page)
+    page.get_by_role("button", name="I agree").first.click()
+    check_page(page)
+    page.get_by_label("Yes").check()
+    page.get_by_role("button", name="Continue").click()
+    check_page(page)
+    page.get_by_role("button", name="Start").click()
+    check_page(page)
+    page.locator(f"input[value='{right_place(Session.objects.get(), 0)}']").check()
+    page.get_by_role("button", name="Continue").click()
+    page.locator(".task[data-onset]").wait_for()
+    check_page(page)
+    option = page.locator(".option").first
+    assert option.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"
+
+
+def test_who_refuses_finds_no_button_and_is_not_asked_again(open_page, check_page):
+    cast.study("agreement")
+    page = open_page()
+    page.goto("/take/agreement/")
+    page.get_by_role("button", name="I do not agree").press("Enter")
+    for _ in range(2):
+        page.get_by_role("heading", name="You do not take part").wait_for()
+        assert page.locator("button, form, main a").count() == 0
+        check_page(page)
+        page.goto("/take/agreement/")
+    page.go_back()
+    page.get_by_role("heading", name="You do not take part").wait_for()
+    assert Session.objects.get().status == "refused"
+
+
 def test_screened_out_and_finished_pages_read_well(open_page, check_page):
     study = cast.study(
         "agreement",
