@@ -56,6 +56,7 @@ SUBPACKAGES = (
     "aggregation",
     "agreement",
     "comparison",
+    "corpora",
     "effects",
     "exclusions",
     "figures",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -14,6 +15,7 @@ from analysis.comparison.criteria import as_floats
 from analysis.comparison.deltas import PairTable
 from analysis.comparison.roster import FULL
 from analysis.comparison.training_size import ALL, group_accuracy
+from analysis.corpora.filters import find_filter, shipped
 from analysis.errors import NotEnoughData
 
 POINTS, SAME = 100.0, 1e-9
@@ -94,7 +96,8 @@ def filtered_training(table: PairTable, models: pd.DataFrame) -> dict[str, list[
     -------
     dict
         ``deltas``: rows of ``family``, ``method``, ``filter``, ``group`` (``all``, then paradigms),
-        ``targeted`` (the filter carries the name of the paradigm or its phenomenon), ``pairs``,
+        ``targeted`` (the filter carries the name of the paradigm or its phenomenon, or is one of
+        :func:`analysis.corpora.shipped` and bears on the paradigm), ``pairs``,
         ``seeds_full``, ``seeds_filtered``, ``accuracy_full``, ``accuracy_filtered``, ``accuracy_delta``
         (points, equation 1) with ``ci_low`` and ``ci_high`` (Welch, seeds as units; None below two seeds of
         either), and for log probabilities ``probability_delta_full``,
@@ -147,7 +150,8 @@ def _by_group(
         above = pairs["phenomenon"].fillna("").astype(str) if "phenomenon" in pairs.columns else names
         for name in sorted(set(names) - {""}):
             inside = (names == name).to_numpy()
-            groups.append((name, inside, _plain(corpus) in {_plain(name), *map(_plain, above[inside])}))
+            named = {_plain(name), *map(_plain, above[inside])}
+            groups.append((name, inside, _plain(corpus) in named or name in _paradigms(corpus)))
     rows = []
     for name, inside, targeted in groups:
         known = [
@@ -219,6 +223,11 @@ def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "t": float(test.statistic) if test else None, "p": float(test.pvalue) if test else None,
         })  # fmt: skip
     return found
+
+
+@cache
+def _paradigms(corpus: str) -> tuple[str, ...]:
+    return find_filter(corpus).paradigms if corpus in shipped() else ()
 
 
 def _plain(name: str) -> str:
