@@ -2,9 +2,10 @@
 
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,9 +15,18 @@ from analysis.ngrams.query import BackoffModel, BackoffOrder, Floats
 from analysis.ngrams.writing import TOKENIZATION
 
 T = TypeVar("T")
+BLOCK = 2**16
 
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 _SECTION = re.compile(r"\\(\d+)-grams:")
+
+
+class Entries(NamedTuple):
+    """The n-grams of one order as they are listed: log10 probability, words, log10 back-off weight."""
+
+    log10: Floats
+    words: Ids
+    backoff: Floats
 
 
 def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel:
@@ -105,7 +115,7 @@ class _Reader:
             raise BadInput("there is no such file.", file=str(self.path))
         return _open(self.path)
 
-    def _lines(self, text: IO[str]) -> Iterator[str]:
+    def _lines(self, text: Iterable[str]) -> Iterator[str]:
         for line in text:
             self.line += 1
             yield line.rstrip("\r\n")
@@ -137,7 +147,7 @@ class _Reader:
         if match is None or int(match[1]) != n:
             raise self._wrong(f"\\{n}-grams: should begin here.")
         first = self.line + 1
-        log10, words, backoff = self._entries(text, n)
+        log10, words, backoff = self._entries(text, n, announced)
         if len(log10) != announced:
             raise self._wrong(f"{announced} {n}-grams are announced, {len(log10)} are listed.")
         if len(log10) and not (
@@ -151,14 +161,45 @@ class _Reader:
             raise self._wrong(f"a {n}-gram is listed twice.")
         return BackoffOrder(keys[order], log10[order], backoff[order])
 
-    def _entries(self, text: IO[str], n: int) -> tuple[Floats, Ids, Floats]:
+    def _entries(self, text: IO[str], n: int, announced: int) -> Entries:
         """Read log10 probability, words and back-off weight of each line up to the empty one."""
+        parts: list[Entries] = []
+        left, block = announced, []
+        while n > 1 and left:
+            block = list(islice(text, min(left, BLOCK)))
+            found = self._regular(block, n)
+            if found is None:
+                break
+            parts.append(found)
+            left, self.line, block = left - len(block), self.line + len(block), []
+        parts.append(self._any(chain(block, text), n))
+        return Entries(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def _regular(self, block: list[str], n: int) -> Entries | None:
+        """Read lines that all have the same number of fields, or leave them to be read one by one."""
+        fields = "".join(block).split()
+        step, rest = divmod(len(fields), max(len(block), 1))
+        if rest or step not in (n + 1, n + 2):
+            return None
+        numbers = self.ids.__getitem__
+        words = np.empty((len(block), n), dtype=np.int64)
+        try:
+            log10 = np.fromiter(map(float, fields[::step]), np.float64, len(block))
+            for column in range(n):
+                words[:, column] = np.fromiter(map(numbers, fields[column + 1 :: step]), np.int64, len(block))
+            weights = map(float, fields[n + 1 :: step]) if step == n + 2 else repeat(0.0, len(block))
+            return Entries(log10, words, np.fromiter(weights, np.float64, len(block)))
+        except (ValueError, KeyError):
+            return None
+
+    def _any(self, lines: Iterable[str], n: int) -> Entries:
+        """Read line by line, and tell the line that is wrong."""
         log10: list[float] = []
         backoff: list[float] = []
         words: list[int] = []
         ids = self.ids
         try:
-            for line in self._lines(text):
+            for line in self._lines(lines):
                 if not line:
                     break
                 fields = line.replace("\t", " ").split(" ")
@@ -174,7 +215,7 @@ class _Reader:
             raise self._wrong(f"the word {error.args[0]!r} is not among the 1-grams.") from error
         if len(words) != n * len(log10):
             raise self._wrong(f"a {n}-gram has another number of words.")
-        return np.array(log10), np.array(words, dtype=np.int64).reshape(-1, n), np.array(backoff)
+        return Entries(np.array(log10), np.array(words, dtype=np.int64).reshape(-1, n), np.array(backoff))
 
     def _keys(self, words: Ids, shorter: list[BackoffOrder], *, first: int) -> Ids:
         """Find the place of each n-gram's beginning in the order below, word by word."""

@@ -181,3 +181,22 @@ def test_fifty_thousand_short_sentences_train_and_score():
     found = token_logprobs(model, sentences)
     assert len(found.logprob) == 50_000 * 9
     assert np.isfinite(found.logprob).all() and (found.logprob < 0).all()
+
+
+@pytest.mark.parametrize("block", [1, 2, 3])
+def test_lines_with_and_without_a_weight_may_stand_together(tmp_path, monkeypatch, block):
+    path = tmp_path / "hand.arpa"
+    path.write_text(HAND_MADE.replace("-0.35\tthe cat\t-0.1", "-0.35\tthe cat"))
+    monkeypatch.setattr("analysis.ngrams.arpa.BLOCK", block)
+    model = read_arpa(path)
+    listed = sorted(zip(model.orders[1].log10.tolist(), model.orders[1].backoff.tolist(), strict=True))
+    assert listed == [(-0.45, 0.0), (-0.35, 0.0), (-0.25, -0.15)]
+    path.write_text(HAND_MADE.replace("cat </s>\n", "cat </s>\n-0.55\tthe the\n"))
+    with pytest.raises(BadInput, match="3 2-grams are announced, 4 are listed"):
+        read_arpa(path)
+
+
+def test_a_word_may_hold_a_white_space_that_is_none_in_arpa(tmp_path):
+    path = tmp_path / "hand.arpa"
+    path.write_text(HAND_MADE.replace("cat", "c\u00a0t"))
+    assert token_logprobs(read_arpa(path), [["the", "c\u00a0t"]]).unknown.tolist() == [False] * 3
