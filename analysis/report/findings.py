@@ -32,9 +32,11 @@ def agreement_words(numbers: dict[str, Any]) -> str:
     words = [inclusion_words(numbers)] if found["rule"] else []
     over = "Over the included paradigms" if found["rule"] else "Overall"
     if block["majority_agreement"] is not None:
+        n_min = found["conventions"]["n_min"]
+        enough = f" with at least {n_min} judgments" if block["items_insufficient"] else ""
         words.append(
             f"{over}, the majority vote agreed with the expected label for {block['items_right']} of "
-            f"{block['items']} {_unit(numbers)} ({share(block['majority_agreement'])}; "
+            f"{block['items']} {_unit(numbers)}{enough} ({share(block['majority_agreement'])}; "
             f"{TIES[found['ties']]}), and"
         )
         lead = "individual annotators agreed with it in"

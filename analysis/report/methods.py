@@ -125,6 +125,15 @@ def _exclusions(released: Released, numbers: dict[str, Any]) -> str:
     )
 
 
+def _rule(rule: str) -> str:
+    if rule in RULES:
+        return RULES[rule]
+    if "/" in rule:
+        right, of = rule.split("/")
+        return f"a paradigm was included if at least {right} of every {of} items had the expected majority"
+    return f"a paradigm was included if its mean individual agreement was at least {rule}"
+
+
 def _removed(row: dict[str, Any]) -> str:
     told = [
         plural(row[f"{unit}s_removed"], unit)
@@ -154,13 +163,13 @@ def _analysis(numbers: dict[str, Any]) -> str:
     task, rule = numbers["task"], numbers["agreement"].get("rule")
     words = []
     if task in RATING_TASKS:
+        what = "Magnitude estimates" if task == "magnitude_estimation" else "Ratings"
         words.append(
-            "Ratings were standardized within participants over target and filler trials (ddof 1; Schütze & "
+            f"{what} were standardized within participants over target and filler trials (ddof 1; Schütze & "
             "Sprouse 2013)."
         )
     if rule:
-        text = RULES.get(rule, f"paradigms were included by the rule {rule} (right pairs of pairs, or share)")
-        words.append(f"For inclusion, {text}.")
+        words.append(f"For inclusion, {_rule(rule)}.")
     if agreement_words(numbers):
         words.append(
             "Confidence intervals of agreement are percentile intervals of a bootstrap over participants."
