@@ -257,6 +257,15 @@ def test_filtered_training_compares_seeds_of_about_the_same_size(frames, shared_
     assert [row["group"] for row in rows if row["targeted"]] == ["paradigm 3"]
 
 
+def test_a_shipped_filter_targets_the_paradigms_of_its_file(frames):
+    human, pairs, _ = frames
+    renamed = pairs.assign(paradigm=pairs["paradigm"].replace({"paradigm 3": "passive_2"}))
+    models = pd.DataFrame({"model": ["f", "n"], "family": "lstm", "corpus": ["", "passive"]})
+    table = pair_table(human, renamed, _trained(renamed, {"f": 0.8, "n": 0.6}))
+    rows = filtered_training(table, roster(table.models, models))["deltas"]
+    assert [row["group"] for row in rows if row["targeted"]] == ["passive_2"]
+
+
 def test_threshold_is_the_best_of_all_cuts():
     rng = np.random.default_rng(6)
     label, score = rng.integers(0, 2, 50), np.round(rng.normal(size=50), 1)
