@@ -1,6 +1,7 @@
 """A corpus and its filters become corpora of their own, with a report of what each filter removed."""
 
 import hashlib
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +59,7 @@ def survey(sentences: Iterable[Sentence], filters: Sequence[Filter], *, told: To
     Returns
     -------
     Survey
-        Six bytes a sentence and filter or less: the sentences themselves are not held.
+        Four bytes a sentence and two a filter: the sentences themselves are not held.
 
     Raises
     ------
@@ -69,8 +70,8 @@ def survey(sentences: Iterable[Sentence], filters: Sequence[Filter], *, told: To
     if not names or len(set(names)) < len(names):
         again = next((name for name in names if names.count(name) > 1), None)
         raise BadInput(f"the filter {again!r} is given twice." if again else "no filter is given.")
-    lengths: list[int] = []
-    reasons: dict[str, list[int]] = {name: [] for name in names}
+    lengths = array("i")  # four and two bytes: a corpus may have millions of sentences
+    reasons = {name: array("h") for name in names}
     examples: dict[str, list[str]] = {name: [] for name in names}
     for number, sentence in enumerate(sentences, start=1):
         lengths.append(len(sentence.words))

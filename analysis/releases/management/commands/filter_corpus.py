@@ -86,7 +86,7 @@ class Command(ContractCommand):
     def _told(self, step: str, options: dict[str, Any]) -> Told | None:
         if not self.wants_progress(options):
             return None
-        return lambda number: self.stderr.write(f"\r{step} {number:,} sentences", ending="")
+        return lambda number: self.stderr.write(f"\r{step} {number:,} sentences", style_func=str, ending="")
 
     def _tell(self, document: dict[str, Any], options: dict[str, Any]) -> None:
         if options["json"]:
