@@ -155,7 +155,12 @@ class Run:
     def _close_epoch(self) -> None:
         state = self.state
         total, n_tokens = self.measure(self.held_out)
-        perplexity = float(np.exp(-total / n_tokens))
+        with np.errstate(over="ignore"):
+            perplexity = float(np.exp(-total / n_tokens))
+        if not np.isfinite(perplexity):
+            raise BadInput(
+                f"the perplexity is not finite after epoch {state.epoch + 1}.", remedy="Give a smaller --lr."
+            )
         trained = float(np.exp(state.loss / state.n_tokens))
         state.history.append(
             {"epoch": state.epoch + 1, "train_perplexity": trained, "perplexity": perplexity}
