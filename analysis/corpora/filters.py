@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.corpora.conllu import Sentence
-from analysis.corpora.patterns import Pattern, explained, read_pattern
+from analysis.corpora.notation import explained, read_pattern
+from analysis.corpora.patterns import Pattern
 from analysis.errors import BadInput, UnknownName
 
 FOLDER = Path(__file__).parent / "filters"

@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.corpora import parse_conllu, read_filter
-from analysis.corpora.patterns import read_pattern
+from analysis.corpora.notation import read_pattern
 from analysis.errors import BadInput
 from tests.analysis.corpora.examples import rows
 
