@@ -165,7 +165,11 @@ def _take(values: Floats, places: Ids) -> Floats:
 def _look_up(keys: Ids, context: Ids, words: Ids, *, n_words: int) -> Ids:
     if not len(keys):
         return np.full(len(words), -1, dtype=np.int64)
-    wanted = context * n_words + words
+    asked = np.flatnonzero((context >= 0) & (words >= 0))
+    wanted = context[asked] * n_words + words[asked]
+    order = np.argsort(wanted)  # in ascending order the search stays where the last one ended
+    asked, wanted = asked[order], wanted[order]
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = (context >= 0) & (words >= 0) & (keys[place] == wanted)
-    return np.where(found, place, -1)
+    found = np.full(len(words), -1, dtype=np.int64)
+    found[asked] = np.where(keys[place] == wanted, place, -1)
+    return found
