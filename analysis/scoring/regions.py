@@ -43,8 +43,8 @@ def word_logprobs(scorer: Scorer, prefixes: Sequence[str], words: Sequence[str])
     Notes
     -----
     Nothing after the word enters, nor does the end of the sentence. Prefix and word are cut into tokens
-    together; a causal model's token that begins before the word, such as the space in front of it, counts with
-    the word.
+    together; a causal model's token that begins before the word, as the space in front of it does, counts
+    with the word.
     """
     if "conditional" in scorer.capabilities:
         return _by_characters(scorer, prefixes, words)

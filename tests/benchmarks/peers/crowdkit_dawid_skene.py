@@ -1,4 +1,4 @@
-"""Dawid and Skene's model by crowd-kit; run by an interpreter that has it: ANSWERS.csv STEPS POSTERIORS.csv."""
+"""Dawid and Skene's model by crowd-kit, by an interpreter that has it: ANSWERS.csv STEPS POSTERIORS.csv."""
 
 import sys
 import time
