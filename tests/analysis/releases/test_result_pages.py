@@ -178,6 +178,6 @@ def test_numbers_lead_to_the_manual(ada):
     address = reverse("manual-page", args=["statistics/effects.md"])
     assert address in page
     shown = ada.get(address)
-    assert shown.status_code == 200 and b"<table>" in shown.content
+    assert shown.status_code == 200 and b"<table" in shown.content
     for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md", "pictures/items-390.png"):
         assert ada.get(f"/manual/{name}").status_code == 404

@@ -1,7 +1,8 @@
-"""A tiny corpus of our own generator, as a file."""
+"""A tiny corpus of our own generator, as a file, and one that a classifier learns easily."""
 
 import pytest
 
+from analysis.training import Labelled
 from experiments.generation.corpus import acceptable_sentences
 
 
@@ -21,3 +22,10 @@ def corpus_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
     path.write_text("\n".join(acceptable_sentences(800, seed=3)) + "\n", encoding="utf-8")
     return path
+
+
+def easy(n, seed):
+    """Sentences, and the same with their words turned round: order alone tells them apart."""
+    good = acceptable_sentences(n, seed=seed)
+    turned = [" ".join(reversed(one.rstrip(".?").split())) + "." for one in good]
+    return Labelled([*good, *turned], [1] * n + [0] * n)

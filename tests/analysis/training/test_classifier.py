@@ -10,20 +10,13 @@ from analysis.errors import BadInput, MissingColumns, NotEnoughData
 from analysis.scoring import scorer
 from analysis.training import Labelled, make_plan, read_cola, read_corpus
 from analysis.training.classifier import Tuning, train_classifier
-from experiments.generation.corpus import acceptable_sentences
+from tests.analysis.training.conftest import easy
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 
 COLA = Path(__file__).resolve().parents[4] / "shared" / "data" / "cola" / "cola_in_domain_train.csv"
 FAST = Tuning(restarts=2, epochs=8, patience=4, batch=16, lr=1e-3)
-
-
-def easy(n, seed):
-    """Sentences, and the same with their words turned round: order alone tells them apart."""
-    good = acceptable_sentences(n, seed=seed)
-    turned = [" ".join(reversed(one.rstrip(".?").split())) + "." for one in good]
-    return Labelled([*good, *turned], [1] * n + [0] * n)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.scoring import scorer
-from tests.analysis.training.test_classifier import easy
+from tests.analysis.training.conftest import easy
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
