@@ -58,6 +58,7 @@ class ExcludeForm(forms.Form):
 
     def __init__(self, *args: Any, experiment: Experiment, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["steps"].is_folded = True
         self.fields["plan"].choices = [("", "none"), *((name, name) for name in stored_names(experiment))]
 
     def exclude(self) -> str:

@@ -87,7 +87,7 @@ def guess_task(
         if named:
             return named[0], f"task {named[0]}, as the file says"
     task = _likely_task(values.dropna().to_numpy(), pairs=bool({"pair_id", "good", "good_id"} & set(columns)))
-    return task, f"task {task}, from the values found; --task takes another"
+    return task, f"task {task}, from the values found; say so where it is another"
 
 
 def _likely_task(values: np.ndarray, *, pairs: bool) -> str:
@@ -139,5 +139,5 @@ def scale_of(
         guess = (min(smallest, 1.0), max(largest, 2.0))
     scale = (guess[0] if low is None else low, guess[1] if high is None else high)
     stated = low is not None and high is not None
-    how = "as asked for" if stated else "from the values found; --scale-low and --scale-high take others"
+    how = "as asked for" if stated else "from the values found; give its ends where they are others"
     return scale, f"scale {scale[0]:g} to {scale[1]:g}, {how}"

@@ -81,6 +81,7 @@ def test_a_click_ends_the_wait_for_a_second_digit(open_page):
 @pytest.mark.parametrize(("key", "word"), [("KeyB", "both"), ("KeyN", "neither")])
 def test_both_and_neither_have_keys_and_buttons(open_page, check_page, key, word):
     page = first_trial(open_page, "forced_choice", parameters={"offer_both": True, "offer_neither": True})
+    ready(page)
     check_page(page)
     judgment = press(page, key)
     assert (judgment.response, judgment.value, judgment.chosen) == (word, 0.5, None)
@@ -132,6 +133,7 @@ def test_sides_of_yes_and_no_stay_for_a_participant_and_turn_for_the_next(open_p
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_two_sentences_stand_one_above_the_other(open_page, width):
     page = first_trial(open_page, "forced_choice", width=width)
+    ready(page)
     first, second = (one.bounding_box() for one in page.locator(".options .option").all())
     assert second["y"] >= first["y"] + first["height"] and second["x"] == first["x"]
     judgment = press(page, "ArrowDown")
