@@ -74,6 +74,18 @@ def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
     assert everything() == before
 
 
+@pytest.mark.parametrize("is_logged_in", [True, False])
+def test_no_address_of_a_study_tells_a_stranger_anything(client, is_logged_in):
+    cast.sit(cast.study("agreement"), "pia")
+    if is_logged_in:
+        client.force_login(cast.cleo())
+    seen = {path: client.get(path) for _, path in addresses()}
+    refused = {401, 403, 404, 405} if is_logged_in else {302, 401, 403, 404, 405}
+    assert {path: one.status_code for path, one in seen.items() if one.status_code not in refused} == {}
+    assert {one.url.split("?")[0] for one in seen.values() if one.status_code == 302} <= {"/accounts/login/"}
+    assert [path for path, one in seen.items() if b"Study agreement" in one.content] == []
+
+
 def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study):
     client.force_login(cast.ben())
     for page in (
