@@ -1,6 +1,7 @@
 """Celery's settings: an embedded folder broker by default, RabbitMQ or Redis by address."""
 
 from django.conf import settings
+from kombu import Queue
 
 broker_url = settings.CELERY_BROKER_URL
 broker_connection_retry_on_startup = True
@@ -9,6 +10,7 @@ task_acks_late = True  # a killed worker's message comes back where the broker c
 task_reject_on_worker_lost = True
 worker_prefetch_multiplier = 1
 task_default_queue = "obelus"
+task_queues = [Queue(name, routing_key=name) for name in ("obelus", "cpu")]  # a GPU's worker adds -Q gpu
 timezone = "UTC"
 beat_schedule_filename = str(settings.VAR / "beat")
 beat_schedule = {

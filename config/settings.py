@@ -44,6 +44,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "config.short_way.ShortWay",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -52,6 +53,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "config.content_policy.ContentPolicy",
+    "config.refusals.WrongMethod",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -86,6 +88,20 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
 CELERY_BROKER_FOLDER = Path(env_str("CELERY_BROKER_FOLDER") or VAR / "broker")
 JOB_STALE_SECONDS = env_int("JOB_STALE_SECONDS", 60)
 JOB_MAX_ATTEMPTS = env_int("JOB_MAX_ATTEMPTS", 5)
+
+# Models scored here: where they lie, which addresses pages offer, and the workers' kinds of device.
+MODELS_DIR = Path(env_str("MODELS_DIR") or VAR / "models")
+MODEL_URIS = env_list("MODEL_URIS", [])
+SCORING_DEVICES = env_list("SCORING_DEVICES", ["cpu"])
+SCORING_THREADS = env_int("SCORING_THREADS", 0)
+SHARD_SENTENCES = env_int("SHARD_SENTENCES", 2_000)
+if not set(SCORING_DEVICES) <= {"cpu", "gpu"}:
+    raise ImproperlyConfigured(
+        f"SCORING_DEVICES is {','.join(SCORING_DEVICES)!r}: set it to cpu, gpu or both."
+    )
+if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
+    raise ImproperlyConfigured("SHARD_SENTENCES must be above 0, and SCORING_THREADS 0 or more.")
+
 PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
 
 LANGUAGE_CODE = "en"
@@ -204,6 +220,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "experiments.models.Job.State",
         "ReleaseState": "analysis.releases.models.Release.State",
+        "MethodEnum": "analysis.comparison.roster.METHODS",
     },
 }
 

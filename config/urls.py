@@ -17,6 +17,7 @@ urlpatterns = [
     path("health/ready", ready, name="health-ready"),
 ]
 
-handler404 = "experiments.pages.errors.not_found"
+handler400 = "config.refusals.bad_request"
+handler404 = "config.refusals.not_found"
 handler403 = "experiments.pages.errors.forbidden"
 handler500 = "config.unavailable.broken"

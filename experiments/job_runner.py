@@ -96,9 +96,10 @@ def enqueue(
 
 
 def send(job_id: int) -> None:
-    """Hand the id to Celery; when the broker is away the row waits for :func:`requeue_stale`."""
+    """Hand the id to Celery, in the queue its arguments name; else it waits for :func:`requeue_stale`."""
+    arguments = Job.objects.filter(pk=job_id).values_list("arguments", flat=True).first() or {}
     try:
-        app.send_task("experiments.run_job", args=[job_id])
+        app.send_task("experiments.run_job", args=[job_id], queue=arguments.get("queue"))
     except Exception as error:  # any broker failure: the row is kept and sent again later
         log.warning("broker away, job waits", job=job_id, error=str(error))
 

@@ -5,13 +5,16 @@ may stay undone, but then opening asks again, and notes which.
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 from django.core.cache import cache
 
 from analysis.errors import BadInput
 from experiments.catch_lint import catch_problems
-from experiments.design_proof import proofs
+from experiments.design_proof import RoundProof, proofs
 from experiments.estimate import minutes
 from experiments.lifecycle import sha256_of, snapshot
 from experiments.models import Experiment
@@ -56,6 +59,7 @@ class Lists:
     n_fewest: int = 0
     n_rounds: int = 1
     broken: tuple[str, ...] = ()
+    uneven: tuple[str, ...] = ()
 
 
 def steps(study: Experiment) -> list[Step]:
@@ -87,20 +91,41 @@ def _lists_of(study: Experiment) -> Lists:
     except BadInput as error:
         return Lists(problem=_sentence(error))
     lengths = [len(trials) for one in rounds for trials in one.lists.values()]
+    names = {one.round.number: f"Round {one.round.number}: " if len(rounds) > 1 else "" for one in rounds}
     broken = tuple(
-        f"{f'Round {one.round.number}: ' if len(rounds) > 1 else ''}{claim.text}: it does not hold "
-        f"({claim.numbers})."
+        f"{names[one.round.number]}{claim.text}: it does not hold ({claim.numbers})."
         for one in rounds
         for claim in one.claims
         if not claim.holds
     )
+    uneven = tuple(names[one.round.number] + told for one in rounds for told in _uneven(one, study))
     return Lists(
         n_lists=len(lengths),
         n_trials=max(lengths),
         n_fewest=min(lengths),
         n_rounds=len(rounds),
         broken=broken,
+        uneven=uneven,
     )
+
+
+def _uneven(one: RoundProof, study: Experiment) -> Iterator[str]:
+    """Why the lists of a round will not be filled equally often by the people who are wanted."""
+    wanted = one.round.target_judgments
+    wanted = study.target_judgments if wanted is None else wanted
+    trials = [trial for places in one.lists.values() for trial in places]
+    shown = Counter(trial.item for trial in trials if trial.kind == "target" and trial.item)
+    times, n_lists = min(shown.values(), default=0), len(one.lists)
+    if not wanted or not times:
+        return
+    if wanted % times:
+        yield (
+            f"{n_lists} lists show an item {times} times, so {wanted} judgments of each item leave some "
+            f"lists with one session less: {ceil(wanted / times) * times} come out even."
+        )
+    most, needed = one.round.max_participants, ceil(wanted * n_lists / times)
+    if most and most < needed:
+        yield f"The limit of {most} participants comes before the {needed} for {wanted} judgments an item."
 
 
 def _blocking(study: Experiment, made: Lists) -> list[Step]:
@@ -146,6 +171,7 @@ def _advisory(study: Experiment, made: Lists) -> list[Step]:
     done = rehearsals(study)
     return [
         Step("balance", "Balance", *_balance(made), "study-design"),
+        Step("people", "People for each list", *_people(made), "study-settings"),
         Step(
             "practice",
             "Practice",
@@ -179,6 +205,14 @@ def _balance(made: Lists) -> tuple[bool, str]:
     if made.problem:
         return False, "There are no lists yet."
     return not made.broken, " ".join(made.broken) or "Items, conditions and sides are even: see the proof."
+
+
+def _people(made: Lists) -> tuple[bool, str]:
+    if made.problem:
+        return False, "There are no lists yet."
+    return not made.uneven, " ".join(
+        made.uneven
+    ) or "The people who are wanted fill every list equally often."
 
 
 def _retention(study: Experiment) -> tuple[bool, str]:

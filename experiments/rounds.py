@@ -13,7 +13,7 @@ A further round is stored in ``Design.rounds`` as an object with
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from analysis.errors import BadInput
@@ -79,12 +79,10 @@ def round_now(experiment: Experiment) -> Round:
     design = Design.objects.filter(experiment=experiment).first() if number > 1 else None
     stored = design.rounds[number - 2] if design and len(design.rounds) > number - 2 else {}
     one = _round(_checked(stored, number), number) if stored else Round(number=number, participants="any")
-    return Round(
-        **{
-            **asdict(one),
-            "target_judgments": _or(one.target_judgments, experiment.target_judgments),
-            "max_participants": _or(one.max_participants, experiment.max_participants),
-        }
+    return replace(
+        one,
+        target_judgments=_or(one.target_judgments, experiment.target_judgments),
+        max_participants=_or(one.max_participants, experiment.max_participants),
     )
 
 

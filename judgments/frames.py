@@ -20,52 +20,96 @@ from judgments.declared import moduli_of, treatment_of
 from judgments.facts import answer_facts
 from judgments.models import Flag, Judgment, Participant, Session
 from judgments.named import Materials, constant, looked_up, texts
+from judgments.packed import UNDECIDED
 from judgments.sets import row_per_sentence
 from judgments.tasks.registry import shown_task
 
+DETAILS = (
+    "trial",
+    "position",
+    "list",
+    "condition",
+    "scale_low",
+    "scale_high",
+    "modulus",
+    "shown_first",
+    "rt_ms",
+)
+"""Columns that agreement and the criteria of exclusion do not read; signals do."""
+
 
 def judgment_frame(
-    experiment: Experiment, *, kinds: Sequence[str] | None = None, include_tests: bool = False
+    experiment: Experiment,
+    *,
+    kinds: Sequence[str] | None = None,
+    include_tests: bool = False,
+    narrow: bool = False,
 ) -> pd.DataFrame:
     """Every judgment of a study, ordered by session and position; people who withdrew are left out.
 
     In forced choice ``item`` is the pair's item (the pair itself where the item has several pairs),
     ``sentence_id`` the chosen member, ``value`` 1 where that is the expected one; a judged set has a row for
-    each of its sentences. ``session`` and ``trial`` are numbers as text.
+    each of its sentences. ``session`` and ``trial`` are numbers as text. ``narrow`` leaves out the
+    :data:`DETAILS`, and of the responses all but both and neither; a judged set comes whole.
     """
+    sets = shown_task(experiment.task).shows == "set"
+    narrow = narrow and not sets
     people = participant_frame(experiment, include_tests=include_tests)
     sittings = session_frame(experiment, include_tests=include_tests)
     materials = Materials.of(experiment)
-    facts = answer_facts(experiment, sittings, materials.lookups(), kinds=kinds, include_tests=include_tests)
+    facts = answer_facts(
+        experiment,
+        sittings,
+        materials.lookups(),
+        kinds=kinds,
+        include_tests=include_tests,
+        narrow=narrow,
+    )
     sitting = facts.pop("sitting")
     index = pd.RangeIndex(len(sitting))
-    columns: dict[str, Any] = {"session": looked_up(sitting, sittings["session"])}
-    for name in ("participant", "list", "session_status", "submission_status"):
-        columns[name] = looked_up(sitting, sittings[name])
+    columns: dict[str, Any] = {}
+    for name in ("session", "participant", "list", "session_status", "submission_status"):
+        if not (narrow and name in DETAILS):
+            columns[name] = looked_up(sitting, sittings[name])
     native = people.set_index("participant")["native"]
     columns["native"] = looked_up(sitting, sittings["participant"].map(native))
     for name in ("flagged", "round", "n_planned"):
         columns[name] = sittings[name].to_numpy()[sitting]
     columns["task"] = constant(experiment.task, len(index))
-    moduli = np.broadcast_to(moduli_of(experiment, sittings["pk"]), len(sittings)).astype(np.float64)
-    columns["modulus"] = moduli[sitting]
-    columns |= materials.columns(facts)
-    columns["trial"] = texts(pa.array(facts.pop("trial")).cast(pa.large_string()))
-    columns["response"] = texts(facts.pop("response"))
-    columns |= {name: facts.pop(name) for name in ("value", "scale_low", "scale_high")}
-    columns["position"] = facts.pop("position").astype(np.int64, copy=False)
-    columns["rt_ms"] = _number_or_nan(facts.pop("rt_ms"))
+    columns |= materials.columns(facts, without=DETAILS if narrow else ())
+    columns["value"] = facts.pop("value")
+    if narrow:
+        columns["response"] = looked_up(facts.pop("undecided"), pd.Series(UNDECIDED, dtype=object))
+    else:
+        columns |= _details(experiment, sittings, sitting, facts)
     for name, words in (("kind", TrialKind.values), ("status", Judgment.Status.values)):
         columns[name] = looked_up(facts.pop(name), pd.Series(words, dtype=object), only_used=True)
     for name in ("expected_first", "correct"):
         said = facts.pop(name)
         columns[name] = pd.arrays.BooleanArray(said == 1, said < 0)
-    frame = pd.DataFrame({name: columns.pop(name) for name in JUDGMENT_COLUMNS}, index=index, copy=False)
+    names = [name for name in JUDGMENT_COLUMNS if not (narrow and name in DETAILS)]
+    frame = pd.DataFrame({name: columns.pop(name) for name in names}, index=index, copy=False)
     if treatment := treatment_of(experiment):
         frame["value"] = treated(frame, treatment)
-    if shown_task(experiment.task).shows == "set":
+    if sets:
         frame = row_per_sentence(frame, experiment)[list(JUDGMENT_COLUMNS)]
     return frame
+
+
+def _details(
+    experiment: Experiment, sittings: pd.DataFrame, sitting: np.ndarray, facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Columns that few statistics read."""
+    moduli = np.broadcast_to(moduli_of(experiment, sittings["pk"]), len(sittings)).astype(np.float64)
+    return {
+        "modulus": moduli[sitting],
+        "trial": texts(pa.array(facts.pop("trial")).cast(pa.large_string())),
+        "response": texts(facts.pop("response")),
+        "scale_low": facts.pop("scale_low"),
+        "scale_high": facts.pop("scale_high"),
+        "position": facts.pop("position").astype(np.int64, copy=False),
+        "rt_ms": _number_or_nan(facts.pop("rt_ms")),
+    }
 
 
 def _number_or_nan(numbers: np.ndarray) -> np.ndarray:

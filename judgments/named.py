@@ -3,6 +3,7 @@
 A name is looked up by its row in a small table, never by a value for each judgment.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -63,7 +64,7 @@ class Materials:
         }
         return {name: partial(_rows, table) for name, table in tables.items()}
 
-    def columns(self, facts: dict[str, Any]) -> dict[str, Any]:
+    def columns(self, facts: dict[str, Any], *, without: Collection[str] = ()) -> dict[str, Any]:
         """Names by row; for a pair the sentence is the chosen one. Takes the rows out of ``facts``."""
         item, rated, pair, chosen = (facts.pop(name) for name in ("item", "sentence", "pair", "chosen"))
         in_pairs = bool((pair >= 0).any())
@@ -73,9 +74,11 @@ class Materials:
         columns: dict[str, Any] = {
             column: looked_up(rated, self.sentences[name])
             for column, name in zip(("sentence_id", *names[1:]), names, strict=True)
+            if column not in without
         }
         if in_pairs:
-            return columns | self._of_pairs(facts["expected_first"], pair=pair, item=item)
+            first = None if "shown_first" in without else facts["expected_first"]
+            return columns | self._of_pairs(first, pair=pair, item=item)
         return columns | {
             "item": looked_up(item, self.items["key"]),
             "paradigm": looked_up(item, self.items["paradigm"]),
@@ -84,21 +87,23 @@ class Materials:
             "shown_first": constant("", len(item)),
         }
 
-    def _of_pairs(self, first: np.ndarray, *, pair: np.ndarray, item: np.ndarray) -> dict[str, Any]:
+    def _of_pairs(self, first: np.ndarray | None, *, pair: np.ndarray, item: np.ndarray) -> dict[str, Any]:
         """Columns of forced choice; where an item has several pairs, each pair is an item of its own."""
+        both = pd.concat([self.items["key"], self.pairs["item"]], ignore_index=True)
+        found = {
+            "pair_id": looked_up(pair, self.pairs["key"]),
+            "item": looked_up(np.where(pair < 0, item, pair + np.int32(len(self.items))), both),
+            "paradigm": looked_up(pair, self.pairs["paradigm"]),
+            "phenomenon": looked_up(pair, self.pairs["phenomenon"]),
+        }
+        if first is None:
+            return found
         members = [
             _rows(self.sentences, self.pairs[side].to_numpy(dtype=np.int64)) for side in ("bad", "good")
         ]
         shown = np.column_stack([*members, np.full(len(self.pairs), -1, dtype=np.int32)])[pair, first]
         shown[pair < 0] = -1
-        both = pd.concat([self.items["key"], self.pairs["item"]], ignore_index=True)
-        return {
-            "pair_id": looked_up(pair, self.pairs["key"]),
-            "shown_first": looked_up(shown, self.sentences["key"]),
-            "item": looked_up(np.where(pair < 0, item, pair + np.int32(len(self.items))), both),
-            "paradigm": looked_up(pair, self.pairs["paradigm"]),
-            "phenomenon": looked_up(pair, self.pairs["phenomenon"]),
-        }
+        return found | {"shown_first": looked_up(shown, self.sentences["key"])}
 
 
 def _rows(table: pd.DataFrame, keys: np.ndarray) -> np.ndarray:

@@ -50,3 +50,13 @@ def test_links_between_pages_lead_somewhere():
             if "://" not in target and not (path.parent / target).exists():
                 broken.append(f"{path.relative_to(DOCS)}: {target}")
     assert broken == []
+
+
+def test_every_column_of_a_table_has_a_name():
+    nameless = [
+        f"{path.relative_to(DOCS)}: {header}"
+        for path in DOCS.rglob("*.md")
+        for header in re.findall(r"^(\|.*\|)\n\|[ :|-]+\|$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if not all(cell.strip() for cell in header[1:-1].split("|"))
+    ]
+    assert nameless == []

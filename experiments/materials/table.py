@@ -150,7 +150,7 @@ def _refuse_empty(sheet: Sheet, columns: Mapping[str, str], name: str, *, messag
 
 def _sentences(sheet: Sheet, columns: dict[str, str]) -> tuple[pd.DataFrame, list[Finding]]:
     _refuse_empty(sheet, columns, "sentence", message="the sentence is empty.")
-    given = {name: _texts(sheet, columns, name) for name in SENTENCE_FIELDS}
+    given = _grouped({name: _texts(sheet, columns, name) for name in SENTENCE_FIELDS})
     expected, mark = _statuses(sheet, columns, given)
     frame = sentence_frame(
         sentence_id=_sentence_ids(sheet, given),
@@ -208,7 +208,7 @@ def _wide(sheet: Sheet, columns: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Da
     """Two sentences and a pair from each row."""
     for name in ("good", "bad"):
         _refuse_empty(sheet, columns, name, message="a pair with one member.")
-    given = {name: _texts(sheet, columns, name) for name in WIDE_FIELDS}
+    given = _grouped({name: _texts(sheet, columns, name) for name in WIDE_FIELDS})
     markup = [{COLUMN: word} if (word := said(extras)) else {} for extras in _extras(sheet, columns)]
     stem = sheet.file.split(".")[0]
     numbered = [f"{stem}:{row}" for row in sheet.frame.index]
@@ -259,6 +259,12 @@ def _pairs(sheet: Sheet, columns: Mapping[str, str]) -> pd.DataFrame:
     )
 
 
+def _grouped(given: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Make a phenomenon without paradigms one paradigm of its own name: it is kept, and reported like any."""
+    named = zip(given["paradigm"], given["phenomenon"], strict=True)
+    return {**given, "paradigm": [paradigm or phenomenon for paradigm, phenomenon in named]}
+
+
 def _with_item_keys(sentences: pd.DataFrame) -> pd.DataFrame:
     """Make items unique in the set: numbered afresh in each paradigm, they are named by paradigm and item.
 
@@ -289,4 +295,5 @@ def _with_groups(pairs: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:
     for name in ("item", "paradigm", "phenomenon"):
         of_good = pairs["good_id"].map(known[name])
         filled[name] = pairs[name].where(pairs[name] != "", of_good) if name != "item" else of_good
+    filled["paradigm"] = filled["paradigm"].where(filled["paradigm"] != "", filled["phenomenon"])
     return pairs.assign(**filled)

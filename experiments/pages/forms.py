@@ -7,7 +7,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from experiments.languages import NAMES, language_choices, tag_named
-from experiments.models import MaterialSet, Membership
+from experiments.models import Experiment, MaterialSet, Membership
 from judgments.tasks.registry import tasks
 
 
@@ -68,8 +68,7 @@ class NewStudyForm(forms.Form):
     def __init__(self, *args: Any, user, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["materials"].queryset = MaterialSet.objects.visible_to(user)
-        if choices := task_choices():
-            self.fields["task"].initial = choices[0][0]
+        self.fields["task"].initial = Experiment._meta.get_field("task").default
 
 
 class MemberForm(forms.Form):

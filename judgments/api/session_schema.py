@@ -61,6 +61,7 @@ class TrialPlanSerializer(serializers.Serializer):
     task = PlannedTaskSerializer()
     instructions = serializers.CharField(allow_blank=True, help_text="As typed.")
     instructions_nodes = serializers.ListField(help_text="Paragraphs, each a list as in a sentence's nodes.")
+    place_kept = serializers.CharField(help_text="How long a break may last, said at the break.")
     resume_gap_s = serializers.IntegerField(help_text="Who was away longer reads the instructions first.")
     n_blocks = serializers.IntegerField()
     trials = PlannedTrialSerializer(many=True)

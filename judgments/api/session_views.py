@@ -19,22 +19,18 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework.views import APIView
 
-from experiments.languages import speaking, spoken_messages
 from experiments.materials.markup import as_nodes, paragraphs
 from judgments.api.session_schema import SessionJudgments, SessionPlan
 from judgments.models import Session
-from judgments.screens.page import direction
-from judgments.screens.trial_screen import sentence_context
-from judgments.screens.words import engine_words
+from judgments.screens.plan_document import plan_document
+from judgments.sessions.begun import beginnings
 from judgments.sessions.deliver import Receipt, Refusal, deliver
 from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
 from judgments.sessions.lease import SessionOver, is_too_late
-from judgments.sessions.lookup import given_trials, session_of
+from judgments.sessions.lookup import session_of
 from judgments.sessions.next_answer import store_next
 from judgments.sessions.places import StudyClosed
-from judgments.sessions.plan import plan_of
 from judgments.sessions.prepare import prepare_trials
-from judgments.sessions.protocol import protocol_of
 from judgments.sessions.sittings import remember
 
 MOST_BYTES = 1_000_000
@@ -89,21 +85,7 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
     session = _found(token)
     if session.is_final:
         raise _over(session)
-    protocol = protocol_of(session.version)
-    language, rows = protocol.language, given_trials(session)
-    if not rows:  # the arrival was cut off before it wrote them, and no page was asked for
-        prepare_trials(session)
-        rows = given_trials(session)
-    remember(session, rows)
-    with speaking(language):
-        return JsonResponse(
-            {
-                **plan_of(session, rows, sentence_of=sentence_context),
-                "direction": direction(language),
-                "words": {**engine_words(), **spoken_messages(protocol.task)},
-                "next": _page(session.token),
-            }
-        )
+    return JsonResponse(plan_document(session))
 
 
 @session_address(SessionJudgments, method="POST")
@@ -112,7 +94,7 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
     rows, refused = _rows(_body(request))
     if len(rows) == 1 and not refused and (receipt := store_next(token, rows[0])):
         return _receipt(receipt, token)
-    session = _found(token, sent=[row.trial for row in rows])
+    session = _asked(token, [row.trial for row in rows])
     try:
         receipt = deliver(session, rows)
     except SessionOver:
@@ -181,6 +163,16 @@ def _rows(body: dict[str, Any]) -> tuple[list[Incoming], list[Refusal]]:
             trial = named if isinstance(named, str) and PUBLIC_ID.fullmatch(named) else ""
             refused.append(Refusal(trial, "bad_row", str(problem)))
     return rows, refused
+
+
+def _asked(token: str, sent: list[str]) -> Session:
+    """The session with the trials that are named; whose arrival was cut off before it has any, gets them."""
+    beginnings.settle(token)
+    session = _found(token, sent=sent)
+    if not session.named and session.waits_at is None and not session.is_final:
+        prepare_trials(session)
+        session = _found(token, sent=sent)
+    return session
 
 
 def _found(token: str, *, sent: list[str] | None = None) -> Session:

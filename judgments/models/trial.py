@@ -1,5 +1,7 @@
 """One showing: what stood on the screen, word for word, in which order."""
 
+import base64
+import hashlib
 import secrets
 from collections.abc import Iterator
 
@@ -15,10 +17,11 @@ def new_public_id() -> str:
     return secrets.token_urlsafe(9)
 
 
-def new_public_ids(n: int) -> Iterator[str]:
-    """As many of them, drawn at once."""
-    drawn = secrets.token_urlsafe(9 * n)  # nine bytes are twelve signs
-    return (drawn[start : start + 12] for start in range(0, 12 * n, 12))
+def public_ids_of(token: str, n: int) -> Iterator[str]:
+    """As many ids, which follow from a session's secret token: written anew, a trial has the same id."""
+    drawn = hashlib.shake_256(f"trials of {token}".encode()).digest(9 * n)  # nine bytes are twelve signs
+    signs = base64.urlsafe_b64encode(drawn).decode()
+    return (signs[start : start + 12] for start in range(0, 12 * n, 12))
 
 
 class Trial(models.Model):

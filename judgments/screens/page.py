@@ -5,8 +5,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
+from django.utils.translation import get_language_from_request
 
-from experiments.languages import speaking
+from experiments.languages import interface_language, speaking
 
 RIGHT_TO_LEFT = {"ar", "ckb", "dv", "fa", "he", "iw", "ji", "nqo", "ps", "sd", "syr", "ug", "ur", "yi"}
 RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
@@ -43,8 +44,9 @@ def page(
 
 
 def not_found(request: HttpRequest) -> HttpResponse:
-    """No study or session at this address."""
-    return page(request, "not_found", language="en", status=404)
+    """No study or session at this address: told in the language of the browser."""
+    language = interface_language(get_language_from_request(request))
+    return page(request, "not_found", language=language, status=404)
 
 
 def closed(request: HttpRequest, reason: str, *, title: str, language: str) -> HttpResponse:

@@ -18,18 +18,22 @@ from django.views.decorators.http import require_http_methods
 from experiments.languages import speaking
 from experiments.lifecycle import FROZEN_FIELDS
 from judgments.models import Session
+from judgments.screens.first_page import first_page
 from judgments.screens.forms import TRAP, Questionnaire
 from judgments.screens.page import closed, not_found, page
+from judgments.screens.plan_document import plan_document
 from judgments.screens.quiz_form import QuizForm
 from judgments.screens.trial_screen import feedback_context, progress, trial_context
 from judgments.screens.warm_up import warm_up_context
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
+from judgments.sessions.begun import beginnings
 from judgments.sessions.compiled import Compiled
 from judgments.sessions.completion import way_back
 from judgments.sessions.comprehension import attempt_of, take_attempt
 from judgments.sessions.erase import BY_PARTICIPANT, erase
 from judgments.sessions.finish import finish
+from judgments.sessions.given import GivenTrial
 from judgments.sessions.lease import SessionOver, is_too_late
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.prepare import prepare_trials
@@ -61,6 +65,10 @@ def in_session(view: View) -> View:
         session = _of_token.first(token)
         if session is None:
             return _over(not_found(request))
+        if request.method == "POST":
+            beginnings.settle(token)
+            if not session.is_final and not session.trials.exists():
+                prepare_trials(session)  # they began in another process
         protocol = protocol_of(session.version)
         with speaking(protocol.language):
             try:
@@ -88,9 +96,13 @@ def current(request: HttpRequest, session: Session) -> HttpResponse:
         return redirect("session", token=session.token)
     if is_too_late(session):
         raise StudyClosed("expired")
-    step = next_step(session)
-    if step.trial is None and not session.is_final and not session.trials.exists():
-        prepare_trials(session)  # the arrival was cut off before it wrote them
+    begun = beginnings.still(session)
+    step = next_step(session, unanswered=begun.trials if begun is not None else ())
+    if isinstance(step.trial, GivenTrial) and step.screen == "trial":
+        show(session, step.trial)
+        return first_page(session, step, step.trial)
+    if step.trial is None and not step.n_trials and not session.is_final:
+        prepare_trials(session)  # the arrival was cut off before it wrote them, or they are being written
         step = next_step(session)
     if step.screen == "finish":
         finish(session)
@@ -199,8 +211,10 @@ def screen(
     elif step.screen in {"end", "erased"}:
         context["way_back"] = way_back(session, protocol)
     elif step.screen == "trial":
-        show(step.trial)
+        show(session, step.trial)
         context |= trial_context(step, protocol, problem=problem, given=given)
+        if step.trial.position == 1 and not problem:
+            context["plan"] = plan_document(session)
     elif step.screen == "feedback":
         context |= feedback_context(step, protocol)
     context["progress"] = progress(step)

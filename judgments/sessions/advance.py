@@ -1,5 +1,6 @@
 """What this participant sees next."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -8,7 +9,9 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
+from judgments.sessions.begun import beginnings
 from judgments.sessions.compiled import Compiled, planned_once
+from judgments.sessions.given import GivenTrial
 from judgments.sessions.lease import renew
 from judgments.sessions.protocol import protocol_of
 
@@ -34,7 +37,9 @@ Screen = Literal[
 PRACTICE = Q(kind="practice")
 BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
 AMONG_TRIALS = ("practice", "feedback-", "block-")
-FIRST_SHOWN = f'UPDATE "{Trial._meta.db_table}" SET shown_at = %s WHERE id = %s AND shown_at IS NULL'
+FIRST_SHOWN = f"""
+UPDATE "{Trial._meta.db_table}" SET shown_at = %s
+WHERE session_id = %s AND public_id = %s AND shown_at IS NULL"""
 WARM_UP = {"training": "training-1", "modulus": "modulus"}  # where somebody is who comes to it
 BETWEEN = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
 
@@ -100,7 +105,7 @@ class Step:
     """A screen, and the trial that it shows or that comes next."""
 
     screen: Screen
-    trial: Trial | None = None
+    trial: Trial | GivenTrial | None = None
     n_blocks: int = 1
     n_trials: int = 0  # without practice
     n_answered: int = 0
@@ -113,12 +118,10 @@ class Step:
         return f"{self.screen}-{self.trial.position}" if between else self.screen
 
 
-def next_step(session: Session) -> Step:
-    """Find the step of a session as it is now."""
+def next_step(session: Session, *, unanswered: Sequence[GivenTrial] = ()) -> Step:
+    """Find the step of a session as it is now; ``unanswered`` are its trials where they are known already."""
     protocol = protocol_of(session.version)
-    trial = _first_open.first(session.pk)
-    if trial is not None:
-        trial.session = session
+    trial = unanswered[0] if unanswered else _first_open.first(session.pk)
     lease_ran_out = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
         State(
@@ -139,7 +142,7 @@ def next_step(session: Session) -> Step:
     if screen == "feedback":
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
-    n_blocks, n_trials, n_answered = _extent.first(session.pk) or (None, 0, 0)
+    n_blocks, n_trials, n_answered = _extent_of(unanswered) or _extent.first(session.pk) or (None, 0, 0)
     return Step(
         screen,
         trial=trial,
@@ -166,6 +169,11 @@ _extent = Compiled(
         .values_list("n_blocks", "n_trials", "n_answered")
     )
 )
+
+
+def _extent_of(unanswered: Sequence[GivenTrial]) -> tuple[int, int, int] | None:
+    blocks = [trial.block for trial in unanswered if trial.kind != "practice"]
+    return (max(blocks), len(blocks), 0) if blocks else None
 
 
 def _ahead(screen: Screen, warm_up: tuple[str, ...]) -> str:
@@ -210,10 +218,11 @@ def after(step: Step) -> str:
     return f"block-{step.trial.block}"
 
 
-def show(trial: Trial) -> None:
+def show(session: Session, trial: Trial | GivenTrial) -> None:
     """Note on the server's clock when a trial was first shown."""
     if trial.shown_at is None:
         trial.shown_at = timezone.now()
-        now = connection.ops.adapt_datetimefield_value(trial.shown_at)
-        with planned_once() as cursor:
-            cursor.execute(FIRST_SHOWN, [now, trial.pk])
+        if not beginnings.show(session.token, trial.shown_at):
+            now = connection.ops.adapt_datetimefield_value(trial.shown_at)
+            with planned_once() as cursor:
+                cursor.execute(FIRST_SHOWN, [now, session.pk, trial.public_id])

@@ -13,6 +13,7 @@ from django.utils.crypto import salted_hmac
 from experiments.design.balance import least_filled
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from judgments.models import Consent, Participant, PlatformIdentity, Session
+from judgments.sessions.begun import beginnings
 from judgments.sessions.compiled import insert
 from judgments.sessions.lease import take_back
 from judgments.sessions.places import (
@@ -27,7 +28,8 @@ from judgments.sessions.places import (
     newest_version,
     refresh,
 )
-from judgments.sessions.prepare import prepare_trials, write_trials
+from judgments.sessions.prepare import prepare_trials
+from judgments.sessions.turns import in_turn
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ def arrive(
         refresh(experiment)
     if version is None:
         raise StudyClosed("not_open")
-    session, is_new = _take_place(version, arrival, consent_text)
+    with in_turn():
+        session, is_new = _take_place(version, arrival, consent_text)
     if not is_new:
         prepare_trials(session)
     return session
@@ -134,7 +137,7 @@ def _take_place(version: ExperimentVersion, arrival: Arrival, consent_text: str)
     is_test = is_test_run(experiment)
     session = new_session(version, participant, arrival, lists=lists, is_test=is_test)
     note_consent(session, consent_text, given=True)
-    write_trials(session)
+    beginnings.begin(session)
     return session, True
 
 

@@ -94,8 +94,12 @@ class _Planning(Cursor):
 
 
 def planned_once() -> Any:
-    """A cursor for statements that come again and again; planning them costs more than running them."""
-    if connection.vendor != "postgresql" or not settings.DATABASE_PREPARES:
+    """A cursor for statements that come again and again; planning them costs more than running them.
+
+    While queries are logged it is a usual one, whose log shows what was asked.
+    """
+    is_planning = connection.vendor == "postgresql" and settings.DATABASE_PREPARES
+    if not is_planning or connection.queries_logged:
         return connection.cursor()
     connection.ensure_connection()
     return connection._prepare_cursor(_Planning(connection.connection))

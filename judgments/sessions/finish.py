@@ -3,11 +3,10 @@
 import secrets
 from typing import Any
 
-from django.db import connection
 from django.utils import timezone
 
 from judgments.models import Session
-from judgments.sessions.lookup import TABLES
+from judgments.sessions.columns import TABLES
 from judgments.sessions.prepared import changed_rows
 from judgments.sessions.protocol import Protocol, protocol_of
 
@@ -43,8 +42,7 @@ def completed(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
     One conditional update: of two last answers stored at the same time, the later one's sees both.
     """
     now, code = timezone.now(), protocol.completion_code or new_code()
-    values = [connection.ops.adapt_datetimefield_value(now), code, session_id, session_id, session_id]
-    if changed_rows(COMPLETION, values) != 1:
+    if changed_rows(COMPLETION, [now, code, session_id, session_id, session_id]) != 1:
         return None
     return {
         "status": Session.Status.COMPLETE,

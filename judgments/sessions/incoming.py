@@ -22,6 +22,7 @@ PUBLIC_ID = re.compile(r"[-\w]{1,24}", re.ASCII)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 MOST_FACTS, MOST_EVENTS, LONGEST_TEXT, MOST_NUMBERS = 40, 20, 200, 20
 LARGEST_NUMBER, LARGEST_RT_MS = 10**15, 2**31 - 1
+SENT_TYPES = frozenset(Judgment.InputType.values) - {Judgment.InputType.IMPORTED.value}
 YEARS = range(2000, 2101)
 
 
@@ -59,8 +60,7 @@ def read_row(row: Any, *, received_at: datetime, sent_at: datetime | None) -> In
         if answered_at is not None and answered_at > sent_at:
             timing["clock_backwards"] = True
     given = row.get("input_type")
-    known = {str(one) for one in Judgment.InputType.values} - {Judgment.InputType.IMPORTED}
-    input_type = given if isinstance(given, str) and given in known else Judgment.InputType.UNKNOWN
+    input_type = given if isinstance(given, str) and given in SENT_TYPES else Judgment.InputType.UNKNOWN.value
     delivery = Delivery(response, input_type, rt_ms=rt_ms, answered_at=answered_at, timing=timing)
     return Incoming(trial, delivery, events=events_of(row.get("events")))
 

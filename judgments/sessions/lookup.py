@@ -4,21 +4,18 @@ Storing an answer is the busiest thing the platform does, and building this quer
 more than running it; so it is written out, once, in SQL that PostgreSQL and SQLite share.
 """
 
-import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 from django.db import connection
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
+from judgments.sessions.columns import TABLES, document, flag, moment
+from judgments.sessions.compiled import planned_once
 
-TABLES = {
-    model.__name__.lower(): f'"{model._meta.db_table}"'
-    for model in (Session, Trial, Judgment, Experiment, ExperimentVersion, MinimalPair)
-}
 # LIMIT keeps PostgreSQL from working the inner query out again for every trial.
 WITHOUT_TRIALS = """
 WITH s AS (
@@ -36,22 +33,8 @@ COLUMNS = """, t.id AS trial_id, t.position AS trial_position, t.kind AS trial_k
   t.shown AS trial_shown, t.correct AS trial_correct, t.shown_at AS trial_shown_at,
   p.good_id AS pair_good_id, p.bad_id AS pair_bad_id,
   j.id AS known_id, j.response AS known_response, j.is_correct AS known_is_correct"""
-GIVEN = [
-    "id",
-    "session_id",
-    "position",
-    "kind",
-    "block",
-    "public_id",
-    "pair_id",
-    "expected_first",
-    "shown",
-    "correct",
-    "shown_at",
-]
-ALL_TRIALS = """
-SELECT {columns}, p.good_id, p.bad_id, EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)
-FROM {trial} t LEFT JOIN {minimalpair} p ON p.id = t.pair_id WHERE t.session_id = %s ORDER BY t.position"""
+READ = {"id", "token", "status", "screen", "lease_expires_at", "last_seen_at", "experiment_id", "version_id"}
+OWN = [field.attname for field in Session._meta.concrete_fields if field.attname in READ]
 JOINS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
   LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
 
@@ -71,56 +54,41 @@ def session_of(token: str, *, sent: Sequence[str] = ()) -> Session | None:
     of its trials that are sent, by public id, each with ``known``, the judgment it has already.
     """
     ids = list(dict.fromkeys(sent))
-    rows = list(Session.objects.raw(_sql(len(ids)), [*ids, token, *ids]))
+    with planned_once() as cursor:
+        cursor.execute(_sql(len(ids)), [*ids, token, *ids])
+        names = [column[0] for column in cursor.description]
+        rows = [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
     if not rows:
         return None
-    session, db = rows[0], rows[0]._state.db
+    first, db = rows[0], connection.alias
+    first.lease_expires_at, first.last_seen_at = moment(first.lease_expires_at), moment(first.last_seen_at)
+    session = Session.from_db(db, OWN, [getattr(first, name) for name in OWN])
     session.experiment = Experiment.from_db(
-        db, ["id", "lease_minutes"], [session.experiment_id, session.lease_minutes]
+        db, ["id", "lease_minutes"], [first.experiment_id, first.lease_minutes]
     )
     session.version = ExperimentVersion.from_db(
-        db, ["id", "sha256"], [session.version_id, session.version_sha256]
+        db, ["id", "sha256"], [first.version_id, first.version_sha256]
     )
+    session.waits_at = first.waits_at
     session.named = {row.trial_public_id: _trial(row) for row in rows if ids and row.trial_id is not None}
     return session
 
 
-def given_trials(session: Session) -> list[tuple[Any, ...]]:
-    """A session's trials in order, as rows: :data:`GIVEN`, the pair's members, whether it is answered."""
-    columns = ", ".join(f"t.{name}" for name in GIVEN)
-    with connection.cursor() as cursor:
-        cursor.execute(ALL_TRIALS.format(**TABLES, columns=columns), [session.pk])
-        return cursor.fetchall()
-
-
-def given_trial(row: tuple[Any, ...]) -> Trial:
-    """A trial of :func:`given_trials`, with its pair."""
-    values = dict(zip(GIVEN, row, strict=False))
-    values["expected_first"] = _flag(values["expected_first"])
-    values["shown"], values["correct"] = _document(values["shown"]), _document(values["correct"])
-    values["shown_at"] = _moment(values["shown_at"])
-    trial = Trial.from_db(connection.alias, GIVEN, list(values.values()))
-    if trial.pair_id is not None:
-        members = [trial.pair_id, *row[len(GIVEN) : len(GIVEN) + 2]]
-        trial.pair = MinimalPair.from_db(connection.alias, ["id", "good_id", "bad_id"], members)
-    return trial
-
-
 def _trial(row: Any) -> Trial:
     """A trial from the columns beside its session's, with its pair and its judgment."""
-    db = row._state.db
+    db = connection.alias
     values = {
         "id": row.trial_id,
-        "session_id": row.pk,
+        "session_id": row.id,
         "position": row.trial_position,
         "kind": row.trial_kind,
         "block": row.trial_block,
         "public_id": row.trial_public_id,
         "pair_id": row.trial_pair_id,
-        "expected_first": _flag(row.trial_expected_first),
-        "shown": _document(row.trial_shown),
-        "correct": _document(row.trial_correct),
-        "shown_at": _moment(row.trial_shown_at),
+        "expected_first": flag(row.trial_expected_first),
+        "shown": document(row.trial_shown),
+        "correct": document(row.trial_correct),
+        "shown_at": moment(row.trial_shown_at),
     }
     names = [field.attname for field in Trial._meta.concrete_fields if field.attname in values]
     trial = Trial.from_db(db, names, [values[name] for name in names])
@@ -129,20 +97,6 @@ def _trial(row: Any) -> Trial:
         trial.pair = MinimalPair.from_db(db, ["id", "good_id", "bad_id"], members)
     trial.known = None
     if row.known_id is not None:
-        known = [row.known_id, trial.pk, row.known_response, _flag(row.known_is_correct)]
+        known = [row.known_id, trial.pk, row.known_response, flag(row.known_is_correct)]
         trial.known = Judgment.from_db(db, ["id", "trial_id", "response", "is_correct"], known)
     return trial
-
-
-def _flag(value: Any) -> bool | None:
-    return None if value is None else bool(value)
-
-
-def _document(value: Any) -> Any:
-    return json.loads(value) if isinstance(value, str) else value
-
-
-def _moment(value: Any) -> datetime | None:
-    """SQLite keeps times as text in UTC."""
-    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment

@@ -9,22 +9,25 @@ not. A lease that is due is renewed in the same transaction. Where one of these 
 
 from datetime import datetime
 from functools import cache
+from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from experiments.models import TrialKind
 from judgments.models import Judgment
+from judgments.sessions.columns import TABLES
 from judgments.sessions.deliver import FRESH, Receipt
 from judgments.sessions.finish import completed
+from judgments.sessions.given import GivenTrial
 from judgments.sessions.incoming import Incoming
-from judgments.sessions.lookup import TABLES, given_trial
 from judgments.sessions.prepared import changed_rows
-from judgments.sessions.record import judgment_of, options_of, screen_after
+from judgments.sessions.record import judgment_columns, options_of, screen_after
 from judgments.sessions.sittings import Sitting, sittings
+from judgments.sessions.turns import in_turn
 from judgments.tasks.base import BadResponse
 
-FIELDS = [field for field in Judgment._meta.concrete_fields if not field.primary_key]
+COLUMNS = [field.column for field in Judgment._meta.concrete_fields if not field.primary_key]
 STATEMENT = """
 INSERT INTO {judgment} ({columns}) SELECT {marks}
 FROM {trial} t JOIN {session} s ON s.id = t.session_id
@@ -43,10 +46,9 @@ WHERE id = %s AND status = 'active' AND lease_expires_at >= %s""".format(**TABLE
 def store_next(token: str, row: Incoming) -> Receipt | None:
     """Store the next answer; None where it is not that simple, and nothing was written."""
     sitting = sittings.get(token)
-    kept = sitting.trials.get(row.trial) if sitting else None
-    if sitting is None or kept is None or row.events:
+    trial = sitting.trials.get(row.trial) if sitting else None
+    if sitting is None or trial is None or row.events:
         return None
-    trial = given_trial(kept)
     if trial.kind == TrialKind.PRACTICE or trial.position <= sitting.reach:
         return None
     try:
@@ -55,7 +57,10 @@ def store_next(token: str, row: Incoming) -> Receipt | None:
         )
     except BadResponse:
         return None
-    if not _stored(judgment_of(trial, answer, row.delivery, protocol=sitting.protocol), sitting):
+    columns = judgment_columns(trial, answer, row.delivery, protocol=sitting.protocol)
+    with in_turn():
+        is_stored = _stored(columns, trial, sitting)
+    if not is_stored:
         sittings.forget(token)
         return None
     sitting.reach = trial.position
@@ -65,42 +70,41 @@ def store_next(token: str, row: Incoming) -> Receipt | None:
     return Receipt(acknowledged=[row.trial], position=trial.position, is_complete=is_last)
 
 
-def _stored(judgment: Judgment, sitting: Sitting) -> bool:
+def _stored(columns: dict[str, Any], trial: GivenTrial, sitting: Sitting) -> bool:
     """Whether the row is in the database, the lease renewed with it where that is due."""
-    screen, now = screen_after(judgment.trial), timezone.now()
+    screen, now = screen_after(trial), timezone.now()
     if sitting.is_fresh(screen, now=now):
-        return _insert(judgment, sitting, now=now)
+        return _insert(columns, trial, sitting, now=now)
     with transaction.atomic():
-        if _renewed(judgment.trial.session_id, sitting, screen=screen, now=now):
-            if _insert(judgment, sitting, now=now):
+        if _renewed(trial.session_id, sitting, screen=screen, now=now):
+            if _insert(columns, trial, sitting, now=now):
                 return True
             transaction.set_rollback(True)
     return False
 
 
 def _renewed(session_id: int, sitting: Sitting, *, screen: str, now: datetime) -> bool:
-    end, moment = now + sitting.lease, connection.ops.adapt_datetimefield_value(now)
-    values = [connection.ops.adapt_datetimefield_value(end), moment, screen, session_id, moment]
-    if changed_rows(RENEWAL, values) != 1:
+    end = now + sitting.lease
+    if changed_rows(RENEWAL, [end, now, screen, session_id, now]) != 1:
         return False
     sitting.screen, sitting.lease_expires_at = screen, end
     return True
 
 
-def _insert(judgment: Judgment, sitting: Sitting, *, now: datetime) -> bool:
+def _insert(columns: dict[str, Any], trial: GivenTrial, sitting: Sitting, *, now: datetime) -> bool:
     """Whether the statement found everything as it has to be, and stored the row."""
-    trial = judgment.trial
     follows = sitting.reach == trial.position - 1
-    values = [field.get_db_prep_save(getattr(judgment, field.attname), connection) for field in FIELDS]
+    columns["trial_id"] = trial.pk
     conditions = [
         trial.pk,
         trial.session_id,
         trial.shown_at is None,
         screen_after(trial),
-        connection.ops.adapt_datetimefield_value(now + sitting.lease - FRESH),
+        now + sitting.lease - FRESH,
         sitting.ids[min(trial.position, len(sitting.ids) - 1)],  # the next trial: positions count from 1
         *(() if follows else (sitting.reach, trial.position)),
     ]
+    values = [columns[name] for name in COLUMNS]
     return changed_rows(_statement(follows), [*values, *conditions]) == 1
 
 
@@ -108,7 +112,7 @@ def _insert(judgment: Judgment, sitting: Sitting, *, now: datetime) -> bool:
 def _statement(follows: bool) -> str:
     return STATEMENT.format(
         **TABLES,
-        columns=", ".join(f'"{field.column}"' for field in FIELDS),
-        marks=", ".join(["%s"] * len(FIELDS)),
+        columns=", ".join(f'"{name}"' for name in COLUMNS),
+        marks=", ".join(["%s"] * len(COLUMNS)),
         earlier="" if follows else EARLIER.format(**TABLES),
     )

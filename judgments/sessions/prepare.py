@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count
 
 from experiments.materials.markup import is_marked
 from experiments.models import PlannedTrial, PresentationList, Sentence
 from judgments.models import Session, Trial
-from judgments.models.trial import new_public_ids
+from judgments.models.trial import public_ids_of
 from judgments.sessions.compiled import Compiled, insert_rows
 from judgments.sessions.protocol import protocol_of
 from judgments.tasks.base import Task
@@ -43,13 +43,26 @@ def prepare_trials(session: Session) -> None:
 
 def write_trials(session: Session) -> None:
     """Write the trials of a session that has none; the caller holds it, or has just made it."""
+    insert_rows(Trial, [stored(row) for row in trials_of(session)])
+
+
+def trials_of(session: Session) -> list[dict[str, Any]]:
+    """The session's trials by column, not yet stored; they follow from its list and its token alone."""
     protocol = protocol_of(session.version)
     places = places_of(session.list_id, session.version.sha256, protocol.language)
     turns = type(protocol.task).arrange is not Task.arrange or any(place.is_set for place in places)
     turn = _turn(session) if turns else 0
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
-    ids = new_public_ids(sum(1 + len(place.members) for place in places))
-    insert_rows(Trial, [_row(session, place, ids, turn=turn, arranged=arranged) for place in places])
+    ids = public_ids_of(session.token, sum(1 + len(place.members) for place in places))
+    return [_row(session, place, ids, turn=turn, arranged=arranged) for place in places]
+
+
+def stored(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of :func:`trials_of` as it is inserted: documents as text, a moment as the database takes it."""
+    written = {**row, "shown": json.dumps(row["shown"]), "correct": json.dumps(row["correct"])}
+    if "shown_at" in row:
+        written["shown_at"] = connection.ops.adapt_datetimefield_value(row["shown_at"])
+    return written
 
 
 def _turn(session: Session) -> int:
@@ -112,10 +125,9 @@ def _row(
         shown = {"options": [{"id": next(ids), **one} for one in order], **arranged}
     else:
         shown = {**place.members[0], **arranged}
-    row["shown"] = json.dumps(shown)
-    if row["kind"] in {"catch", "practice"}:
-        row["correct"] = json.dumps(_correct(shown, place.payload, is_first=row["expected_first"]))
-    return row
+    is_judged = row["kind"] in {"catch", "practice"}
+    row["correct"] = _correct(shown, place.payload, is_first=row["expected_first"]) if is_judged else {}
+    return {**row, "shown": shown}
 
 
 def _turned(members: Sequence[dict[str, Any]], turn: int) -> Sequence[dict[str, Any]]:

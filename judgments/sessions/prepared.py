@@ -4,6 +4,7 @@ Planning a statement that looks before it writes costs more than running it. Val
 statement's types, and with them its plan, are the same every time.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -14,15 +15,22 @@ from psycopg import Cursor
 
 
 def changed_rows(sql: str, values: Sequence[Any]) -> int:
-    """Run a statement that writes; how many rows it wrote."""
+    """Run a statement that writes; how many rows it wrote. Moments and documents may be given as they are."""
     if connection.vendor != "postgresql" or not settings.DATABASE_PREPARES:
         with connection.cursor() as cursor:
-            cursor.execute(sql, values)
+            cursor.execute(sql, [_plain(value) for value in values])
             return cursor.rowcount
     connection.ensure_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         cursor.execute(sql, [_text(value) for value in values], prepare=True)
         return cursor.rowcount
+
+
+def _plain(value: Any) -> Any:
+    """A value as the driver takes it."""
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
 def _text(value: Any) -> str | None:
@@ -33,6 +41,4 @@ def _text(value: Any) -> str | None:
         return "t" if value else "f"
     if isinstance(value, datetime):
         return value.isoformat()
-    if hasattr(value, "dumps"):  # psycopg's wrapper of a JSON document
-        return value.dumps(value.obj)
-    return str(value)
+    return json.dumps(value) if isinstance(value, dict) else str(value)

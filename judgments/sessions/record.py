@@ -8,7 +8,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from judgments.models import Judgment, Session, SessionEvent, Trial
+from judgments.sessions.given import GivenTrial
 from judgments.sessions.lease import renew
+from judgments.sessions.prepare import prepare_trials
 from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.tasks.base import Answer, Option, is_correct
 
@@ -43,7 +45,11 @@ def record(session: Session, public_id: str, delivery: Delivery) -> Recorded:
     :class:`UnknownTrial`, :class:`~judgments.tasks.base.BadResponse`,
     :class:`~judgments.sessions.lease.SessionOver` or :class:`~judgments.sessions.places.StudyClosed`.
     """
-    trial = session.trials.select_related("judgment", "pair").filter(public_id=public_id).first()
+    named = session.trials.select_related("judgment", "pair").filter(public_id=public_id)
+    trial = named.first()
+    if trial is None and not session.trials.exists():
+        prepare_trials(session)  # the arrival was cut off before it wrote them
+        trial = named.first()
     if trial is None:
         raise UnknownTrial(public_id)
     protocol = protocol_of(session.version)
@@ -63,7 +69,7 @@ def record(session: Session, public_id: str, delivery: Delivery) -> Recorded:
         return _already(trial, first, delivery)
 
 
-def options_of(trial: Trial) -> list[Option]:
+def options_of(trial: Trial | GivenTrial) -> list[Option]:
     """The sentences shown in a trial, with what only the server knows about them."""
     return [
         Option(one["id"], one["text"], expected=(place == 0) == trial.expected_first)
@@ -71,7 +77,7 @@ def options_of(trial: Trial) -> list[Option]:
     ]
 
 
-def screen_after(trial: Trial) -> str:
+def screen_after(trial: Trial | GivenTrial) -> str:
     """After practice comes feedback, where there is something to say."""
     if trial.kind != "practice":
         return f"block-{trial.block}"
@@ -80,28 +86,35 @@ def screen_after(trial: Trial) -> str:
 
 def judgment_of(trial: Trial, answer: Answer, delivery: Delivery, *, protocol: Protocol) -> Judgment:
     """The row of a parsed answer, not yet stored."""
+    return Judgment(trial=trial, **judgment_columns(trial, answer, delivery, protocol=protocol))
+
+
+def judgment_columns(
+    trial: Trial | GivenTrial, answer: Answer, delivery: Delivery, *, protocol: Protocol
+) -> dict[str, Any]:
+    """What the row of a parsed answer holds beside its trial, by column."""
     low, high = protocol.task.scale(protocol.settings)
     now = timezone.now()
     timing = dict(delivery.timing)
     if trial.shown_at is not None:
         timing["server_ms"] = round((now - trial.shown_at).total_seconds() * 1000)
-    return Judgment(
-        trial=trial,
-        response=answer.response,
-        value=answer.value,
-        chosen_id=_chosen(trial, answer),
-        scale_low=low,
-        scale_high=high,
-        is_correct=is_correct(answer, trial.correct),
-        rt_ms=delivery.rt_ms,
-        input_type=delivery.input_type,
-        timing=timing,
-        answered_at=delivery.answered_at,
-        received_at=now,
-    )
+    return {
+        "status": Judgment.Status.ANSWERED,
+        "response": answer.response,
+        "value": answer.value,
+        "chosen_id": _chosen(trial, answer),
+        "scale_low": low,
+        "scale_high": high,
+        "is_correct": is_correct(answer, trial.correct),
+        "rt_ms": delivery.rt_ms,
+        "input_type": delivery.input_type,
+        "timing": timing,
+        "answered_at": delivery.answered_at,
+        "received_at": now,
+    }
 
 
-def _chosen(trial: Trial, answer: Answer) -> int | None:
+def _chosen(trial: Trial | GivenTrial, answer: Answer) -> int | None:
     """The chosen member of a pair."""
     if trial.pair is None or not answer.option_id:
         return None

@@ -155,7 +155,7 @@ def sit(experiment: Experiment, persona: Persona, *, began_at: datetime | None =
         if number == persona.stops_after:
             leave(session)
             break
-        show(trial)
+        show(session, trial)
         record(session, trial.public_id, _delivery(mind, trial))
     else:
         finish(session)

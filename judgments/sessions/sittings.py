@@ -6,16 +6,14 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from judgments.models import Session
 from judgments.sessions.deliver import FRESH
-from judgments.sessions.lookup import GIVEN, given_trials
+from judgments.sessions.given import GivenTrial, given_trials
 from judgments.sessions.protocol import Protocol, protocol_of
 
-MOST_TRIALS = 20_000  # kept in one process: some 30 MB
+MOST_TRIALS = 20_000  # kept in one process: some 60 MB
 KEPT_S = 900.0  # a study's lease may be changed meanwhile
-PUBLIC_ID = GIVEN.index("public_id")
 
 
 @dataclass
@@ -24,7 +22,7 @@ class Sitting:
 
     protocol: Protocol
     lease: timedelta
-    trials: dict[str, tuple[Any, ...]]  # rows of given_trials, by public id
+    trials: dict[str, GivenTrial]  # by public id
     ids: list[int]  # in the order of the session
     reach: int  # every trial up to this position is answered
     screen: str
@@ -75,17 +73,17 @@ class Sittings:
 sittings = Sittings(MOST_TRIALS)
 
 
-def remember(session: Session, rows: Sequence[tuple[Any, ...]] | None = None) -> None:
-    """Keep what a session was given, for the answers to come; ``rows`` where they were just read."""
-    if session.status != Session.Status.ACTIVE or sittings.get(session.token) is not None:
+def remember(session: Session, trials: Sequence[GivenTrial] | None = None) -> None:
+    """Keep what a session was given, for the answers to come; ``trials`` where they were just read."""
+    if session.status != Session.Status.ACTIVE or (trials is None and sittings.get(session.token)):
         return
-    rows = given_trials(session) if rows is None else rows
+    trials = given_trials(session) if trials is None else trials
     sitting = Sitting(
         protocol=protocol_of(session.version),
         lease=timedelta(minutes=session.experiment.lease_minutes),
-        trials={row[PUBLIC_ID]: row for row in rows},
-        ids=[row[0] for row in rows],
-        reach=next((number for number, row in enumerate(rows) if not row[-1]), len(rows)),
+        trials={trial.public_id: trial for trial in trials},
+        ids=[trial.pk for trial in trials],
+        reach=next((number for number, one in enumerate(trials) if not one.is_answered), len(trials)),
         screen=session.screen,
         lease_expires_at=session.lease_expires_at,
         kept_at=time.monotonic(),

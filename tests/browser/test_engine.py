@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from judgments.models import Judgment, Session, SessionEvent
+from judgments.sessions.plan import ENGINE
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -82,6 +83,8 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
             seen.append(answer(page, task))
         elif page.locator("main .button.primary").count():
             seen.append(page.locator("h1").inner_text())
+            if seen[-1].startswith("Block"):
+                expect(page.locator("main")).to_contain_text("Your place is kept for 30 minutes.")
             check_page(page)
             page.keyboard.press("Enter")
         page.wait_for_timeout(50)
@@ -91,7 +94,7 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
     assert Judgment.objects.count() == 5
     for judgment in Judgment.objects.all():
         assert judgment.input_type == "keyboard" and judgment.rt_ms >= 200
-        assert judgment.timing["engine"] == "1.0.0" and judgment.timing["trusted"] is True
+        assert judgment.timing["engine"] == ENGINE and judgment.timing["trusted"] is True
         assert judgment.timing.keys() >= {"focus_lost_ms", "page_hidden_ms", "coarse_clock", "clock_step_ms"}
     if task == "magnitude_estimation":
         assert {one.response for one in Judgment.objects.all()} == {"62,5"}
@@ -350,10 +353,26 @@ def test_when_the_engine_does_not_come_the_plain_form_is_there(open_page):
 def test_nothing_is_sent_to_the_browser_that_is_not_shown(open_page):
     session = a_session()
     page = open_page()
+    came = []
+    page.on("response", lambda response: came.append(response) if "/static/" not in response.url else None)
+    page.goto(f"/s/{session.token}/")
+    answer(page)
+    texts = {response.url: response.text() for response in came if f"/{session.token}/" in response.url}
+    assert any('id="plan"' in text for text in texts.values())
+    for text in texts.values():
+        assert "expected" not in text and "condition" not in text and "subject_verb" not in text
+
+
+def test_who_comes_back_gets_the_plan_as_it_stands_then(open_page):
+    session = a_session()
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    with page.expect_response("**/judgments/"):
+        answer(page)
     with page.expect_response("**/plan/") as plan:
-        page.goto(f"/s/{session.token}/")
-    text = plan.value.text()
-    assert "expected" not in text and "condition" not in text and "subject_verb" not in text
+        page.reload()
+    assert [one["is_answered"] for one in plan.value.json()["trials"]] == [True, False, False, False]
+    expect(page.locator(".where").first).to_contain_text("2 of 4")
 
 
 def test_the_next_button_is_there_when_the_study_asks_to_confirm(open_page, check_page):

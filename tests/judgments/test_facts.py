@@ -6,9 +6,10 @@ from django.db import connection
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.releases.reports import agreement_of, kept_judgments
 from experiments.models import TrialKind
-from judgments import facts
-from judgments.frames import judgment_frame
+from judgments import packed
+from judgments.frames import DETAILS, judgment_frame
 from judgments.models import Judgment, Session, Trial
 from tests import cast
 
@@ -58,9 +59,28 @@ def test_every_cell_is_what_the_row_says(study):
 @pytest.mark.parametrize("share", [0.0, 1.0], ids=["along the ids", "session by session"])
 def test_small_blocks_give_the_same_frame(study, monkeypatch, share):
     whole = judgment_frame(study)
-    monkeypatch.setattr(facts, "BLOCK", 3)
-    monkeypatch.setattr(facts, "_DENSE", share + share)
+    monkeypatch.setattr(packed, "BLOCK", 3)
+    monkeypatch.setattr(packed, "_DENSE", share + share)
     assert judgment_frame(study).equals(whole)
+
+
+@pytest.mark.parametrize("answer", ["both", "é"])
+def test_a_narrow_frame_holds_the_same_but_for_details(study, answer):
+    undecided = Judgment.objects.filter(status="answered").first()
+    Judgment.objects.filter(pk=undecided.pk).update(chosen=None, response=answer)
+    whole, narrow = judgment_frame(study), judgment_frame(study, narrow=True)
+    assert set(whole.columns) - set(narrow.columns) == set(DETAILS)
+    same = [name for name in narrow.columns if name != "response"]
+    assert narrow[same].equals(whole[same])
+    where = whole["response"].isin(["both"]).to_numpy()
+    assert where.any() == (answer == "both")
+    assert (narrow["response"].astype(str) == np.where(where, "both", "")).all()
+
+
+@pytest.mark.parametrize("exclude", ["", "rejected,catch_failed,incomplete,not_native,flagged"])
+def test_agreement_of_a_narrow_frame_is_that_of_the_whole(study, exclude):
+    whole = kept_judgments(study, exclude=exclude)
+    assert agreement_of(study, exclude=exclude) == agreement_of(study, exclude=exclude, kept=whole)
 
 
 def test_another_study_is_left_out(study):
@@ -92,8 +112,8 @@ def test_several_connections_read_the_same_frame(monkeypatch):
         for trial in cast.begin(study, name).trials.all():
             Judgment.objects.create(trial=trial, response="x", value=1, chosen=trial.pair.good)
     whole = judgment_frame(study)
-    monkeypatch.setattr(facts, "BLOCK", 1)
-    assert Trial.objects.count() >= facts._SEVERAL
+    monkeypatch.setattr(packed, "BLOCK", 1)
+    assert Trial.objects.count() >= packed._SEVERAL
     assert judgment_frame(study).equals(whole)
 
 

@@ -1,6 +1,6 @@
 // What tasks with buttons share: press, click or touch one; early answers do not count; optional Next.
 
-import { digitReader } from "./digits.js";
+import { digitKey, digitReader } from "./digits.js";
 import { make } from "./dom.js";
 import { timeOf } from "./timing.js";
 
@@ -20,8 +20,8 @@ export function answering(event, keys) {
   return byKey && isItsPress ? press : event;
 }
 
-// choices: [{ value, button, keys }]; keys are values of event.key or event.code. With typed, values are
-// numbers that are typed digit by digit.
+// choices: [{ value, button, keys }]; keys are values of event.key or event.code, or digits of number keys. With
+// typed, values are numbers that are typed digit by digit.
 export async function choose(element, choices, { context, confirm = false, typed = false }) {
   const { watch, words, signal } = context;
   const own = new AbortController();
@@ -79,7 +79,8 @@ export async function choose(element, choices, { context, confirm = false, typed
     }, until);
     context.keys.listen((event) => {
       if (digits?.read(event)) return event.preventDefault();
-      const choice = choices.find(({ keys }) => keys.includes(event.key) || keys.includes(event.code));
+      const names = [event.key, event.code, digitKey(event)];
+      const choice = choices.find(({ keys }) => keys.some((key) => names.includes(key)));
       if (!choice) return;
       event.preventDefault();
       take(event, choice);

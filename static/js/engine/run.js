@@ -1,6 +1,7 @@
 // The loop: every trial of the plan that has no answer yet, one after the other, without asking the server.
 
 import { answering, choose, inputType, twoWays, GUARD_MS } from "./choose.js";
+import { digitOf } from "./digits.js";
 import { fill, make, sentence } from "./dom.js";
 import { feedback, pause, progress, read, ready, welcomeBack } from "./screens.js";
 import { clockStep, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
@@ -14,19 +15,23 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
   const known = page.keptAt ? await queue.answered() : waiting; // a kept plan does not know what was stored since
   const open = plan.trials.filter((trial) => !trial.is_answered && !known.has(trial.id));
   const absence = watchAbsence(plan.resume_gap_s, page.keptAt && Math.max(page.keptAt, ...known.values()));
+  // Ended elsewhere, or the place is gone: nothing more is asked, as nothing more would be stored.
+  sender.onChange(() => sender.stopped && absence.cuts?.abort(new DOMException("over", "AbortError")));
   let isFirst = true;
   for (const planned of open) {
+    if (sender.stopped) break;
     const trial = { ...planned, question: plan.task.question, parts: planned.parts ?? plan.task.parts };
     const before = plan.trials[plan.trials.indexOf(planned) - 1];
     if (!(isFirst && page.current === trial.id)) await between(common, { plan, before, trial, header });
     let row = null;
-    while (!row) {
+    while (!row && !sender.stopped) {
       const gone_ms = absence.over();
       if (gone_ms) await welcomeBack(common, { plan });
       progress(header, { plan, trial });
       row = await one(trial, { common, plan, task, machine, absence, first: isFirst ? page : null });
       if (row && gone_ms) row.events.push({ kind: "away", details: { ms: gone_ms } });
     }
+    if (!row) break;
     await queue.put(row);
     sender.wake();
     if (trial.is_practice) await word(common, { plan, trial, row, sender });
@@ -44,7 +49,7 @@ async function between(common, { plan, before, trial, header }) {
   }
 }
 
-// One trial: shown, timed, answered; gives the row to send, or null when a long absence cut it off.
+// One trial: shown, timed, answered; gives the row to send, or null when a long absence or the session's end cut it off.
 async function one(trial, { common, plan, task, machine, absence, first }) {
   const { main, keys, signal } = common;
   const watch = new Watch();
@@ -57,7 +62,7 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   main.replaceChildren(element);
   scrollTo(0, 0);
   const context = { ...common, watch, words: plan.words, signal: cut.signal, guard_ms: GUARD_MS };
-  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf });
+  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitOf });
   context.answering = (event) => answering(event, keys);
   context.onset = async () => {
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });

@@ -30,7 +30,7 @@ export function pause(context, { plan, block }) {
   const { words } = plan;
   return read(context, {
     title: fill(words.block_done, { now: block, all: plan.n_blocks }),
-    body: [make("p", {}, words.no_clock)],
+    body: [make("p", {}, `${words.no_clock} ${plan.place_kept}`)],
     button: words.go_on,
   });
 }

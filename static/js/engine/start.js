@@ -11,7 +11,9 @@ import { Sender } from "./sender.js";
 import { followSender } from "./status.js";
 import { takeOver } from "./tabs.js";
 
-async function fetchPlan(url) {
+async function findPlan(url) {
+  const here = document.getElementById("plan"); // the first trial's page brings it
+  if (here) return { plan: JSON.parse(here.textContent), planKeptAt: null };
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`no plan: ${answer.status}`);
   return { plan: await answer.json(), planKeptAt: keptAt(answer) };
@@ -19,7 +21,7 @@ async function fetchPlan(url) {
 
 async function takeTrialsOver(form, { session, queue, sender }) {
   const addresses = document.body.dataset;
-  const [{ plan, planKeptAt }, task] = await Promise.all([fetchPlan(addresses.plan), import(form.dataset.script)]);
+  const [{ plan, planKeptAt }, task] = await Promise.all([findPlan(addresses.plan), import(form.dataset.script)]);
   const [main, header] = [document.querySelector("main"), document.querySelector("header.where")];
   const stop = new AbortController();
   const keys = new Keys();

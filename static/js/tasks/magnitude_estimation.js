@@ -11,21 +11,14 @@ const DECIMAL = /^\+?([0-9]+([.,][0-9]*)?|[.,][0-9]+)$/;
 const [LARGEST, TOO_LONG] = [1e12, 40];
 const SIGNS = { "٫": ".", "،": ",", "．": ".", "，": ",", "＋": "+", "\u061c": "", "\u200e": "", "\u200f": "" };
 
-// The digit a sign of any script stands for: digits come in tens, from nought.
-function digitOf(sign) {
-  let digit = 0;
-  while (digit < 9 && /\p{Nd}/u.test(String.fromCodePoint(sign.codePointAt(0) - digit - 1))) digit += 1;
-  return String(digit);
-}
-
 // The number in Latin digits, as the server reads it; what was typed is sent unchanged.
-export function plain(typed) {
+function plain(typed, digitOf) {
   return typed.trim().replace(/[٫،．，＋\u061c\u200e\u200f]/g, (sign) => SIGNS[sign]).replace(/\p{Nd}/gu, digitOf);
 }
 
 // What is wrong with a number, in the server's words; nothing when it is one.
-export function problemOf(typed, words) {
-  const text = plain(typed);
+function problemOf(typed, { words, digitOf }) {
+  const text = plain(typed, digitOf);
   if (!text) return words.number_missing;
   if (text.length > TOO_LONG || !DECIMAL.test(text)) return words.number_form;
   const value = Number(text.replace(",", "."));
@@ -67,7 +60,7 @@ export async function run(element, trial, context) {
         early += 1;
         return;
       }
-      const wrong = problemOf(input.value, words);
+      const wrong = problemOf(input.value, context);
       problem.textContent = wrong;
       problem.hidden = !wrong;
       input.setAttribute("aria-invalid", String(Boolean(wrong)));

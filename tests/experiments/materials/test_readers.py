@@ -314,3 +314,23 @@ def test_duplicates_are_reported(given):
 def test_a_value_too_long_to_store_is_an_error(given):
     report = check(read_materials([given("s.csv", f"condition,sentence\n{'c' * 201},Yes.\n")]))
     assert [(finding.code, finding.row) for finding in report.errors] == [("too_long", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.csv", "item,condition,sentence,phenomenon,expected\n1,a,Yes.,islands,1\n1,b,No.,islands,0\n"),
+        ("w.csv", "good,bad,linguistics_term\nYes.,No.,islands\n"),
+    ],
+)
+def test_a_phenomenon_without_paradigms_is_one_paradigm_of_its_name(given, name, text):
+    materials = read_materials([given(name, text)])
+    for frame in (materials.sentences, materials.pairs):
+        assert set(frame["paradigm"]) == set(frame["phenomenon"]) == {"islands"}
+    assert materials.counts["phenomena"] == materials.counts["paradigms"] == 1
+
+
+def test_pairs_by_id_take_the_paradigm_of_their_sentence_before_their_phenomenon(given):
+    sentences = given("s.csv", "sentence_id,sentence,paradigm\na,Yes.,wh\nb,No.,wh\nc,So.,\nd,Not.,\n")
+    pairs = given("p.csv", "pair_id,good_id,bad_id,phenomenon\np1,a,b,islands\np2,c,d,islands\n")
+    assert read_materials([pairs, sentences]).pairs["paradigm"].tolist() == ["wh", "islands"]

@@ -71,3 +71,11 @@ def test_language_has_to_be_a_tag(client, language):
     client.force_login(cast.cleo())
     client.post("/studies/new/", {"title": "Mine", "task": "likert", "language": language})
     assert not Experiment.objects.exists()
+
+
+def test_a_new_study_begins_with_forced_choice_and_calls_no_list_optional(client):
+    client.force_login(cast.ada())
+    page = client.get("/studies/new/").content.decode()
+    (chosen,) = [tag for tag in page.split("<input")[1:] if "checked" in tag.split(">")[0]]
+    assert 'value="forced_choice"' in chosen
+    assert "I will choose them later" in page and "optional" not in page

@@ -73,6 +73,27 @@ def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
     assert may_open(steps(study)) == (problems(study) == [])
 
 
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"target_judgments": 20}, ""),
+        ({"target_judgments": 0}, ""),
+        (
+            {"target_judgments": 5},
+            "2 lists show an item 2 times, so 5 judgments of each item leave some lists",
+        ),
+        (
+            {"target_judgments": 20, "max_participants": 19},
+            "The limit of 19 participants comes before the 20",
+        ),
+    ],
+)
+def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, told):
+    people = line(draft(**fields), "people")
+    assert people.is_done == (not told) and people.reason.startswith(told)
+    assert "6 come out even" in people.reason or fields["target_judgments"] != 5
+
+
 def test_every_line_can_become_green(client):
     study = draft()
     client.force_login(cast.ada())

@@ -2,6 +2,7 @@
 
 import json
 from io import BytesIO, StringIO
+from zipfile import ZipFile
 
 import pandas as pd
 import pytest
@@ -88,6 +89,27 @@ def test_agreement_of_one_round_is_that_of_its_judgments_by_command_page_and_api
     html = client.get("/studies/two/agreement/?round=2").content.decode()
     assert "round 2 only" in html and '<option value="2" selected>' in html
     assert client.get("/studies/two/figures/items.svg?round=2").status_code == 200
+
+
+def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
+    made = two_rounds()
+    printed = StringIO()
+    call_command("report", "two", out=tmp_path / "report", round_number=2, json=True, stdout=printed)
+    numbers = json.loads(printed.getvalue())["numbers"]
+    second = agreement_of(made, round_number=2)
+    assert numbers["agreement"]["overall"]["judgments"] == second["overall"]["judgments"] == 2
+    assert numbers["exclusions"]["flow"][0]["participants_left"] == 1
+    with ZipFile(tmp_path / "report" / "replication.zip") as archive:
+        facts = next(name for name in archive.namelist() if name.endswith("study.json"))
+        told = json.loads(archive.read(facts))
+    assert told["round"] == 2 and told["flow"]["people"]["finished"] == told["flow"]["sessions"] == 1
+    assert "like a study of its own" in (tmp_path / "report" / "report.html").read_text()
+    client.force_login(cast.ada())
+    asked = client.post("/api/v1/studies/two/reports/", {"round": 2}, content_type="application/json")
+    assert asked.status_code == 202 and asked.json()["options"]["round_number"] == 2
+    assert client.post("/studies/two/reports/", {"round": 2}).status_code == 302
+    with pytest.raises(BadInput, match="no round 3"):
+        build_release(made, Options(round_number=3))
 
 
 def test_a_round_that_is_not_there_is_named(client):

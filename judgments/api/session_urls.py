@@ -1,0 +1,10 @@
+"""Addresses of one session, under ``/api/v1/sessions/``; they are answered by config.short_way."""
+
+from django.urls import path
+
+from judgments.api import session_views
+
+urlpatterns = [
+    path("<str:token>/judgments/", session_views.store, name="api-session-judgments"),
+    path("<str:token>/plan/", session_views.plan, name="api-session-plan"),
+]

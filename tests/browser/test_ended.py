@@ -1,0 +1,22 @@
+"""A page that is still open when its session has ended elsewhere asks for nothing more."""
+
+import pytest
+from playwright.sync_api import expect
+
+from judgments.models import Judgment
+from judgments.sessions.withdraw import leave
+from tests.browser.test_every_task import ready
+from tests.cast import begin, study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_session_that_ended_elsewhere_stops_at_the_next_answer(open_page):
+    session = begin(study(n_lists=1, instructions=""))
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    ready(page)
+    leave(session)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("h1")).to_have_text("You have left the study", timeout=10_000)
+    assert not Judgment.objects.exists()
