@@ -4,7 +4,7 @@ Every statistic reads its rows through these few functions, so that *answered*, 
 *missing* mean the same thing everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,32 @@ Flags = npt.NDArray[np.bool_]
 RATING_TASKS = ("likert", "magnitude_estimation", "slider", "best_worst")
 _MOST_SPREAD = 2
 """Pairs of groups that there could be, for each row: up to there a table of all of them is the quickest."""
+_CHUNK = 500_000
 _TRUE = {"true", "1", "1.0", "yes", "t"}
 _FALSE = {"false", "0", "0.0", "no", "f"}
+
+
+def chunks(n: int, *, size: int = _CHUNK) -> Iterator[slice]:
+    """Cut many rows into pieces, so that intermediate results stay small.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    size : int
+        Rows of a piece; the last may have fewer.
+
+    Returns
+    -------
+    iterator of slice
+
+    Examples
+    --------
+    >>> [piece.stop for piece in chunks(1_200_000)]
+    [500000, 1000000, 1200000]
+    """
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
 
 
 def is_kind(judgments: pd.DataFrame, kinds: Sequence[str]) -> Flags:
@@ -87,7 +111,7 @@ def numbers(judgments: pd.DataFrame) -> Floats:
     """
     column = judgments["value"]
     try:
-        found: Floats = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan).copy()
+        found: Floats = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     except (ValueError, TypeError) as error:
         readable = pd.to_numeric(column, errors="coerce")
         row = int(np.flatnonzero((readable.isna() & column.notna()).to_numpy())[0])
@@ -150,18 +174,18 @@ def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     ([2, 1, 0, 2], ['', 'a', 'b'])
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
-        raw, names = column.array.codes, list(column.cat.categories)
+        codes, names = column.array.codes.astype(np.int64), list(column.cat.categories)
     else:
-        raw, uniques = pd.factorize(column)
+        codes, uniques = pd.factorize(column)
         names = list(uniques)
     seen = np.zeros(len(names) + 1, dtype=bool)
-    seen[raw] = True  # a missing value is coded -1: the last place
+    seen[codes] = True  # a missing value is coded -1: the last place
     present = [seen[-1], *seen[:-1]]
     texts = ["", *(str(name) for name in names)]
     labels = sorted({text for text, here in zip(texts, present, strict=True) if here})
     place = {label: number for number, label in enumerate(labels)}
     lookup = np.array([place.get(text, 0) for text in texts[1:] + [""]], dtype=np.int64)
-    return lookup[raw], labels  # a missing value is coded -1, which looks up the last entry: ""
+    return np.take(lookup, codes, out=codes, mode="wrap"), labels  # -1 looks up the last entry: ""
 
 
 def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:
@@ -250,6 +274,8 @@ def flags(column: pd.Series) -> Floats:
     -------
     array of float
     """
+    if isinstance(column.dtype, pd.BooleanDtype) or column.dtype == np.dtype(bool):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, labels = group_codes(column)
     meaning = [
         1.0 if label.lower() in _TRUE else 0.0 if label.lower() in _FALSE else np.nan for label in labels

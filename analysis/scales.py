@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput
-from analysis.rows import Codes, Floats, group_codes, is_kind, numbers
+from analysis.rows import Codes, Floats, chunks, group_codes, is_kind, numbers
 
 Z_SCOPE = ("target", "filler")
 MIN_RATINGS = 4
@@ -183,20 +183,20 @@ def moments(
         raise BadInput(f"ddof is {ddof!r}.", remedy="It is 0 or 1.")
     kept = ~np.isnan(values)
     group, value = (codes, values) if kept.all() else (codes[kept], values[kept])
-    shift = np.zeros(n_groups)
+    shift, sums, squares = np.zeros(n_groups), np.zeros(n_groups), np.zeros(n_groups)
     shift[group] = value
-    shifted = value - shift[group]
     n = np.bincount(group, minlength=n_groups)
-    sums = np.bincount(group, weights=shifted, minlength=n_groups)
+    for rows in chunks(len(group)):
+        shifted = value[rows] - shift[group[rows]]
+        sums += np.bincount(group[rows], weights=shifted, minlength=n_groups)
     centre = np.divide(sums, n, out=np.full(n_groups, np.nan), where=n > 0)
-    residual = centre[group]
-    np.subtract(shifted, residual, out=residual)
-    np.square(residual, out=residual)
-    squares = np.bincount(group, weights=residual, minlength=n_groups)
+    for rows in chunks(len(group)):
+        residual = value[rows] - shift[group[rows]] - centre[group[rows]]
+        squares += np.bincount(group[rows], weights=residual**2, minlength=n_groups)
     constant = (squares == 0) & (n > 0)
     if constant.any():  # squares of very small numbers vanish: look at the numbers themselves
-        rows = np.flatnonzero(constant[group])
-        constant[group[rows[shifted[rows] != 0]]] = False
+        alike = np.flatnonzero(constant[group])
+        constant[group[alike[value[alike] != shift[group[alike]]]]] = False
     variance = np.divide(squares, n - ddof, out=np.full(n_groups, np.nan), where=n > ddof)
     return n, centre + shift, np.sqrt(variance), constant
 
@@ -259,9 +259,10 @@ def standardize(
     n, mean, sd, constant = moments(values, codes, n_groups=n_groups, ddof=ddof)
     usable = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings) == "ok"
     spread = np.where(usable, sd, np.nan)
-    z: Floats = mean[codes]
-    np.subtract(values, z, out=z)
-    z /= spread[codes]
+    z: Floats = np.empty(len(values))
+    for rows in chunks(len(values)):
+        group = codes[rows]
+        np.divide(values[rows] - mean[group], spread[group], out=z[rows])
     return z
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from analysis.aggregation.proportions import wilson_interval
-from analysis.rows import Codes, Floats
+from analysis.rows import Codes, Floats, chunks
 
 DRAWS = 10_000
 DENSE_CELLS = 40_000_000
@@ -53,6 +53,55 @@ def cluster_sums(values: Floats, clusters: Codes, groups: Codes, *, shape: tuple
     if cells <= DENSE_CELLS:
         return np.bincount(clusters * shape[1] + groups, weights=values, minlength=cells).reshape(shape)
     return sparse.csr_array((values, (clusters, groups)), shape=shape)
+
+
+def ratio_sums(
+    values: Floats,
+    clusters: Codes,
+    items: Codes,
+    weight_of: Floats,
+    group_of: Codes,
+    *,
+    shape: tuple[int, int],
+) -> tuple[Any, Any]:
+    """Sum values times the weight of their item, and the weights alone, by cluster and group.
+
+    Parameters
+    ----------
+    values : array of float
+    clusters, items : arrays of int
+        Codes of each value.
+    weight_of, group_of : arrays, one entry per item
+    shape : (n_clusters, n_groups)
+
+    Returns
+    -------
+    numerators, denominators : arrays, or scipy sparse arrays where full ones would need too much memory
+
+    See Also
+    --------
+    cluster_sums : One sum, of values that are weighted already.
+
+    Examples
+    --------
+    >>> tops, bottoms = ratio_sums(np.array([1.0, 0.0]), np.array([0, 0]), np.array([0, 1]),
+    ...     np.array([0.5, 0.25]), np.array([0, 0]), shape=(1, 1))
+    >>> tops.tolist(), bottoms.tolist()
+    ([[0.5]], [[0.75]])
+    """
+    if shape[0] * shape[1] > DENSE_CELLS:
+        weight, group = weight_of[items], group_of[items]
+        return (
+            cluster_sums(values * weight, clusters, group, shape=shape),
+            cluster_sums(weight, clusters, group, shape=shape),
+        )
+    tops, bottoms = np.zeros(shape), np.zeros(shape)
+    for rows in chunks(len(values)):
+        weight = weight_of[items[rows]]
+        cells = clusters[rows] * shape[1] + group_of[items[rows]]
+        np.add.at(tops.reshape(-1), cells, values[rows] * weight)
+        np.add.at(bottoms.reshape(-1), cells, weight)
+    return tops, bottoms
 
 
 def participant_intervals(

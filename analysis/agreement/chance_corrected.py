@@ -11,21 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.distances import (
-    interval_disagreements,
-    ordinal_disagreements,
-    ratio_disagreements,
-)
+from analysis.agreement.distances import disagreements
+from analysis.agreement.tally import tally
 from analysis.columns import require_columns
 from analysis.errors import BadInput, UnknownName
 from analysis.rows import Codes, Floats, group_codes, joint_counts
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
-_DISAGREEMENTS = {
-    "ordinal": ordinal_disagreements,
-    "interval": interval_disagreements,
-    "ratio": ratio_disagreements,
-}
 
 
 @dataclass(frozen=True)
@@ -217,7 +209,8 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     Nominal: D_o = Σ_i (n_i² - Σ_v n_iv²) / (n_i - 1) / N, D_e = (N² - Σ n_v²) / (N (N - 1)).
     Interval: D_o = 2 Σ_i (n_i Q_i - S_i²) / (n_i - 1) / N, D_e = 2 (N Q - S²) / (N (N - 1)). Ordinal: the
     interval level of mid-ranks. Ratio: d² = ((v - w) / (v + w))²; its cost grows with the square of the
-    number of different values.
+    number of different values. Whole numbers of a short scale are counted first, in a table of units by
+    points (:mod:`analysis.agreement.tally`).
 
     References
     ----------
@@ -230,11 +223,14 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     """
     if level not in LEVELS:
         raise UnknownName("level of measurement", level, LEVELS)
-    if level != "nominal":
-        if isinstance(answers, CategoryCounts):
-            raise BadInput("counts have no distances.", remedy="Give the answers themselves.")
+    if level != "nominal" and isinstance(answers, CategoryCounts):
+        raise BadInput("counts have no distances.", remedy="Give the answers themselves.")
+    if isinstance(answers, pd.DataFrame):
         require_columns(answers, "unit", "value")
-        return _distance_alpha(answers, level=level)
+        tallied = tally(answers)
+        if tallied is not None or level != "nominal":
+            parts = disagreements(answers, tallied, level=level)
+            return Coefficient(None, "no_data") if parts is None else _one_less(*parts)
     counts = _counted(answers)
     paired = counts.n >= 2
     total = counts.n[paired].sum()
@@ -245,24 +241,11 @@ def krippendorff_alpha(answers: pd.DataFrame | CategoryCounts, *, level: str = "
     observed = ((counts.n**2 - squares)[paired] / (counts.n[paired] - 1)).sum() / total
     by_category = np.bincount(counts.category[used], weights=counts.count[used])
     expected = (total**2 - (by_category**2).sum()) / (total * (total - 1))
-    if expected == 0:
-        return Coefficient(None, "no_variation")
-    return Coefficient(float(1 - observed / expected))
+    return _one_less(observed, expected)
 
 
-def _distance_alpha(answers: pd.DataFrame, *, level: str) -> Coefficient:
-    known = answers[answers["value"].notna()]
-    unit, units = group_codes(known["unit"])
-    paired = (np.bincount(unit, minlength=len(units)) >= 2)[unit] if len(units) else np.zeros(0, dtype=bool)
-    if not paired.any():
-        return Coefficient(None, "no_data")
-    unit, value = unit[paired], known["value"].to_numpy(dtype=np.float64)[paired]
-    if level == "ratio" and value.min() < 0:
-        raise BadInput("the ratio level has no negative numbers.", column="value", remedy="Use interval.")
-    if value.min() == value.max():
-        return Coefficient(None, "no_variation")
-    observed, expected = _DISAGREEMENTS[level](unit, value)
-    return Coefficient(1 - observed / expected)
+def _one_less(observed: float, expected: float) -> Coefficient:
+    return Coefficient(float(1 - observed / expected)) if expected else Coefficient(None, "no_variation")
 
 
 def label_blind(k: Codes, n: Codes, *, names: Sequence[str]) -> Codes:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from analysis.agreement.bootstrap import Intervals, cluster_sums, participant_intervals
+from analysis.agreement.bootstrap import Intervals, participant_intervals, ratio_sums
 from analysis.agreement.majority import ItemCodes
 from analysis.agreement.summaries import Study
-from analysis.rows import Codes, Flags, Floats, group_codes, none_if_nan
+from analysis.rows import Codes, Flags, Floats, chunks, group_codes, none_if_nan
 
 Ends = list[dict[str, Any]]
 
@@ -44,12 +44,11 @@ def report_intervals(
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     person, people = group_codes(decided["participant"])
     tops, bottoms, judged = _paradigm_sums(agrees, person, coded, study, n_people=max(len(people), 1))
-    select = _selection(study, kept, judged)
-    sides = [
-        np.bincount(person, weights=weights, minlength=tops.shape[0])[:, None]
-        for weights in chose_first(decided, agrees)
-    ]
+    select: Any = _selection(study, kept, judged)
+    sides = _side_sums(decided, agrees, person, n_people=tops.shape[0])
     wide = participant_intervals(tops, bottoms, draws=draws, seed=seed)
+    if isinstance(tops, np.ndarray):
+        select = _dense(select)  # a full times a sparse table is copied and turned over twice
     few = [
         np.hstack([_dense(sums @ select), side]) for sums, side in zip((tops, bottoms), sides, strict=True)
     ]
@@ -61,16 +60,16 @@ def _paradigm_sums(
     agrees: Floats, person: Codes, coded: ItemCodes, study: Study, *, n_people: int
 ) -> tuple[Any, Any, Codes]:
     """Sum agreement and weight by participant and paradigm; a judgment weighs 1 / n of its item."""
+    item = coded.codes
     answered = ~np.isnan(agrees)
-    n_item = np.bincount(coded.codes[answered], minlength=len(coded.table))
+    if not answered.all():
+        person, item, agrees = person[answered], item[answered], agrees[answered]
+    n_item = np.bincount(item, minlength=len(coded.table))
     place = {name: number for number, name in enumerate(study.paradigms)}
     paradigm_of = np.array([place[name] for name in coded.table["paradigm"]], dtype=np.int64)
     weight_of = np.divide(1.0, n_item, out=np.zeros(len(n_item)), where=n_item > 0)
-    used, item = person[answered], coded.codes[answered]
-    weight, paradigm = weight_of[item], paradigm_of[item]
     shape = (n_people, len(study.paradigms))
-    tops = cluster_sums(agrees[answered] * weight, used, paradigm, shape=shape)
-    bottoms = cluster_sums(weight, used, paradigm, shape=shape)
+    tops, bottoms = ratio_sums(agrees, person, item, weight_of, paradigm_of, shape=shape)
     return tops, bottoms, np.bincount(paradigm_of[n_item > 0], minlength=shape[1])
 
 
@@ -93,16 +92,22 @@ def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
     --------
     chose_first : The choices that are counted.
     """
-    agrees, first = decided["agrees"].to_numpy(dtype=float), decided["expected_first"].to_numpy(dtype=float)
-    chosen_first, sided = chose_first(decided, agrees)
+    agrees, first = (decided[name].to_numpy(dtype=np.float64) for name in ("agrees", "expected_first"))
+    chosen_first, sided, right = 0.0, np.zeros(2, dtype=np.int64), np.zeros(2)
+    for rows in chunks(len(agrees)):
+        chosen, known = chose_first(first[rows], agrees[rows])
+        answer, side = agrees[rows][known > 0], first[rows][known > 0].astype(np.int64)
+        chosen_first += chosen.sum()
+        sided += np.bincount(side, minlength=2)
+        right += np.bincount(side, weights=answer, minlength=2)
     n = int(sided.sum())
-    sides = {"first": (sided > 0) & (first == 1), "second": (sided > 0) & (first == 0)}
+    sides = {"first": 1, "second": 0}
     accuracy = {
-        f"accuracy_expected_{name}": float(agrees[rows].mean()) if rows.any() else None
-        for name, rows in sides.items()
+        f"accuracy_expected_{name}": float(right[side] / sided[side]) if sided[side] else None
+        for name, side in sides.items()
     }
-    counts = {f"n_expected_{name}": int(rows.sum()) for name, rows in sides.items()}
-    share = float(chosen_first.sum() / n) if n else None
+    counts = {f"n_expected_{name}": int(sided[side]) for name, side in sides.items()}
+    share = float(chosen_first / n) if n else None
     return {
         "p_first": share,
         "n": n,
@@ -113,15 +118,13 @@ def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
     }
 
 
-def chose_first(decided: pd.DataFrame, agrees: Floats) -> tuple[Floats, Floats]:
+def chose_first(first: Floats, agrees: Floats) -> tuple[Floats, Floats]:
     """Give 1 for each choice of the member shown first, and 1 for each choice whose sides are known.
 
     Parameters
     ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-    agrees : array of float
-        Its column ``agrees``.
+    first, agrees : arrays of float
+        Columns ``expected_first`` and ``agrees`` of :func:`analysis.agreement.decisions.decisions`.
 
     Returns
     -------
@@ -129,13 +132,22 @@ def chose_first(decided: pd.DataFrame, agrees: Floats) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> decided = pd.DataFrame({"expected_first": [1.0, 0.0, np.nan]})
-    >>> [part.tolist() for part in chose_first(decided, np.array([1.0, 1.0, 1.0]))]
+    >>> sides = chose_first(np.array([1.0, 0.0, np.nan]), np.array([1.0, 1.0, 1.0]))
+    >>> [part.tolist() for part in sides]
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
-    first = decided["expected_first"].to_numpy(dtype=np.float64)
     sided = ~np.isnan(first) & ~np.isnan(agrees)
     return (sided & (agrees == first)).astype(np.float64), sided.astype(np.float64)
+
+
+def _side_sums(decided: pd.DataFrame, agrees: Floats, person: Codes, *, n_people: int) -> list[Floats]:
+    """Sum by participant the choices of the member shown first, and those whose sides are known."""
+    first = decided["expected_first"].to_numpy(dtype=np.float64)
+    sums = np.zeros((2, n_people))
+    for rows in chunks(len(agrees)):
+        for total, weights in zip(sums, chose_first(first[rows], agrees[rows]), strict=True):
+            total += np.bincount(person[rows], weights=weights, minlength=n_people)
+    return [total[:, None] for total in sums]
 
 
 def _selection(study: Study, kept: Flags, judged: Codes) -> sparse.csr_array:

@@ -45,7 +45,9 @@ def item_conduct(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def _sided(judgments: pd.DataFrame) -> pd.DataFrame:
     decided = decisions(judgments)
-    first, known = chose_first(decided, decided["agrees"].to_numpy(dtype=np.float64))
+    first, known = chose_first(
+        *(decided[name].to_numpy(dtype=np.float64) for name in ("expected_first", "agrees"))
+    )
     keys = [decided[name].astype(object) for name in KEYS]
     counts = pd.DataFrame({"k": first, "n": known}).groupby(keys, sort=True).sum()
     k, n = counts["k"].to_numpy(), counts["n"].to_numpy()

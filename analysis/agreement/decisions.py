@@ -216,7 +216,8 @@ def _decided(rows: pd.DataFrame, item: pd.Series, agrees: Floats, *, coding: Any
             "undecided": undecided,
             "coding": coding,
             "task": _same(task, len(rows)),
-        }
+        },
+        copy=False,
     )
 
 

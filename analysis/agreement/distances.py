@@ -7,10 +7,64 @@ arrays with one entry per answer, of units with at least two answers.
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 
-from analysis.rows import Codes, Floats, joint_codes
+from analysis.agreement.tally import Tally, tallied_disagreements
+from analysis.errors import BadInput
+from analysis.rows import Codes, Floats, group_codes, joint_codes
 
 _BLOCK = 2_000_000
+
+
+def disagreements(answers: pd.DataFrame, tallied: Tally | None, *, level: str) -> tuple[float, float] | None:
+    """Give D_o and D_e at a level of measurement, from the tally where there is one.
+
+    Parameters
+    ----------
+    answers : DataFrame, one row per answer
+        ``unit`` and ``value``, numbers.
+    tallied : Tally or None
+        As from :func:`analysis.agreement.tally.tally`.
+    level : {"nominal", "ordinal", "interval", "ratio"}
+        ``nominal`` needs a tally.
+
+    Returns
+    -------
+    observed, expected : float
+        None where no unit has two answers; ``expected`` is 0 where all answers are equal.
+
+    Raises
+    ------
+    BadInput
+        If the ratio level meets a negative number.
+
+    See Also
+    --------
+    analysis.agreement.chance_corrected.krippendorff_alpha : One less their ratio.
+    """
+    if tallied is not None:
+        unit, value, n_paired = np.zeros(0, dtype=np.int64), tallied.points, len(tallied.counts)
+    else:
+        unit, value = _paired(answers)
+        n_paired = len(unit)
+    if not n_paired:
+        return None
+    if level == "ratio" and value.min() < 0:
+        raise BadInput("the ratio level has no negative numbers.", column="value", remedy="Use interval.")
+    if tallied is not None:
+        return tallied_disagreements(tallied, level=level)
+    if value.min() == value.max():
+        return 0.0, 0.0
+    by_level = {"ordinal": ordinal_disagreements, "interval": interval_disagreements}
+    return by_level.get(level, ratio_disagreements)(unit, value)
+
+
+def _paired(answers: pd.DataFrame) -> tuple[Codes, Floats]:
+    """Give unit and value of the answers to units with at least two."""
+    known = answers[answers["value"].notna()]
+    unit, units = group_codes(known["unit"])
+    several = (np.bincount(unit, minlength=len(units)) >= 2)[unit] if len(units) else np.zeros(0, dtype=bool)
+    return unit[several], known["value"].to_numpy(dtype=np.float64)[several]
 
 
 def interval_disagreements(unit: Codes, value: Floats) -> tuple[float, float]:

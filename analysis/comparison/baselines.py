@@ -92,6 +92,11 @@ def adc_shares(
     -------
     dict of δ to float or None
         None when no pair has both differences.
+
+    Examples
+    --------
+    >>> adc_shares(np.array([1.2, 0.4]), np.array([0.9, -0.1]), deltas=[0.5, 1.0], signs="strict")
+    {0.5: 0.5, 1.0: 0.5}
     """
     n_pairs = int((~(np.isnan(human_delta) | np.isnan(model_delta))).sum())
     if not n_pairs:
@@ -139,6 +144,11 @@ def permutation_chance(
     -----
     Chance of the ADC is neither 0 nor one half: for normal scores about .175, .317 and .5 at δ = 0.5, 1
     and 5. It depends on the distribution of the scores, hence on the model.
+
+    References
+    ----------
+    Phipson & Smyth (2010), SAGMB 9: permutation. Vázquez Martínez (2021), "The Acceptability Delta
+    Criterion", BlackboxNLP.
     """
     if not len(good):
         nothing = {float(delta): None for delta in deltas}

@@ -38,6 +38,11 @@ def by_paradigm(
     list of dict
         ``paradigm``, ``phenomenon``, ``pairs``, ``blimp``, ``ci_low``, ``ci_high``, ``adc``,
         ``people_prefer_good``; empty when the pairs name no paradigm.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22. Warstadt et al. (2020), "BLiMP", TACL
+    8.
     """
     if "paradigm" not in table.pairs.columns:
         return []
@@ -70,6 +75,10 @@ def by_phenomenon(
     list of dict
         ``phenomenon``, ``paradigms``, ``pairs``, ``blimp``, ``adc``; empty when the pairs name no phenomenon.
         Without paradigms the pairs of a phenomenon are averaged.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
     """
     if "phenomenon" not in table.pairs.columns:
         return []

@@ -93,6 +93,10 @@ def human_ceiling(
     (ddof 0). Their full-size samples draw answers, see
     :func:`analysis.comparison.choice_ceiling.full_against_full`. Where a frame has several tasks, ratings
     go before choices, forced choices before yes-no.
+
+    References
+    ----------
+    Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
     require_columns(judgments, "participant", "sentence_id", "value")
     require_columns(pairs, "good_id", "bad_id")
@@ -132,6 +136,11 @@ def task_of(judgments: pd.DataFrame) -> str:
     -------
     str
         ``ratings``, ``forced_choice`` or ``yes_no``.
+
+    Examples
+    --------
+    >>> task_of(pd.DataFrame({"task": ["yes_no", "forced_choice"], "value": [1, 0]}))
+    'forced_choice'
     """
     if "task" not in judgments.columns:
         return "ratings"

@@ -33,6 +33,8 @@ class Choices:
     n_sentences: int
     good: Places
     bad: Places
+    names: pd.Index
+    """Ids of the sentences."""
 
 
 def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Choices:
@@ -58,6 +60,10 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
     ------
     MissingColumns
         If a column is absent.
+
+    See Also
+    --------
+    analysis.comparison.ceiling.human_ceiling : What it is read for.
     """
     require_columns(judgments, "participant", "value")
     rows = judgments.assign(unit=units_of(judgments, pairs, task=task)).dropna(subset=["unit", "value"])
@@ -81,6 +87,7 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
         len(names),
         good,
         bad,
+        names,
     )
 
 
@@ -98,6 +105,10 @@ def scores_of(choices: Choices, yes: FloatArray, asked: FloatArray) -> FloatArra
     -------
     ndarray of float
         NaN for sentences nobody judged; NaN throughout where every share is the same.
+
+    See Also
+    --------
+    choices_of : What it takes.
     """
     gained = np.bincount(choices.yes_of, weights=yes, minlength=choices.n_sentences)
     shown = np.bincount(choices.yes_of, weights=asked, minlength=choices.n_sentences)
@@ -129,6 +140,10 @@ def half_against_half(
     Returns
     -------
     dict of δ to float or None
+
+    References
+    ----------
+    Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
     in_first = halve(choices.strata, rng=rng)[choices.participant]
     one, other = (scores_of(choices, *_counts(choices, half)) for half in (in_first, ~in_first))
@@ -163,6 +178,10 @@ def full_against_full(
     Observed shares vary more than true ones. True shares are the observed ones shrunk to the variance
     that is left after the mean of p(1 - p)/(n - 1), the unbiased error variance of a share; each sample
     draws as many answers per unit as were given, from the binomial distribution.
+
+    References
+    ----------
+    Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
     yes, asked = _counts(choices, np.ones(choices.value.size, dtype=np.bool_))
     repeated = asked > 1
@@ -197,6 +216,12 @@ def units_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.S
     -------
     Series of text
         The pair, or for yes-no the sentence.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"pair_id": ["p"], "good_id": ["a"], "bad_id": ["b"]})
+    >>> units_of(pd.DataFrame({"sentence_id": ["b", "z"]}), pairs, task="forced_choice").tolist()
+    ['p', nan]
     """
     if task == "yes_no":
         require_columns(judgments, "sentence_id")

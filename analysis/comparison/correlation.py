@@ -80,6 +80,11 @@ def pearson_r(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
     -------
     float
         The correlation, kept within [-1, 1].
+
+    Examples
+    --------
+    >>> round(pearson_r(np.array([1.0, 2, 3]), np.array([1.0, 2, 4])), 4)
+    0.982
     """
     a, b = x - x.mean(), y - y.mean()
     return float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
@@ -97,6 +102,11 @@ def ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     -------
     ndarray of float
         Ranks in the order of the values.
+
+    Examples
+    --------
+    >>> ranks(np.array([3.0, 1, 3])).tolist()
+    [2.5, 1.0, 2.5]
     """
     return np.asarray(pd.Series(values).rank(method="average"), dtype=np.float64)
 
@@ -113,6 +123,12 @@ def correlation_matrix(deltas: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``; one row per unordered pair of columns.
+
+    Examples
+    --------
+    >>> deltas = pd.DataFrame({"people": [1.0, 0, 2, -1], "model": [1.0, 1, 3, 0]})
+    >>> correlation_matrix(deltas)[["a", "b", "n"]].values.tolist()
+    [['people', 'model', 4]]
     """
     names = [str(column) for column in deltas.columns]
     rows = []
@@ -135,6 +151,12 @@ def correlation_rows(deltas: pd.DataFrame) -> list[dict[str, Any]]:
     -------
     list of dict
         The rows of :func:`correlation_matrix`.
+
+    Examples
+    --------
+    >>> deltas = pd.DataFrame({"people": [1.0, 0, 2, -1], "model": [1.0, 1, 3, 0]})
+    >>> len(correlation_rows(deltas))
+    1
     """
     rows = correlation_matrix(deltas).astype(object)
     return [

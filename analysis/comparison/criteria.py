@@ -132,6 +132,11 @@ def adc_passes(
     -------
     ndarray of float
         Ready for means that leave gaps out.
+
+    Examples
+    --------
+    >>> adc_passes(np.array([1.0, np.nan]), np.array([1.2, 0.3]), delta=0.5).tolist()
+    [1.0, nan]
     """
     met = adc_met(human_delta, model_delta, delta=delta, signs=signs).astype(np.float64)
     return np.where(np.isnan(human_delta) | np.isnan(model_delta), np.nan, met)
@@ -160,6 +165,11 @@ def adc_met(
     ------
     BadInput
         If δ is not positive or ``signs`` is not a known word.
+
+    Examples
+    --------
+    >>> adc_met(np.array([1.0, 1.0]), np.array([1.2, 2.0]), delta=0.5).tolist()
+    [True, False]
     """
     if not delta > 0:
         raise BadInput(f"δ must be positive, got {delta:g}.", column="delta")
@@ -224,6 +234,13 @@ def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Sign
     ------
     BadInput
         If ``signs`` is not a known word.
+
+    Examples
+    --------
+    >>> signs_agree(np.array([0.0, 1.0]), np.array([-1.0, 2.0])).tolist()
+    [False, True]
+    >>> signs_agree(np.array([0.0, 1.0]), np.array([-1.0, 2.0]), signs="published").tolist()
+    [True, True]
     """
     if signs not in ("strict", "published"):
         raise BadInput(f"unknown way to compare signs {signs!r}.", remedy="Use strict or published.")

@@ -52,6 +52,10 @@ def all_curves(
     The area of models and constants is exact (:func:`analysis.comparison.curve.adc_area`); those of chance
     and people are trapezoids over the grid. Recalibrated: a straight line from Δlm to Δh fitted on the other
     families of pairs, ten folds; for the constant the mean of the other families.
+
+    References
+    ----------
+    Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
     grid = [float(step) for step in np.round(np.linspace(0, delta_max, STEPS + 1)[1:], 6)]
     human = table.human_delta.to_numpy(dtype=float)

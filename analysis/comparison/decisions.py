@@ -75,6 +75,13 @@ def cross_validated_decisions(
     -------
     dict
         As the rows of :func:`decision_rows`; ``status`` is ``too_few`` with a single family.
+
+    Examples
+    --------
+    >>> families = pd.Series(list("aabbcc"))
+    >>> found = cross_validated_decisions([0, 1] * 3, [-1.0, 1.0] * 3, families)
+    >>> found["mcc"]
+    1.0
     """
     label = np.asarray(labels, dtype=np.float64)
     score = np.asarray(scores, dtype=np.float64)

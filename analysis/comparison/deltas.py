@@ -68,6 +68,15 @@ def pair_table(
         If a column is absent, an id appears twice, or a score is infinite.
     NotEnoughData
         Without pairs, or when no model has a score for any of their members.
+
+    Examples
+    --------
+    >>> human = pd.DataFrame({"sentence_id": list("abcd"), "score": [1.0, -1.0, 0.5, -0.5]})
+    >>> pairs = pd.DataFrame({"pair_id": [1, 2], "good_id": ["a", "c"], "bad_id": ["b", "d"]})
+    >>> scores = pd.DataFrame({"sentence_id": list("abc"), "model": [-8.0, -9.0, -7.0]})
+    >>> table = pair_table(human, pairs, scores, already_standardized=True)
+    >>> table.human_delta.tolist(), table.model_delta["model"].tolist()
+    ([2.0, 1.0], [1.0, nan])
     """
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     pairs = pairs.astype({"pair_id": str, "good_id": str, "bad_id": str}).reset_index(drop=True)
@@ -111,6 +120,14 @@ def missing_sentences(table: PairTable, model: str) -> list[str]:
     -------
     list of str
         Sentence ids in the order of the pairs, each once.
+
+    Examples
+    --------
+    >>> human = pd.DataFrame({"sentence_id": list("abcd"), "score": [1.0, -1.0, 0.5, -0.5]})
+    >>> pairs = pd.DataFrame({"pair_id": [1, 2], "good_id": ["a", "c"], "bad_id": ["b", "d"]})
+    >>> scores = pd.DataFrame({"sentence_id": list("abc"), "model": [-8.0, -9.0, -7.0]})
+    >>> missing_sentences(pair_table(human, pairs, scores), "model")
+    ['d']
     """
     members = pd.concat([table.pairs["good_id"], table.pairs["bad_id"]]).drop_duplicates()
     scored = table.scores[model].dropna().index
@@ -130,6 +147,10 @@ def left_out(table: PairTable) -> dict[str, Any]:
     dict
         ``unlabeled``: pairs without human scores; ``missing_score``: by model, its pairs and the
         sentences that have no score.
+
+    See Also
+    --------
+    missing_sentences : The sentences behind it.
     """
     ids = table.pairs["pair_id"]
     unlabeled = [str(pair) for pair in ids[~table.labeled]]
@@ -159,6 +180,10 @@ def standardization(table: PairTable, *, already_standardized: bool) -> dict[str
     -------
     dict
         ``models``, ``ddof``, ``population``, ``sentences`` by model, ``human``.
+
+    See Also
+    --------
+    pair_table : Where the scores are put on one scale.
     """
     if already_standardized:
         return {

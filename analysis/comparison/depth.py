@@ -75,6 +75,11 @@ def depth_report(
     Notes
     -----
     Each section has its own random stream: the same seed gives the same document.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8. Vázquez Martínez (2021), "The Acceptability Delta Criterion",
+    BlackboxNLP.
     """
 
     def rng(use: str) -> np.random.Generator:

@@ -26,6 +26,10 @@ def depth_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     str
         One table per section that has rows, and the conventions. Bins, points and grids stand in the JSON
         only.
+
+    See Also
+    --------
+    analysis.comparison.depth.depth_report : The document.
     """
     paper = io.StringIO()
     console = Console(file=paper, width=width, color_system=None)

@@ -72,6 +72,13 @@ def cluster_flip_p(
     float or None
         ``(1 + #{|T*| >= |T|}) / (1 + flips)`` with T the difference in number passed; None when no family
         differs.
+
+    Examples
+    --------
+    >>> families = pd.Series(list("abcdef"))
+    >>> p = cluster_flip_p([1] * 6, [0] * 6, families, rng=np.random.default_rng(0), flips=1000)
+    >>> 0.02 < p < 0.05  # two of 64 exchanges are as far
+    True
     """
     difference = as_floats(first) - as_floats(second)
     sums, _ = cluster_sums(clusters, difference[:, None])
@@ -135,6 +142,10 @@ def model_differences(
     list of dict
         ``a``, ``b``, ``delta``, ``pairs``, ``difference`` (ADC of a minus that of b), ``p`` (cluster flip),
         ``p_holm`` (over the pairs of models at one δ) and ``p_mcnemar``.
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6.
     """
     human = table.human_delta.to_numpy(dtype=float)
     found: list[dict[str, Any]] = []

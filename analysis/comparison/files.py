@@ -67,6 +67,10 @@ def read_sentences(path: str | Path) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column.
+
+    See Also
+    --------
+    read_pairs : The pairs of these sentences.
     """
     frame = _read(path, SENTENCES)
     _refuse_empty(frame, "sentence", path)
@@ -91,6 +95,10 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column: for a pair with one member, or with one sentence as both members.
+
+    See Also
+    --------
+    read_sentences : The sentences of the pairs.
     """
     frame = _read(
         path, PAIRS, missing={"good_id": "the pair has one member", "bad_id": "the pair has one member"}
@@ -123,6 +131,10 @@ def read_human(path: str | Path) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column; NaN and infinities written out are refused.
+
+    See Also
+    --------
+    read_scores : Scores of models.
     """
     frame = _read(path, HUMAN)
     _refuse_repeats(frame, "sentence_id", path)
@@ -146,6 +158,10 @@ def read_scores(paths: Sequence[str | Path]) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column; also when two files have a model of one name.
+
+    See Also
+    --------
+    read_number_columns : One file of them.
     """
     joined: pd.DataFrame | None = None
     source: dict[str, str] = {}
@@ -181,6 +197,10 @@ def read_judgments(path: str | Path) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column.
+
+    See Also
+    --------
+    counted_judgments : Which of them count.
     """
     return _read(path, JUDGMENTS, only=counted_judgments)
 
@@ -197,6 +217,12 @@ def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Answered, not excluded, targets and fillers.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [1, 0], "excluded_by": ["", "catch_failed"]})
+    >>> counted_judgments(rows)["value"].tolist()
+    [1]
     """
     kept = pd.Series(True, index=judgments.index)
     wanted = {"excluded_by": [""], "status": ["", "answered"], "kind": ["", "target", "filler"]}
@@ -227,6 +253,10 @@ def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.Da
     ------
     BadInput
         Naming file, row and column.
+
+    See Also
+    --------
+    read_scores : Several files as one table.
     """
     found = read_table(path)
     key = next((name for name in keys if name in found.columns), keys[0])

@@ -24,6 +24,11 @@ def halve(strata: Places, *, rng: np.random.Generator) -> Flags:
     -------
     ndarray of bool
         Whether each participant belongs to the first half.
+
+    Examples
+    --------
+    >>> int(halve(np.array([0, 0, 1, 1]), rng=np.random.default_rng(0)).sum())
+    2
     """
     shuffled = rng.permutation(strata.size)
     order = shuffled[np.argsort(strata[shuffled], kind="stable")]
@@ -48,6 +53,12 @@ def strata_of(kept: pd.DataFrame, participant: Places, *, unit: str = "sentence_
     -------
     ndarray of int
         One entry per participant.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"list": ["A", "B", "A"]})
+    >>> strata_of(rows, np.array([0, 1, 2])).tolist()
+    [0, 1, 0]
     """
     if "list" in kept.columns and kept["list"].notna().all():
         labels = kept.groupby(participant)["list"].first()
@@ -70,6 +81,12 @@ def pair_places(pairs: pd.DataFrame, names: pd.Index) -> tuple[Places, Places]:
     -------
     tuple of two ndarrays of int
         Places of the good and of the bad members.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"good_id": ["a", "c"], "bad_id": ["b", "z"]})
+    >>> [place.tolist() for place in pair_places(pairs, pd.Index(list("abc")))]
+    [[0], [1]]
     """
     good = names.get_indexer(pd.Index(pairs["good_id"].astype(str)))
     bad = names.get_indexer(pd.Index(pairs["bad_id"].astype(str)))

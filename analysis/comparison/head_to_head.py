@@ -44,6 +44,10 @@ def head_to_head(
     Notes
     -----
     The difference of two dependent correlations has its interval from one bootstrap of both.
+
+    References
+    ----------
+    McNemar (1947), Psychometrika 12; Holm (1979), Scandinavian Journal of Statistics 6.
     """
     human = table.human_delta.to_numpy(dtype=float)
     criteria: dict[str, dict[str, FloatArray]] = {

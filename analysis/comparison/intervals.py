@@ -29,6 +29,11 @@ def cluster_basis(pairs: pd.DataFrame) -> str:
     str
         ``phenomenon`` or ``paradigm``, whichever comes first and is given for every pair; else
         ``shared sentences``.
+
+    Examples
+    --------
+    >>> cluster_basis(pd.DataFrame({"phenomenon": ["islands", ""], "paradigm": ["a", "b"]}))
+    'paradigm'
     """
     for column in ("phenomenon", "paradigm"):
         if (
@@ -61,6 +66,12 @@ def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
     Notes
     -----
     Without phenomena two pairs are of one family when a chain of shared sentences joins them.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"good_id": ["a", "a", "c"], "bad_id": ["b", "d", "e"]})
+    >>> pair_clusters(pairs).tolist()
+    ['family 0', 'family 0', 'family 1']
     """
     require_columns(pairs, "good_id", "bad_id")
     for column in ("phenomenon", "paradigm"):
@@ -94,6 +105,12 @@ def cluster_sums(
     -------
     sums, counts : ndarray of float, clusters × columns
         Sum and number of values of each cluster.
+
+    Examples
+    --------
+    >>> clusters, values = pd.Series(["x", "x", "y"]), np.array([[1.0], [2.0], [np.nan]])
+    >>> [part.tolist() for part in cluster_sums(clusters, values)]
+    [[[3.0], [0.0]], [[2.0], [0.0]]]
     """
     codes, names = pd.factorize(clusters)
     membership = coo_array(
@@ -132,6 +149,12 @@ def cluster_bootstrap(
     -----
     Weights W ~ multinomial(C; 1/C); statistic (W·S)/(W·N). It generalises over the families of pairs,
     not over speakers.
+
+    Examples
+    --------
+    >>> clusters, values = pd.Series(["x", "x", "y", "y"]), np.array([[1.0], [1.0], [0.0], [0.0]])
+    >>> cluster_bootstrap(clusters, values, rng=np.random.default_rng(0), resamples=200).tolist()
+    [[0.0, 1.0]]
     """
     sums, counts = cluster_sums(clusters, values)
     n_clusters = sums.shape[0]
@@ -169,6 +192,10 @@ def correlation_bootstrap(
     -------
     low, high : float or None
         None when there are fewer than two clusters or r is undefined.
+
+    References
+    ----------
+    Owen (2007), "The pigeonhole bootstrap", Annals of Applied Statistics 1.
     """
     known = ~(np.isnan(human_delta) | np.isnan(model_delta))
     x, y = model_delta[known], human_delta[known]
@@ -207,6 +234,11 @@ def cluster_weights(
     ------
     ndarray of float, draws × clusters
         How often each cluster stands in each draw.
+
+    Examples
+    --------
+    >>> [block.sum(axis=1).tolist() for block in cluster_weights(3, 2, rng=np.random.default_rng(0))]
+    [[3.0, 3.0]]
     """
     block = max(1, BLOCK // n_clusters)
     even = np.full(n_clusters, 1 / n_clusters)
@@ -227,6 +259,11 @@ def percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     -------
     ndarray of float, columns × 2
         NaN for a column without any defined draw.
+
+    Examples
+    --------
+    >>> percentiles(np.arange(101.0)[:, None]).tolist()
+    [[2.5, 97.5]]
     """
     finite = np.isfinite(draws)
     kept = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))

@@ -25,6 +25,10 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
         ``blimp_low``, ``blimp_high``, ``blimp_chance``; for each δ ``adc_δ`` with ``_low``, ``_high``,
         ``_chance``, ``_recalibrated``, ``_skill``; ``area``; ``pearson_r`` with ``_low``, ``_high`` and its
         ``_ceiling``; ``spearman_r``, ``mean_abs_difference``. What is undefined is None.
+
+    See Also
+    --------
+    analysis.comparison.report.compare_report : The document.
     """
     baselines = document["baselines"]
     ceiling = baselines["human_ceiling"] or {}
@@ -63,6 +67,11 @@ def sort_keys(rows: Sequence[dict[str, Any]]) -> list[str]:
     -------
     list of str
         Numbers of the models, name first.
+
+    Examples
+    --------
+    >>> sort_keys([])
+    ['model']
     """
     if not rows:
         return ["model"]

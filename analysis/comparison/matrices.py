@@ -36,6 +36,10 @@ def delta_matrix(
     Notes
     -----
     A model's Δ has the same r with people's whether its scores are standardized or not.
+
+    References
+    ----------
+    Pearson (1896), Philosophical Transactions of the Royal Society A 187.
     """
     judges = table.model_delta.copy()
     if table.labeled.any():
@@ -93,6 +97,10 @@ def paradigm_accuracies(table: PairTable, people: pd.Series) -> pd.DataFrame:
     Notes
     -----
     Pairs without a score leave a model's denominator.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
     """
     if "paradigm" not in table.pairs.columns:
         return pd.DataFrame()

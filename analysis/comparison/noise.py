@@ -108,6 +108,10 @@ def people_right(
         Forced choices: the share of choices of the acceptable member; else 1 where Δh > 0 and 0 where not.
     basis : str
         The measure in words.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
     """
     human = np.asarray(human_delta, dtype=np.float64)
     aggregate = np.where(np.isnan(human), np.nan, (human > 0).astype(np.float64))

@@ -100,6 +100,10 @@ def sentence_regions(pairs: Sequence[Mapping[str, Any]], method: str) -> dict[st
     ------
     BadInput
         If a sentence stands in two pairs with different regions.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8. §6.4.
     """
     found: dict[str, tuple[str, str]] = {}
     for pair in pairs:
@@ -143,6 +147,10 @@ def prefix_methods(
     -----
     Accuracy: the criterion holds when the score of the acceptable member is higher. The methods are never
     mixed: a row compares two methods on the pairs that both scored.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8. One- and two-prefix methods: §6.4.
     """
     rows: list[dict[str, Any]] = []
     for name, members in models.groupby("name", sort=False):

@@ -35,6 +35,12 @@ def recalibrated_delta(
     -----
     People's means of z have a standard deviation below 1, a model's z has 1: a plain ADC also
     measures this mismatch of units. The affine map Δh ≈ a + b·Δlm takes it out.
+
+    Examples
+    --------
+    >>> families = pd.Series(list("abcd"))
+    >>> recalibrated_delta([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0], families).round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0]
     """
     human, model = as_floats(human_delta), as_floats(model_delta)
     known = ~(np.isnan(human) | np.isnan(model))

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.comparison.baselines import (
-    PERMUTATIONS,
     Constant,
     adc_shares,
     constant_baseline,
@@ -16,17 +15,18 @@ from analysis.comparison.baselines import (
 )
 from analysis.comparison.breakdown import by_paradigm, by_phenomenon
 from analysis.comparison.ceiling import HumanCeiling, human_ceiling
+from analysis.comparison.conventions import AREA_TO, conventions
 from analysis.comparison.correlation import association, correlation_rows
 from analysis.comparison.criteria import Signs, adc_passes
 from analysis.comparison.curve import adc_area
 from analysis.comparison.deltas import PairTable, left_out, pair_table, standardization
 from analysis.comparison.differences import model_differences
-from analysis.comparison.intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
+from analysis.comparison.intervals import cluster_bootstrap, correlation_bootstrap
+from analysis.comparison.joint import JointIntervals, joint_intervals
 from analysis.comparison.noise import correlation_ceilings
 from analysis.comparison.recalibration import recalibrated_adc
 from analysis.errors import BadInput, UnknownName
 
-AREA_TO = 3.0
 Document = dict[str, Any]
 
 
@@ -110,6 +110,9 @@ def compare_report(
         _model(table, name, deltas=deltas, signs=signs, constant=constant, ceiling=ceiling, seed=seed)
         for name in table.models
     ]
+    if judgments is not None:
+        joint = joint_intervals(judgments, table, rng=_rng(seed, "joint"), deltas=deltas, signs=signs)
+        models = [one | {"intervals": one["intervals"] | _joint(joint[one["model"]])} for one in models]
     return {
         "pairs": len(table.pairs),
         "labeled_pairs": int(table.labeled.sum()),
@@ -125,7 +128,7 @@ def compare_report(
         "differences": model_differences(table, deltas=deltas, signs=signs, rng=_rng(seed, "flips")),
         "correlations": correlation_rows(_judges(table)),
         "left_out": left_out(table),
-        "conventions": _conventions(table, signs=signs, seed=seed, ceiling=ceiling),
+        "conventions": conventions(table, signs=signs, seed=seed, ceiling=ceiling),
     }
 
 
@@ -241,7 +244,14 @@ def _intervals(
         "blimp": pairs[0],
         "adc": {delta_key(delta): found for delta, found in zip(deltas, pairs[1:], strict=True)},
         "pearson_r": None if low is None else [low, high],
+        "joint": None,
     }
+
+
+def _joint(found: JointIntervals) -> Document:
+    ends = {delta_key(delta): one for delta, one in found.adc.items()}
+    numbers = {"adc": ends, "pearson_r": found.pearson_r, "shift": _keyed(found.shift)}
+    return {"joint": {**numbers, "participants": found.participants, "status": found.status}}
 
 
 def _judges(table: PairTable) -> pd.DataFrame:
@@ -249,26 +259,6 @@ def _judges(table: PairTable) -> pd.DataFrame:
     if table.labeled.any():
         judges.insert(0, "people", table.human_delta.to_numpy())
     return judges
-
-
-def _conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeiling | None) -> Document:
-    clustered = cluster_basis(table.pairs)
-    return {
-        "blimp": "good > bad, equal scores fail",
-        "adc": "sign(Δh) = sign(Δlm) and |Δh - Δlm| < δ",
-        "signs": signs,
-        "missing": "leaves the denominator and is counted",
-        "constant": "median Δh",
-        "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
-        "intervals": f"95 % percentile bootstrap, {RESAMPLES} draws of clusters by {clustered}",
-        "clusters": int(table.clusters.nunique()),
-        "ceiling": None
-        if ceiling is None
-        else f"{ceiling.basis.replace('_', ' ')}: split halves within list, {ceiling.splits} splits, "
-        "size-corrected; of r: root of split-half reliability (Spearman-Brown)",
-        "area_to": AREA_TO,
-        "seed": seed,
-    }
 
 
 def _constant(one: Constant) -> Document:

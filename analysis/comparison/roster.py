@@ -80,6 +80,10 @@ def read_roster(path: str | Path) -> pd.DataFrame:
     ------
     BadInput
         Naming file, row and column.
+
+    See Also
+    --------
+    roster : What it is joined to.
     """
     frame = read_table(path).copy()
     if "model" not in frame.columns:

@@ -25,12 +25,54 @@ def comparison_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     -------
     str
         A table and the conventions behind it.
+
+    See Also
+    --------
+    analysis.comparison.report.compare_report : The document.
     """
     paper = io.StringIO()
     console = Console(file=paper, width=width, color_system=None)
     console.print(_table(document))
     for line in _notes(document):
         console.print(line, markup=False, highlight=False)
+    return paper.getvalue().rstrip()
+
+
+def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
+    """Write the share of pairs right by paradigm as plain text, a column per model.
+
+    Parameters
+    ----------
+    document : dict
+        From :func:`analysis.comparison.report.compare_report`.
+    width : int
+        Columns of the terminal.
+
+    Returns
+    -------
+    str
+        A table; empty where the pairs name no paradigm.
+
+    See Also
+    --------
+    analysis.comparison.breakdown.by_paradigm : The numbers.
+    """
+    columns = [{row["paradigm"]: row for row in model["by_paradigm"]} for model in document["models"]]
+    names = sorted({name for column in columns for name in column if name})
+    if not names:
+        return ""
+    table = Table(box=SIMPLE_HEAD)
+    table.add_column("", overflow="fold")
+    table.add_column("n", justify="right")
+    for model in document["models"]:
+        table.add_column(model["model"], justify="right", overflow="fold")
+    for name in names:
+        rows = [column.get(name) for column in columns]
+        n = max(row["pairs"] for row in rows if row is not None)
+        table.add_row(name, str(n), *("–" if row is None else _number(row["blimp"]) for row in rows))
+    paper = io.StringIO()
+    console = Console(file=paper, width=width, color_system=None)
+    console.print("\nBLiMP criterion by paradigm", table, sep="\n")
     return paper.getvalue().rstrip()
 
 
@@ -45,7 +87,7 @@ def _table(document: dict[str, Any]) -> Table:
         table.add_column(f"skill {delta}", justify="right", no_wrap=True)
     for model in document["models"]:
         _model_rows(table, model, deltas, has_skill=has_skill)
-    _baseline_rows(table, document["baselines"], deltas)
+    _baseline_rows(table, document["baselines"], deltas, has_skill=has_skill)
     return table
 
 
@@ -66,6 +108,10 @@ def _model_rows(table: Table, model: dict[str, Any], deltas: list[str], *, has_s
     )
     intervals = [ends["blimp"], *(ends["adc"][delta] for delta in deltas), ends["pearson_r"]]
     table.add_row("  95 % interval", *(_interval(one) for one in intervals))
+    if ends.get("joint"):
+        joint = ends["joint"]
+        both = [None, *(joint["adc"][delta] for delta in deltas), joint["pearson_r"]]
+        table.add_row("  other people too", *("" if one is None else _interval(one) for one in both))
     table.add_row(
         "  chance",
         _number(model["chance_blimp"]),
@@ -74,13 +120,12 @@ def _model_rows(table: Table, model: dict[str, Any], deltas: list[str], *, has_s
     )
 
 
-def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str]) -> None:
+def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str], *, has_skill: bool) -> None:
     for constant in [baselines["constant"], *baselines["constants"]]:
         name = "constant" if constant["value"] is None else f"constant Δ = {constant['value']:.4g}"
         numbers = [_number(constant["blimp"]), *(_number(constant["adc"][delta]) for delta in deltas)]
-        table.add_row(
-            name, *numbers, "", "", "", *("0.000" for _ in deltas if constant is baselines["constant"])
-        )
+        skills = deltas if has_skill and constant is baselines["constant"] else []
+        table.add_row(name, *numbers, "", "", "", *("0.000" for _ in skills))
     ceiling = baselines["human_ceiling"]
     if ceiling is not None:
         r = (ceiling.get("correlation") or {}).get("model")
@@ -95,19 +140,32 @@ def _notes(document: dict[str, Any]) -> list[str]:
     scale = "as given" if used["ddof"] is None else f"z over {used['population']}, ddof {used['ddof']}"
     notes = [
         f"Scores: models {scale}; people as given. Signs: {kept['signs']}. BLiMP: {kept['blimp']}.",
+        f"ADC: {kept['adc']}. Constant: {kept['constant']}. r: Pearson, rho: Spearman, of Δlm with Δh.",
         f"Chance: {kept['chance']}. Intervals: {kept['intervals']}. Seed {kept['seed']}.",
+        *([f"Other people too: {kept['joint_intervals']}."] if kept.get("joint_intervals") else []),
     ]
+    equal = [f"{one['model']} {one['equal_scores']}" for one in document["models"] if one["equal_scores"]]
+    if equal:
+        notes.append(f"Pairs with equal scores: {', '.join(equal)}.")
     ceiling = document["baselines"]["human_ceiling"]
+    if ceiling is not None:
+        notes.append(f"People: {kept['ceiling']}. Skill: (ADC - constant) / (people - constant).")
     if ceiling is not None and (ceiling.get("correlation") or {}).get("model") is not None:
         notes.append("r in the row of people: the most that a model which knows the truth can reach.")
+    if not document["labeled_pairs"]:
+        return [
+            *notes,
+            "No human scores: the BLiMP criterion alone.",
+            *_left_out(document["left_out"], document["pairs"]),
+        ]
     if ceiling is None:
         notes.append("No human ceiling, hence no skill: give the judgments by participant with --judgments.")
-    return notes + _left_out(document["left_out"])
+    return notes + _left_out(document["left_out"], document["pairs"])
 
 
-def _left_out(left_out: dict[str, Any]) -> list[str]:
+def _left_out(left_out: dict[str, Any], n_pairs: int) -> list[str]:
     notes = []
-    if left_out["unlabeled"]["pairs"]:
+    if 0 < left_out["unlabeled"]["pairs"] < n_pairs:
         notes.append(
             f"Left out, no human score: {left_out['unlabeled']['pairs']} pairs "
             f"({_some(left_out['unlabeled']['pair_ids'])})."

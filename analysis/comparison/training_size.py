@@ -77,6 +77,10 @@ def group_accuracy(table: PairTable, right: pd.Series, inside: npt.NDArray[np.bo
         NaN where no pair counts.
     n : int
         Pairs that count.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
     """
     kept = right[inside].dropna()
     if "paradigm" in table.pairs.columns and not inside.all() and len(kept):

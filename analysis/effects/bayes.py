@@ -108,6 +108,11 @@ def share_bayes_factor(k: int, n: int) -> BayesFactor:
     Notes
     -----
     B(k + 1, n - k + 1) / ½ⁿ, through pingouin. Like the binomial test it needs independent choices.
+
+    Examples
+    --------
+    >>> round(share_bayes_factor(9, 10).value, 3)
+    9.309
     """
     if n == 0:
         return BayesFactor(None, None, "no_data")

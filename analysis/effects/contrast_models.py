@@ -33,6 +33,10 @@ def contrast_model(
     -------
     dict
         ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``.
+
+    References
+    ----------
+    Bates et al. (2015), Journal of Statistical Software 67(1); Barr et al. (2013), JML 68.
     """
     coded = rows.assign(condition=good.astype(float))
     if task == "yes_no":
@@ -62,6 +66,10 @@ def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...]) -> dict[str,
     Answers of "both" and "neither" are no choices and stay out. The side enters as ±½ where at least one
     item was shown both ways; where every item has one order only, side and item cannot be told apart and
     the side stays out. ``method`` says which.
+
+    References
+    ----------
+    Bates et al. (2015), Journal of Statistical Software 67(1): Laplace approximation.
     """
     intercepts = tuple(term for term in random if not term.slope)
     rows = rows[rows["score"].isin([0.0, 1.0])]
@@ -100,6 +108,10 @@ def told(fit: MixedFit, term: str) -> dict[str, Any]:
     -------
     dict
         ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``.
+
+    See Also
+    --------
+    analysis.effects.mixed.mixed_model : The fit.
     """
     effect = fit[term]
     return {

@@ -54,6 +54,14 @@ def paired_means(rows: pd.DataFrame, *, unit: str = "participant", value: str = 
     -------
     DataFrame
         ``unit``, ``good``, ``bad`` and ``difference`` of the units that have both.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a", "a", "b"], "condition": ["good", "bad", "good"],
+    ...     "value": [2.0, 1.0, 3.0]})
+    >>> paired_means(rows.assign(expected=["acceptable", "unacceptable", "acceptable"]))
+      unit  good  bad  difference
+    0    a   2.0  1.0         1.0
     """
     require_columns(rows, "expected", unit, value)
     status = rows["expected"].astype(object).to_numpy()
@@ -190,6 +198,14 @@ def contrast(rows: pd.DataFrame, *, unit: str = "participant", value: str = "val
     Returns
     -------
     Contrast
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": list("aabbcc"), "expected": ["acceptable", "unacceptable"] * 3,
+    ...     "value": [2.0, 1, 3, 1, 4, 1]})
+    >>> found = contrast(rows)
+    >>> round(found.statistic, 3), found.df, round(found.p, 3)
+    (3.464, 2.0, 0.074)
     """
     means = paired_means(rows, unit=unit, value=value)
     return paired_contrast(means["good"].to_numpy(), means["bad"].to_numpy())
@@ -212,6 +228,12 @@ def p_of(found: Contrast, *, alternative: str = "two-sided") -> float | None:
     ------
     UnknownName
         If the alternative is another word.
+
+    Examples
+    --------
+    >>> found = paired_contrast(np.array([2.0, 3, 4]), np.array([1.0, 1, 1]))
+    >>> round(p_of(found), 4), round(p_of(found, alternative="greater"), 4)
+    (0.0742, 0.0371)
     """
     if alternative not in ALTERNATIVES:
         raise UnknownName("alternative", alternative, ALTERNATIVES)

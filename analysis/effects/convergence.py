@@ -30,6 +30,13 @@ def outcome(
     -------
     str
         One of :data:`OUTCOMES`.
+
+    Examples
+    --------
+    >>> outcome("two_tailed", {"estimate": 0.4, "statistic": 3.1, "p": 0.004})
+    'converges'
+    >>> outcome("two_tailed", {"estimate": -0.4, "statistic": -3.1, "p": 0.004})
+    'reversed'
     """
     estimate, p = result["estimate"], result["p"]
     if estimate is None or (analysis in ("two_tailed", "one_tailed", "mixed_model") and p is None):

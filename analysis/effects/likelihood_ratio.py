@@ -34,6 +34,10 @@ def likelihood_ratio(
     -----
     χ² = difference of -2 log-likelihoods, never of REML criteria, which are not comparable between
     models with different predictors.
+
+    References
+    ----------
+    Wilks (1938), Annals of Mathematical Statistics 9.
     """
     kept = rows.loc[rows[[outcome, *fixed]].notna().all(axis=1)]
     smaller = [name for name in fixed if name not in dropped]

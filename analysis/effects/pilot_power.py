@@ -45,6 +45,10 @@ def pilot_power(
     -----
     One choice per participant and contrast: exact sign test at the pilot's shares, whose saw-tooth is kept.
     Anything else: participants drawn with replacement, t of their means.
+
+    References
+    ----------
+    Sprouse & Almeida (2017), Glossa 2(1):14.
     """
     matrix, task = pilot_matrix(judgments, by=by)
     choices = task == "forced_choice"

@@ -88,6 +88,10 @@ def ratings(
     -------
     two arrays, draws × participants × items
         NaN where a sentence is not shown.
+
+    References
+    ----------
+    Sprouse & Almeida (2017), Glossa 2(1):14; Barr et al. (2013), JML 68.
     """
     people, items = (size, design.participants, 1), (size, 1, design.items)
     level = rng.normal(0, noise.participant, people) + rng.normal(0, noise.item, items)
@@ -119,6 +123,10 @@ def rating_differences(
     Returns
     -------
     array, draws × participants
+
+    References
+    ----------
+    Sprouse & Almeida (2017), Glossa 2(1):14.
     """
     sides = ratings(design, noise, good, bad, size=size, rng=rng)
     means = [
@@ -146,6 +154,10 @@ def choice_shares(
     Returns
     -------
     array, draws × participants
+
+    References
+    ----------
+    Sprouse & Almeida (2017), Glossa 2(1):14.
     """
     own = rng.normal(0, noise.participant_effect, (size, design.participants, 1))
     thing = rng.normal(0, noise.item_effect, (size, 1, design.items))

@@ -39,6 +39,10 @@ def minimize(model: Crossed, n_terms: int, *, reml: bool = True) -> tuple[Floats
     -----
     The criterion is an even, smooth function of each θ, so 0 needs no bound. Terms that come out
     below :data:`ZERO` are set to 0 where that fits as well, and the others are fitted again.
+
+    References
+    ----------
+    Bates et al. (2015), Journal of Statistical Software 67(1).
     """
     free = np.ones(n_terms, dtype=bool)
     converged = True
@@ -65,6 +69,10 @@ def single_threaded(model: Crossed) -> AbstractContextManager[object]:
     Returns
     -------
     context manager
+
+    See Also
+    --------
+    one_thread : Without a condition.
     """
     if len(model.outer_square) > _ONE_THREAD:
         return nullcontext()
@@ -77,6 +85,10 @@ def one_thread() -> AbstractContextManager[object]:
     Returns
     -------
     context manager
+
+    See Also
+    --------
+    single_threaded : For small models only.
     """
     limits: AbstractContextManager[object] = _threads().limit(limits=1)
     return limits
@@ -159,6 +171,12 @@ def differences(
     -------
     first : array, coordinates × values
     second : array, coordinates × coordinates × values
+
+    Examples
+    --------
+    >>> first, second = differences(lambda x: x**2, np.array([3.0]), steps=np.array([1e-3]))
+    >>> round(float(first[0, 0]), 4), round(float(second[0, 0, 0]), 4)
+    (6.0, 2.0)
     """
     k, centre = len(point), function(point)
     shifts = np.diag(steps)

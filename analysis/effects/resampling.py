@@ -46,6 +46,10 @@ def pilot_matrix(
         If the judgments are of several tasks.
     NotEnoughData
         If there is no contrast.
+
+    References
+    ----------
+    Sprouse & Almeida (2017), Glossa 2(1):14.
     """
     require_columns(judgments, "participant", "value")
     names = sorted({str(name) for name in tasks(judgments).dropna().unique()})
@@ -161,6 +165,12 @@ def choice_power(matrix: pd.DataFrame, sizes: Sequence[int], *, alpha: float = A
     -------
     DataFrame
         As from :func:`resampled_power`, without error; one choice per participant is assumed.
+
+    Examples
+    --------
+    >>> shares = pd.DataFrame({"islands": [1.0] * 9 + [0.0]})
+    >>> choice_power(shares, [5, 10])[["n", "power"]].round(3).values.tolist()
+    [[5.0, 0.0], [10.0, 0.736]]
     """
     shares = matrix.mean(axis=0).to_numpy(dtype=np.float64)
     parts = [
@@ -191,6 +201,12 @@ def powered_by_size(table: pd.DataFrame, *, target: float = TARGET) -> pd.DataFr
     -------
     DataFrame
         ``n``, ``phenomena`` and ``share_powered``.
+
+    Examples
+    --------
+    >>> power = pd.DataFrame({"phenomenon": ["a", "b"], "n": 10, "power": [0.9, 0.5]})
+    >>> powered_by_size(power).to_dict("records")
+    [{'n': 10, 'phenomena': 2, 'share_powered': 0.5}]
     """
     rows = [
         {"n": n, "phenomena": len(part), "share_powered": share_powered(part["power"], target=target)}

@@ -125,7 +125,7 @@ def _distinct(codes: Codes) -> int:
 def _sessions(judgments: pd.DataFrame, person: Codes) -> Codes:
     """Number the sessions; without a session column each participant has one."""
     session, names = group_codes(column_or_blank(judgments, "session"))
-    if not names:
+    if "" not in names:
         return session
     unnamed = np.array([name == "" for name in names], dtype=bool)[session]
     return np.where(unnamed, len(names) + person, session)

@@ -134,7 +134,7 @@ def adc_curve_figure(
         .encode(
             x=alt.X("delta:Q", title="δ"),
             y=alt.Y("adc:Q", title="share of pairs within δ", scale=alt.Scale(domain=[0, 1])),
-            color=judge_colour(curves["judge"], labels=labels),
+            color=judge_colour(curves["judge"], labels=labels, lines=True),
             strokeDash=judge_dash(curves["judge"], labels=labels),
             tooltip=[
                 alt.Tooltip("judge:N"),

@@ -9,7 +9,7 @@ from analysis.effects.effect_intervals import d_z_interval
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered, renamed
+from analysis.figures.theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
 
 STEP = 20
 MOST_DRAWN = 60
@@ -119,7 +119,10 @@ def five_analyses_figure(table: pd.DataFrame, *, by: str = "phenomenon", note: s
         f"The {MOST_DRAWN} most doubtful are drawn." if len(order) > MOST_DRAWN else "",
         note,
     )
-    return layered([tiles, signs], drawn.drop(columns=["column", "sign"]), height=alt.Step(STEP), title=title)
+    drawn = drawn.drop(columns=["column", "sign"])
+    chart = layered([tiles, signs], drawn, height=alt.Step(STEP), title=title)
+    chart.usermeta = KEEPS_COLOURS  # white letters stand on them
+    return chart
 
 
 def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerChart:

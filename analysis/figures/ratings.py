@@ -49,7 +49,7 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
     means = shown.groupby("condition")["mean"].mean().sort_values(ascending=False)
     drawn = shown if len(shown) <= MOST_TICKS else shown.sample(MOST_TICKS, random_state=0).sort_index()
     y = alt.Y("condition:N", sort=list(means.index), title=None)
-    ticks = alt.Chart(drawn).mark_tick(thickness=1.5, opacity=0.5).encode(
+    ticks = alt.Chart(drawn).mark_tick(thickness=1.5, color=PASSED, opacity=0.55).encode(
         x=alt.X("mean:Q", title=f"mean rating ({scale})"), y=y
     )  # fmt: skip
     centres = alt.Chart(means.rename("centre").reset_index()).mark_point(

@@ -3,27 +3,25 @@
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
-from analysis.agreement.decisions import decisions
+from analysis.agreement.answers import answers_of
 from analysis.agreement.split_half_by_size import split_half_by_size
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import BAND, PASSED, caption, layered
-from analysis.rows import RATING_TASKS
 
 HEIGHT = 300
 LINES = {"reliability": "spearman_brown", "ceiling of a model": "ceiling"}
 
 
 def reliability_frame(judgments: pd.DataFrame, *, seed: int = 0) -> tuple[pd.DataFrame, str]:
-    """Give split-half reliability by number of participants, of what the task averages.
+    """Give split-half reliability by number of participants, of answers as the reliability table has them.
 
     Parameters
     ----------
-    judgments : DataFrame, one row per judgment
-        Ratings: sentence means of participants' z. Other tasks: shares of items as expected.
+    judgments : DataFrame, one row per judgment of one task
+        Ratings are z-scores by participant; choices and yes-no answers as they were given.
     seed : int
 
     Returns
@@ -35,16 +33,20 @@ def reliability_frame(judgments: pd.DataFrame, *, seed: int = 0) -> tuple[pd.Dat
 
     Raises
     ------
-    NotEnoughData
-        If there are too few participants or units.
+    NotEnoughData, BadInput
+        If there are too few participants or units, or several tasks.
+
+    See Also
+    --------
+    analysis.agreement.reliability_report.reliability_report : The same with everybody, and its interval.
     """
-    evidence = Evidence(judgments=judgments)
-    if set(evidence.tasks) & set(RATING_TASKS):
-        unit = "sentence_id" if "sentence_id" in judgments.columns else "item"
-        scored = judgments.assign(value=transformed(judgments, transform="z"), status="answered")
-        return split_half_by_size(scored, unit=unit, seed=seed), "sentence means of z"
-    decided = decisions(judgments).rename(columns={"agrees": "value"})
-    return split_half_by_size(decided, unit="item", seed=seed), "item shares"
+    answers = answers_of(judgments)
+    rows = answers.table.assign(value=answers.table["score"])
+    listed = rows if (rows["list"] != "").all() else rows.drop(columns="list")
+    words = {"pair": "pairs' shares of expected choices", "item": "item means"}
+    unit = words.get(answers.unit, "sentence means")
+    of_z = " of z" if answers.is_rating else ""
+    return split_half_by_size(listed, unit="unit", seed=seed), f"{unit}{of_z}"
 
 
 def reliability_figure(reliability: pd.DataFrame, *, unit: str = "means", note: str = "") -> alt.LayerChart:

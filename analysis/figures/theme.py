@@ -25,7 +25,10 @@ MODELS = {
     "light": ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a7a00"),
     "dark": ("#56b4e9", "#ff9248", "#2fc79a", "#e0a0c5", "#f0c060", "#8fd0f5", "#f0e442"),
 }
-# The same on light and dark paper, where a mark cannot follow the theme.
+LIGHTER = dict(zip(MODELS["light"], MODELS["dark"], strict=True))
+# Colours of marks that the theme's range does not reach; on dark paper their lighter steps.
+KEEPS_COLOURS = {"keeps_colours": True}
+"""``usermeta`` of a figure that looks the same on both papers."""
 PASSED, TOO_FAR, FAILED, BAND = "#0072b2", "#e69f00", "#d55e00", "#009e73"
 
 
@@ -103,8 +106,34 @@ def specification(chart: alt.TopLevelMixin, mode: Mode = "light") -> dict[str, A
     """
     with alt.data_transformers.enable("default", max_rows=None):
         found: dict[str, Any] = chart.to_dict()
-    found["config"] = vega_config(mode)
-    return found
+    if mode == "dark" and not keeps_colours(chart):
+        found = _on_dark(found)
+    return {**found, "config": vega_config(mode)}
+
+
+def keeps_colours(chart: alt.TopLevelMixin) -> bool:
+    """Say whether a figure's marks have the same colours on dark paper, because signs stand on them.
+
+    Parameters
+    ----------
+    chart : Altair chart
+        From a function of this package.
+
+    Returns
+    -------
+    bool
+    """
+    meta = getattr(chart, "usermeta", None)
+    return isinstance(meta, dict) and meta == KEEPS_COLOURS
+
+
+def _on_dark(part: Any) -> Any:
+    """Put the lighter steps in place of the palette's colours; data stay as they are."""
+    if isinstance(part, dict):
+        return {key: one if key in ("datasets", "values") else _on_dark(one) for key, one in part.items()}
+    if isinstance(part, list):
+        return [_on_dark(one) for one in part]
+    return LIGHTER.get(part, part) if isinstance(part, str) else part
 
 
 def caption(title: str, *sentences: str) -> alt.TitleParams:
@@ -129,7 +158,11 @@ def caption(title: str, *sentences: str) -> alt.TitleParams:
 
 
 def judge_colour(
-    judges: Iterable[str], *, title: str | None = None, labels: Mapping[str, str] | None = None
+    judges: Iterable[str],
+    *,
+    title: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    lines: bool = False,
 ) -> alt.Color:
     """Colour people as ink and models by the palette, in the order of their names.
 
@@ -141,6 +174,8 @@ def judge_colour(
         Of the legend.
     labels : mapping of str to str, optional
         What the legend says in place of a name.
+    lines : bool
+        Whether lines are drawn: the legend shows a piece of each, long enough for its dashes.
 
     Returns
     -------
@@ -148,9 +183,8 @@ def judge_colour(
         Encoding of the field ``judge``.
     """
     names = list(judges)
-    return alt.Color(
-        "judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names, labels)
-    )
+    legend = _legend(names, labels, lines=lines)
+    return alt.Color("judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=legend)
 
 
 def judge_shape(judges: Iterable[str]) -> alt.Shape:
@@ -189,15 +223,20 @@ def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None
     order = judge_order(names)
     dashes = [DASHES.get(name, [1, 0]) for name in order]
     scale = alt.Scale(domain=order, range=dashes)
-    return alt.StrokeDash("judge:N", title=None, scale=scale, legend=_legend(names, labels))
+    return alt.StrokeDash("judge:N", title=None, scale=scale, legend=_legend(names, labels, lines=True))
 
 
-def _legend(judges: Sequence[str], labels: Mapping[str, str] | None = None) -> alt.Legend:
+def _legend(
+    judges: Sequence[str], labels: Mapping[str, str] | None = None, *, lines: bool = False
+) -> alt.Legend:
     """Only the judges that occur; the first colour stays people's."""
     values = [name for name in judge_order(judges) if name in set(judges)]
-    if not labels:
-        return alt.Legend(values=values)
-    return alt.Legend(values=values, labelExpr=renamed({name: labels.get(name, name) for name in values}))
+    looks: dict[str, Any] = {"values": values}
+    if lines:
+        looks |= {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2.5}
+    if labels:
+        looks["labelExpr"] = renamed({name: labels.get(name, name) for name in values})
+    return alt.Legend(**looks)
 
 
 def renamed(labels: Mapping[str, str]) -> str:

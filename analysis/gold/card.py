@@ -78,6 +78,11 @@ def label_rule(task: str) -> str:
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> label_rule("forced_choice").partition(",")[0]
+    'expected if more than half of the kept judgments chose the expected member'
     """
     return LABEL_RULES["rating" if task in RATING_TASKS else task if task in LABEL_RULES else "forced_choice"]
 
@@ -93,6 +98,10 @@ def methods_text(facts: Facts) -> str:
     -------
     str
         Markdown.
+
+    See Also
+    --------
+    dataset_card : The whole card.
     """
     sentences = [_collected(facts), _excluded(facts), _aggregated(facts), *_agreement(facts), _made(facts)]
     cited = _cited(facts)
@@ -114,6 +123,10 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     -------
     str
         Markdown with a YAML head, as dataset hubs read it.
+
+    References
+    ----------
+    Gebru et al. (2021), "Datasheets for datasets", Communications of the ACM 64(12).
     """
     head = [
         "---",

@@ -123,6 +123,11 @@ def describe(name: str) -> Column:
     -------
     Column
         A column of the materials or questionnaire that is nobody's vocabulary is described as such.
+
+    Examples
+    --------
+    >>> describe("rt_ms").unit
+    'ms'
     """
     known = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS, **RELEASE_COLUMNS}
     if name.startswith("background_"):

@@ -81,6 +81,10 @@ def sentence_table(
     ------
     MissingColumns
         If a column is absent.
+
+    References
+    ----------
+    Schütze & Sprouse (2013), "Judgment data", in *Research Methods in Linguistics*, CUP.
     """
     require_columns(sentences, "sentence_id")
     known = sentences.reset_index(drop=True)
@@ -126,6 +130,10 @@ def pair_table(
     ------
     MissingColumns
         If a column is absent.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
     """
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     if task == "yes_no" or task in RATING_TASKS:
@@ -151,6 +159,10 @@ def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> p
     DataFrame
         ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
         ``sentence_id``; empty where every share is the same.
+
+    See Also
+    --------
+    sentence_table, pair_table : What it is made of.
 
     Notes
     -----

@@ -91,6 +91,10 @@ def json_bytes(document: Any) -> bytes:
     Returns
     -------
     bytes
+
+    See Also
+    --------
+    csv_bytes, jsonl_bytes : Tables, and one document a line.
     """
     text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
     return f"{text}\n".encode()
@@ -110,6 +114,11 @@ def blimp_record(fields: dict[str, Any], known: dict[str, Any]) -> dict[str, Any
     -------
     dict
         Further fields stand in alphabetical order, because databases do not keep theirs.
+
+    Examples
+    --------
+    >>> blimp_record({"field": "syntax"}, {"UID": "islands"})["UID"]
+    'islands'
     """
     blimp = {name: fields.get(name, known.get(name)) for name in BLIMP_FIELDS}
     return blimp | {name: fields[name] for name in sorted(fields) if name not in blimp}
@@ -125,6 +134,11 @@ def rounded(values: pd.Series) -> pd.Series:
     Returns
     -------
     Series of float
+
+    Examples
+    --------
+    >>> rounded(pd.Series([1 / 3])).tolist()
+    [0.333333333333]
     """
     return values.map(lambda value: float(f"{value:.{DIGITS}g}"), na_action="ignore").astype(float)
 

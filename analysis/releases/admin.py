@@ -56,6 +56,25 @@ class RunAdmin(ReadOnly):
     list_select_related = ["material_set"]
 
 
+@admin.register(models.ScorerSpec)
+class ScorerAdmin(ReadOnly):
+    """Specifications of scorers, by which scores are cached."""
+
+    list_display = ["spec_id", "spec", "software", "sentences_per_s", "created_at"]
+    search_fields = ["spec_id"]
+
+
+@admin.register(models.ScoreShard)
+class ShardAdmin(ReadOnly):
+    """Shards of scoring runs."""
+
+    list_display = ["number", "scorer", "state", "n_sentences", "attempts", "lease_until", "seconds", "error"]
+    list_filter = ["state"]
+    search_fields = ["scorer__spec_id", "error"]
+    list_select_related = ["scorer"]
+    show_full_result_count = False
+
+
 @admin.register(models.SentenceScore)
 class ScoreAdmin(ReadOnly):
     """Scores of sentences."""

@@ -61,6 +61,8 @@ class Options:
     ties: str = "strict"
     seed: int = 0
     n_min: int = N_MIN
+    round_number: int | None = None
+    """Only this round, as if it were a study of its own."""
 
     def __post_init__(self) -> None:
         """Refuse unknown rules before any work."""
@@ -72,8 +74,8 @@ class Options:
             raise BadInput("n_min must be at least 1.", column="n_min", remedy="Give a whole number from 1.")
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as stored."""
-        return asdict(self)
+        """Plain values, as stored; what covers all rounds says nothing of them."""
+        return {name: value for name, value in asdict(self).items() if name != "round_number" or value}
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Built:
 def build_release(experiment: Experiment, options: Options) -> Built:
     """Every file of the release."""
     plan = find_plan(experiment, options.exclude)
-    judgments = judgments_for(experiment, plan)
+    judgments = judgments_for(experiment, plan, round_number=options.round_number)
     excluded = apply_plan(judgments, plan)
     report = agreement_report(
         excluded.kept, rule=options.rule or None, ties=options.ties, experiment=experiment.slug,
@@ -205,7 +207,7 @@ def _facts(
     excluded: Excluded,
 ) -> Facts:
     materials = experiment.materials
-    first, last = answered_between(experiment)
+    first, last = answered_between(experiment, options.round_number)
     return Facts(
         slug=experiment.slug,
         title=experiment.title,

@@ -149,8 +149,8 @@ class ProgressForm(AgreementForm):
         }
 
 
-class ReportForm(RuleForm):
-    """What a new report is made of."""
+class SeededForm(RuleForm):
+    """The same, with the seed of what is drawn."""
 
     seed = forms.IntegerField(
         initial=0, min_value=0, max_value=2**31 - 1, required=False, help_text="Of the bootstrap."
@@ -161,7 +161,11 @@ class ReportForm(RuleForm):
         return self.cleaned_data["seed"] or 0
 
 
-class ReleaseForm(ReportForm):
+class ReportForm(AgreementForm, SeededForm):
+    """What a new report is made of."""
+
+
+class ReleaseForm(SeededForm):
     """What a new release is made of."""
 
     title = forms.CharField(

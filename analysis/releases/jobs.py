@@ -16,7 +16,9 @@ from analysis.releases.heavy import REPORT, make_report
 from analysis.releases.models import Comparison, Release, ScoringRun
 from analysis.releases.quality import store_signals, study_signals
 from analysis.releases.reporting import STUDY_REPORT, run_report
-from analysis.releases.scoring import SCORE, score, store_scores
+from analysis.releases.run_scores import HELP, ask_for_help, help_out, score, store_scores
+from analysis.releases.scoring import SCORE
+from analysis.releases.scoring_cost import COST, cost_of
 from experiments.job_runner import Overtaken, Run, job
 from experiments.models import Experiment, Job
 from judgments.quality_check import CHECK, check_stale_studies
@@ -42,6 +44,21 @@ def score_sentences(run: Run) -> None:
         scores = score(scoring, progress=run.progress)
         with run.finishing() as result:
             result |= store_scores(scoring, scores)
+
+
+@shared_task(name=HELP)
+def score_shard(run_id: int) -> None:
+    """Score one shard of a run, and ask for the next: a message is as short as a shard."""
+    if help_out(run_id):
+        ask_for_help(ScoringRun.objects.get(pk=run_id), 1)
+
+
+@job(COST)
+def estimate_cost(run: Run) -> None:
+    """Tell what scoring would cost."""
+    found = cost_of(run.arguments, progress=run.progress)
+    with run.finishing() as result:
+        result |= found
 
 
 @job(COMPARE)

@@ -125,6 +125,12 @@ class ScoringRun(models.Model):
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     n_sentences = models.PositiveIntegerField(default=0)
     n_missing = models.PositiveIntegerField(default=0)
+    scorer = models.ForeignKey(
+        "ScorerSpec", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
+    )
+    shards = models.ManyToManyField("ScoreShard", blank=True, related_name="runs")
+    n_distinct = models.PositiveIntegerField(default=0, help_text="Different sentences it needs scores of.")
+    n_cached = models.PositiveIntegerField(default=0, help_text="Of these, known before it began.")
     error = models.TextField(blank=True)
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     created_by = models.ForeignKey(
@@ -141,6 +147,90 @@ class ScoringRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.method})"
+
+
+class ScorerSpec(models.Model):
+    """All that may change a scorer's numbers, its revision exact: the first half of the cache's key."""
+
+    spec_id = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the specification.")
+    spec = models.JSONField()
+    software = models.JSONField(
+        default=dict, blank=True, help_text="Versions its scores were made or checked with; not in the key."
+    )
+    sentences_per_s = models.FloatField(null=True, blank=True, help_text="Of one process, when last scored.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.spec.get('uri', '')[:80]} {self.spec_id[:12]}"
+
+
+class CachedScore(models.Model):
+    """What a scorer gave the exact bytes of a sentence; shared by all studies, never computed twice."""
+
+    scorer = models.ForeignKey(
+        ScorerSpec, on_delete=models.CASCADE, related_name="cached", db_index=False
+    )  # the constraint's index begins with it
+    sentence_sha = models.BinaryField(max_length=32, help_text="SHA-256 of the sentence in UTF-8.")
+    logprob = models.FloatField(null=True, help_text="Natural logarithm; none where it is not finite.")
+    unigram_logprob = models.FloatField(null=True)
+    n_tokens = models.PositiveIntegerField()
+    n_words = models.PositiveIntegerField()
+    n_chars = models.PositiveIntegerField()
+    n_unk = models.PositiveIntegerField()
+    flags = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["scorer", "sentence_sha"], name="cached_once_per_scorer_and_sentence"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scorer_id}/{bytes(self.sentence_sha).hex()[:12]}"
+
+
+class ScoreShard(models.Model):
+    """Some two thousand sentences for one scorer: claimed by one worker, held by a lease, stored whole."""
+
+    class State(models.TextChoices):
+        """How far it is."""
+
+        QUEUED = "queued", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    scorer = models.ForeignKey(ScorerSpec, on_delete=models.CASCADE, related_name="shards", db_index=False)
+    number = models.PositiveIntegerField(help_text="From 1, by scorer.")
+    sentences = models.JSONField(help_text="Ids of the sentences, neighbours sharing beginnings.")
+    n_sentences = models.PositiveIntegerField()
+    n_done = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
+    attempts = models.PositiveIntegerField(
+        default=0, help_text="Counts the claims; a stale one stores no end."
+    )
+    lease_until = models.DateTimeField(null=True, blank=True)
+    seconds = models.FloatField(null=True, blank=True, help_text="Scoring alone, without opening the model.")
+    error = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["scorer", "number"]
+        indexes = [models.Index(fields=["scorer", "state"], name="shard_scorer_state")]
+        constraints = [
+            models.UniqueConstraint(fields=["scorer", "number"], name="shard_number_once_per_scorer"),
+            models.CheckConstraint(
+                condition=Q(state__in=["queued", "running", "done", "failed"]), name="shard_state_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"shard {self.number}: {self.state}"
 
 
 class SentenceScore(models.Model):

@@ -1,14 +1,14 @@
 """Who answered and when, as far as a release may say: pseudonyms, never a platform's id."""
 
 import pandas as pd
-from django.db.models import Max, Min
+from django.db.models import Max, Min, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from analysis.exclusions.apply import Excluded
 from analysis.gold.codebook import PARTICIPANT_FILE
 from analysis.rows import is_kind, numbers
 from experiments.models import Experiment
-from judgments.models import Judgment, Participant
+from judgments.models import Judgment, Participant, Session
 
 
 def participant_table(
@@ -39,9 +39,18 @@ def published_questions(experiment: Experiment) -> list[str]:
     ]
 
 
-def answered_between(experiment: Experiment) -> tuple[str, str]:
+def sittings_of(experiment: Experiment, round_number: int | None = None) -> QuerySet[Session]:
+    """Sessions that were no tests, perhaps of one round; a session without a list is of the first."""
+    sittings = Session.objects.filter(experiment=experiment, is_test=False)
+    if round_number is None:
+        return sittings
+    of_round = Q(list__round=round_number)
+    return sittings.filter(of_round | Q(list__isnull=True) if round_number == 1 else of_round)
+
+
+def answered_between(experiment: Experiment, round_number: int | None = None) -> tuple[str, str]:
     """First and last answer (UTC, ISO 8601), empty without any."""
-    rows = Judgment.objects.filter(trial__session__experiment=experiment, trial__session__is_test=False)
+    rows = Judgment.objects.filter(trial__session__in=sittings_of(experiment, round_number))
     at = Coalesce("received_at", "answered_at")
     found = rows.aggregate(first=Min(at), last=Max(at))
     first, last = (f"{when:%Y-%m-%dT%H:%M:%SZ}" if when else "" for when in (found["first"], found["last"]))

@@ -13,6 +13,7 @@ from analysis.exclusions.criteria import CRITERIA
 from analysis.exclusions.plan import Plan, parse_plan
 from analysis.releases.models import Exclusion, ExclusionPlan
 from experiments.models import AuditEntry, Experiment, TrialKind
+from experiments.rounds import check_round
 from judgments.evidence import evidence_frame
 from judgments.frames import judgment_frame
 from judgments.models import Judgment
@@ -36,9 +37,20 @@ def find_plan_row(experiment: Experiment, text: str) -> ExclusionPlan | None:
     return versions.first()
 
 
-def judgments_for(experiment: Experiment, plan: Plan) -> pd.DataFrame:
-    """The judgments a plan is applied to: with what the browser noted, where a step reads it."""
-    return evidence_frame(experiment) if plan.has_signals else judgment_frame(experiment)
+def judgments_for(
+    experiment: Experiment, plan: Plan, *, narrow: bool = False, round_number: int | None = None
+) -> pd.DataFrame:
+    """The judgments a plan is applied to: with what the browser noted, where a step reads it.
+
+    ``narrow`` leaves out what neither agreement nor a plan without signals reads; ``round_number`` gives one
+    round, as if it were a study of its own.
+    """
+    if round_number is not None:
+        check_round(experiment, round_number)
+    judgments = evidence_frame(experiment) if plan.has_signals else judgment_frame(experiment, narrow=narrow)
+    if round_number is None:
+        return judgments
+    return judgments[judgments["round"] == round_number].reset_index(drop=True)
 
 
 def stored_names(experiment: Experiment) -> list[str]:

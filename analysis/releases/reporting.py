@@ -13,6 +13,7 @@ from analysis.releases.storage import MANIFEST, checksum, read, store
 from analysis.releases.study_report import FILES, Made, make_report
 from experiments.job_runner import Run, enqueue
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.rounds import check_round
 from judgments.models import Judgment
 
 STUDY_REPORT = "releases.study_report"
@@ -77,6 +78,8 @@ def request_report(study: Experiment, options: Options, *, user=None) -> StoredR
     Experiment.objects.select_for_update().get(pk=study.pk)
     if not Judgment.objects.filter(trial__session__experiment=study).exists():
         raise BadInput("there are no judgments to report on.", remedy="Collect or import judgments first.")
+    if options.round_number is not None:
+        check_round(study, options.round_number)
     row = find_plan_row(study, options.exclude)
     if row is None:
         find_plan(study, options.exclude)

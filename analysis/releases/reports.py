@@ -10,7 +10,6 @@ from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.releases.plans import find_plan, judgments_for
 from experiments.models import Experiment
-from experiments.rounds import check_round
 from judgments.declared import treatment_of
 
 
@@ -22,14 +21,15 @@ class Kept:
     excluded: Excluded
 
 
-def kept_judgments(experiment: Experiment, *, exclude: str = "", round_number: int | None = None) -> Kept:
-    """The study's judgments and what a plan keeps of them; of one round, as if it were a study of its own."""
+def kept_judgments(
+    experiment: Experiment, *, exclude: str = "", round_number: int | None = None, narrow: bool = False
+) -> Kept:
+    """The study's judgments and what a plan keeps of them; of one round, as if it were a study of its own.
+
+    ``narrow`` leaves out columns that agreement does not read.
+    """
     plan = find_plan(experiment, exclude)
-    if round_number is not None:
-        check_round(experiment, round_number)
-    judgments = judgments_for(experiment, plan)
-    if round_number is not None:
-        judgments = judgments[judgments["round"] == round_number].reset_index(drop=True)
+    judgments = judgments_for(experiment, plan, narrow=narrow, round_number=round_number)
     return Kept(judgments, apply_plan(judgments, plan))
 
 
@@ -44,7 +44,7 @@ def agreement_of(
     kept: Kept | None = None,
 ) -> dict[str, Any]:
     """Agreement and inclusion of a study, or of one of its rounds, ready for JSON."""
-    kept = kept or kept_judgments(experiment, exclude=exclude, round_number=round_number)
+    kept = kept or kept_judgments(experiment, exclude=exclude, round_number=round_number, narrow=True)
     report = agreement_report(
         kept.excluded.kept,
         rule=rule or None,

@@ -9,6 +9,7 @@ from analysis.figures import FIGURES, Drawing, Evidence, draw, export_figure
 from analysis.releases import reading
 from analysis.releases.comparing import comparison_frames, comparisons_of, release_table
 from analysis.releases.models import Comparison
+from analysis.releases.people import sittings_of
 from analysis.releases.plans import find_plan, judgments_for
 from experiments.models import Experiment
 from judgments.models import Judgment, Participant, Session
@@ -16,12 +17,19 @@ from judgments.models import Judgment, Participant, Session
 FORMS = ("svg", "png", "pdf", "csv")
 
 
-def study_evidence(study: Experiment, *, exclude: str = "", drawing: Drawing | None = None) -> Evidence:
+def study_evidence(
+    study: Experiment,
+    *,
+    exclude: str = "",
+    drawing: Drawing | None = None,
+    round_number: int | None = None,
+) -> Evidence:
     """Everything the study's figures are drawn from, or what one of them needs."""
     plan = find_plan(study, exclude)
     if drawing is not None and drawing.about == "models":
         return comparison_evidence(newest_comparison(study))
-    found = Evidence(judgments=judgments_for(study, plan), plan=plan, stages=stages(study))
+    judgments = judgments_for(study, plan, round_number=round_number)
+    found = Evidence(judgments=judgments, plan=plan, stages=stages(study, round_number))
     if drawing is not None:
         return found
     beside = comparison_evidence(newest_comparison(study))
@@ -55,9 +63,9 @@ def comparison_evidence(found: Comparison | None) -> Evidence:
     )
 
 
-def stages(study: Experiment) -> pd.DataFrame:
-    """Who opened the study, consented, gave an answer and finished; tests are left out."""
-    sittings = Session.objects.filter(experiment=study, is_test=False)
+def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
+    """Who opened the study, or a round of it, consented, gave an answer and finished; tests are left out."""
+    sittings = sittings_of(study, round_number)
     answered = Judgment.objects.filter(trial__session__in=sittings).values("trial__session__participant")
     refused = Participant.objects.filter(consents__given=False).exclude(consents__given=True)
     people = {

@@ -5,15 +5,15 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from django.conf.locale import LANG_INFO
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
-from analysis.releases.people import answered_between
+from analysis.releases.people import answered_between, sittings_of
 from analysis.releases.study_evidence import stages
 from config.version import code_version
 from experiments.models import Experiment, Item, MaterialSet, PlannedTrial, TrialKind
 from judgments.declared import treatment_of
 from judgments.leaving import leaving
-from judgments.models import Consent, Session
+from judgments.models import Consent, Participant, Session
 from judgments.monitor import counted_sessions, median_seconds
 from judgments.tasks.registry import shown_task
 
@@ -21,14 +21,18 @@ SOFTWARE = ("numpy", "pandas", "scipy", "pingouin", "statsmodels", "altair", "vl
 TEXTS = ("consent", "instructions", "debrief")
 
 
-def study_facts(study: Experiment) -> dict[str, Any]:
-    """Plain values, ready for JSON; the same for the same study, code and machine."""
-    first, last = answered_between(study)
+def study_facts(study: Experiment, round_number: int | None = None) -> dict[str, Any]:
+    """Plain values, ready for JSON; the same for the same study, code and machine.
+
+    Of one round: who came, when they answered, how long it took; screens are counted over all rounds only.
+    """
+    first, last = answered_between(study, round_number)
     return {
         "slug": study.slug,
         "title": study.title,
         "description": study.description,
         "origin": study.origin,
+        "round": round_number,
         "task": study.task,
         "parameters": {one.name: _parameter(study, one) for one in shown_task(study.task).parameters},
         "undecided": treatment_of(study),
@@ -43,10 +47,10 @@ def study_facts(study: Experiment) -> dict[str, Any]:
         "versions": _versions(study),
         "recruiters": _recruiters(study),
         "pay": {"reward_minor": study.reward_minor, "currency": study.currency},
-        "flow": _flow(study),
-        "median_minutes": _minutes(study),
+        "flow": _flow(study, round_number),
+        "median_minutes": _minutes(study, round_number),
         "answered": {"first": first, "last": last},
-        "simulated": study.participants.filter(is_simulated=True).count(),
+        "simulated": _people(study, round_number).filter(is_simulated=True).count(),
         "software": software(),
     }
 
@@ -139,23 +143,35 @@ def _recruiters(study: Experiment) -> list[dict[str, Any]]:
     ]
 
 
-def _flow(study: Experiment) -> dict[str, Any]:
+def _flow(study: Experiment, round_number: int | None) -> dict[str, Any]:
     """People by stage, then sittings by how they ended, then where they were left."""
-    sittings = Session.objects.filter(experiment=study, is_test=False)
+    sittings = sittings_of(study, round_number)
     ended = {status: sittings.filter(status=status).count() for status in Session.Status.values}
-    people = {str(stage): int(n) for stage, n in stages(study).itertuples(index=False)}
+    people = {str(stage): int(n) for stage, n in stages(study, round_number).itertuples(index=False)}
     return {
         "people": people,
         "sessions": sittings.count(),
         "ended": ended,
-        "consents": Consent.objects.filter(participant__experiment=study, given=True).count(),
+        "consents": _consents(study, round_number),
         "screens": [
             {"screen": stage.label, "reached": stage.n_reached, "left": stage.n_left}
-            for stage in (leaving(study) if study.origin == "collected" else [])
+            for stage in (leaving(study) if study.origin == "collected" and round_number is None else [])
         ],
     }
 
 
-def _minutes(study: Experiment) -> float | None:
-    seconds = median_seconds(counted_sessions(study)) if study.origin == "collected" else None
+def _people(study: Experiment, round_number: int | None) -> QuerySet[Participant]:
+    if round_number is None:
+        return study.participants.all()
+    return study.participants.filter(pk__in=sittings_of(study, round_number).values("participant"))
+
+
+def _consents(study: Experiment, round_number: int | None) -> int:
+    return Consent.objects.filter(participant__in=_people(study, round_number), given=True).count()
+
+
+def _minutes(study: Experiment, round_number: int | None) -> float | None:
+    if study.origin != "collected":
+        return None
+    seconds = median_seconds(counted_sessions(study).filter(pk__in=sittings_of(study, round_number)))
     return round(seconds / 60, 1) if seconds else None

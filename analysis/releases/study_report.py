@@ -18,7 +18,7 @@ from django.template.loader import render_to_string
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan
 from analysis.figures import applicable, draw, export_figure
-from analysis.figures.theme import INK, LINE, MODELS, QUIET
+from analysis.figures.theme import INK, LINE, MODELS, QUIET, keeps_colours
 from analysis.gold.writers import json_bytes
 from analysis.releases.build import Options, build_release, renamed
 from analysis.releases.plans import find_plan, judgments_for
@@ -68,7 +68,8 @@ def make_report(
     steps = 10
     say(0, steps, "building the release")
     release = dict(build_release(study, options).files)
-    data = {**release, REMOVED: _verdicts(study, options), STUDY: json_bytes(study_facts(study))}
+    facts = study_facts(study, options.round_number)
+    data = {**release, REMOVED: _verdicts(study, options), STUDY: json_bytes(facts)}
     released = read_released(data)
     numbers = report_numbers(released, progress=lambda done, _, name: say(1 + done, steps, name))
     say(7, steps, "drawing")
@@ -89,10 +90,13 @@ def html_report(report: Report, charts: dict[str, Any]) -> bytes:
         name: {
             "wide": _inline(export_figure(chart, "svg", width=WIDE), f"{name}-w"),
             "narrow": _inline(export_figure(chart, "svg", width=NARROW), f"{name}-n"),
+            "keeps": keeps_colours(chart),
         }
         for name, chart in charts.items()
     }
-    context = {"report": report, "drawn": drawn, "dark": _dark()}
+    papers = [(one["light"], one["dark"]) for one in (INK, QUIET, LINE)]
+    marks = list(zip(MODELS["light"], MODELS["dark"], strict=True))
+    context = {"report": report, "drawn": drawn, "papers": papers, "marks": marks}
     return render_to_string("releases/report/report.html", context).encode()
 
 
@@ -112,7 +116,7 @@ def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
 def _verdicts(study: Experiment, options: Options) -> bytes:
     """Which step removes which row, by the names of the release."""
     plan = find_plan(study, options.exclude)
-    judgments = judgments_for(study, plan)
+    judgments = judgments_for(study, plan, round_number=options.round_number)
     names = dict(
         zip(
             judgments["trial"].astype(str),
@@ -132,7 +136,7 @@ def _verdicts(study: Experiment, options: Options) -> bytes:
 
 def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str, Any]]:
     """The figures that apply, in the report's order."""
-    evidence = study_evidence(study, exclude=options.exclude)
+    evidence = study_evidence(study, exclude=options.exclude, round_number=options.round_number)
     if study.origin == Experiment.Origin.IMPORTED:  # who arrived and consented is not known
         evidence = replace(evidence, stages=None)
     drawable = {one.name: one for one in applicable(evidence, about="study")[0]}
@@ -156,12 +160,6 @@ def _width(chart: Any) -> int:
 def _shape(svg: bytes) -> float:
     found = _SIZE.search(svg)
     return float(found[2]) / float(found[1]) if found else 1.0
-
-
-def _dark() -> list[tuple[str, str]]:
-    """Each colour of the figures on light paper, and what it becomes on dark paper."""
-    pairs = [(one["light"], one["dark"]) for one in (INK, QUIET, LINE)]
-    return [*pairs, *zip(MODELS["light"], MODELS["dark"], strict=True)]
 
 
 def _manifest(released: Released, files: Files) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from analysis.releases.views import (
     ratings,
     releases,
     reliability,
+    scoring_runs,
     study_reports,
 )
 
@@ -69,6 +70,12 @@ urlpatterns = [
         name="study-leaderboard-compare",
     ),
     path(f"{S}models/", models.models, name="study-models"),
+    path(f"{S}models/choose/", scoring_runs.choose, name="study-choose-models"),
+    path(f"{S}models/cost/<int:pk>/", scoring_runs.cost, name="study-scoring-cost"),
+    path(f"{S}models/cost/<int:pk>/start/", scoring_runs.begin, name="study-scoring-begin"),
+    path(f"{S}models/runs/<int:pk>/", scoring_runs.run, name="study-scoring-run"),
+    path(f"{S}models/runs/<int:pk>/part/", scoring_runs.part, name="study-scoring-run-part"),
+    path(f"{S}models/runs/<int:pk>/retry/", scoring_runs.retry, name="study-scoring-retry"),
     path(f"{S}models/score-sets/", models.score_sets, name="study-score-sets"),
     path(f"{S}models/comparisons/<int:pk>/depth/<slug:name>/", depth.section, name="study-depth"),
     path(f"{S}models/score/", models.score, name="study-score"),

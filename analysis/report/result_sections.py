@@ -23,11 +23,6 @@ MEASURES = {
     "cohen_kappa_quadratic": "Cohen's κ, quadratic weights",
 }
 CODED = {"label_blind": "label-blind", "expected": "by expected label"}
-OTHER_CODING = (
-    "The figure averages shares of the expected answer over samples of the participants, the table above "
-    "answers as they are coded there: their reliabilities differ a little, or much where nearly everybody "
-    "agrees."
-)
 AGREEMENT_HEAD = ("", "Items right", "Ties", "Majority", "Individual", "95 % CI", "Judgments")
 
 
@@ -188,10 +183,7 @@ def reliability_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> S
             "reliability, another sample of people up to the reliability."
         )
         blocks.append(Table("Split-half reliability and noise ceilings", head, halves, note=text))
-    drawn: list[Block] = [one for one in figures if one.name == "reliability"]
-    if drawn and numbers["task"] not in RATING_TASKS:
-        drawn.append(Paragraph(OTHER_CODING))
-    blocks += drawn
+    blocks += [one for one in figures if one.name == "reliability"]
     return Section("reliability", "Reliability", blocks)
 
 

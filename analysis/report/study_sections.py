@@ -41,6 +41,7 @@ def design_section(released: Released, numbers: dict[str, Any]) -> Section:
     study = released.study
     rows = [
         ("Task", task_words(study["task"])),
+        *([("Round", f"{study['round']} alone, like a study of its own")] if study.get("round") else []),
         *_parameters(study),
         *_materials(study.get("materials")),
         *_design(study),

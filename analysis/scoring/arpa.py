@@ -1,6 +1,6 @@
 """Score sentences with an n-gram model from an ARPA file: ``arpa:PATH?options``."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,8 +8,12 @@ import numpy.typing as npt
 
 from analysis.errors import BadInput, UnknownName
 from analysis.ngrams import BackoffModel, arpa_order, read_arpa, token_logprobs
+from analysis.ngrams.counts import BEGIN, END
 from analysis.scoring.base import (
     FLAG_EMPTY,
+    FLAG_MARKED,
+    FLAG_NORMALISED,
+    FLAG_SAME,
     FLAG_UNKNOWN,
     Progress,
     ScorerAddress,
@@ -19,13 +23,14 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.tokens import Tokenization
+from analysis.scoring.tokens import Tokenization, indistinguishable
 
 try:
     import kenlm
 except ImportError:  # optional: our own reader gives the same numbers
     kenlm = None
 
+MARKS = frozenset({BEGIN, END})
 ENGINES = ("auto", "own", "kenlm")
 BATCH = 20_000
 
@@ -48,7 +53,7 @@ class ArpaScorer:
     three; to say otherwise is possible and leaves a word in ``warnings``.
     """
 
-    capabilities = frozenset({"sum", "tokens", "unigram"})
+    capabilities = frozenset({"sum", "tokens", "conditional", "unigram"})
 
     def __init__(self, address: ScorerAddress) -> None:
         options = take_options(address, "tokens", "casing", "punctuation", "bos", "eos", "engine")
@@ -78,21 +83,38 @@ class ArpaScorer:
         progress: Progress | None = None,
     ) -> Scores:
         """Score sentences in batches; ``progress`` is told how many are done."""
-        parts = []
-        for start in range(0, len(sentences), BATCH):
+        parts: list[Scores] = []
+        keys: list[Hashable] = []  # what the model sees of each sentence
+        for start in range(0, max(len(sentences), 1), BATCH):
             batch = sentences[start : start + BATCH]
-            parts.append(self._score(batch, tokens=tokens))
+            cut = [self.tokenization.tokens(sentence) for sentence in batch]
+            parts.append(self._score(batch, cut, tokens=tokens))
+            keys += [
+                tuple(map(self.model.ids.get, pieces)) if unknown else " ".join(pieces)
+                for pieces, unknown in zip(cut, parts[-1].n_unk.tolist(), strict=True)
+            ]
             if progress is not None:
                 progress(len(batch))
-        return _joined(parts) if parts else self._score([], tokens=tokens)
+        found = _joined(parts)
+        return found._replace(flags=found.flags | self._seen_as(sentences, keys))
 
-    def _score(self, sentences: Sequence[str], *, tokens: bool) -> Scores:
-        cut = [self.tokenization.tokens(sentence) for sentence in sentences]
+    def _seen_as(self, sentences: Sequence[str], keys: Sequence[Hashable]) -> npt.NDArray[np.uint8]:
+        """Flag what lower case changes, and different sentences that are the same words to the model."""
+        flags = FLAG_SAME * indistinguishable(sentences, keys)
+        if self.tokenization.casing == "lower":
+            changed = np.array([one != one.lower() for one in sentences], dtype=np.bool_)
+            flags = flags + FLAG_NORMALISED * changed
+        return np.asarray(flags, dtype=np.uint8)
+
+    def _score(self, sentences: Sequence[str], cut: list[list[str]], *, tokens: bool) -> Scores:
         found = self._with_own(cut) if self._kenlm is None else self._with_kenlm(cut, self._kenlm)
         n = len(sentences)
         n_tokens = np.array([len(pieces) for pieces in cut], dtype=np.int32)
-        n_unk = np.bincount(found.sentence, weights=found.unknown, minlength=n).astype(np.int16)
+        n_unk = np.bincount(found.sentence, weights=found.unknown, minlength=n).astype(np.int32)
         flags = FLAG_EMPTY * (n_tokens == 0) + FLAG_UNKNOWN * (n_unk > 0)
+        flags = flags + FLAG_MARKED * np.array(
+            [not MARKS.isdisjoint(pieces) for pieces in cut], dtype=np.bool_
+        )
         ends = np.cumsum(np.bincount(found.sentence, minlength=n))
         return Scores(
             _sums(found.sentence, found.logprob, n),
@@ -103,6 +125,7 @@ class ArpaScorer:
             flags.astype(np.uint8),
             _sums(found.sentence, found.unigram, n),
             list(np.split(found.logprob, ends[:-1])) if tokens else None,
+            self.tokenization.all_spans(sentences, cut, end=self.spec.eos) if tokens else None,
         )
 
     def _with_own(self, cut: list[list[str]]) -> _Tokens:
@@ -165,6 +188,7 @@ def _engine(name: str, path: str) -> str:
 
 def _joined(parts: list[Scores]) -> Scores:
     every = [part.token_logprobs for part in parts]
+    spans = [part.spans for part in parts]
     words = [part.unigram_logprob for part in parts if part.unigram_logprob is not None]
     return Scores(
         np.concatenate([part.logprob for part in parts]),
@@ -175,4 +199,5 @@ def _joined(parts: list[Scores]) -> Scores:
         np.concatenate([part.flags for part in parts]),
         np.concatenate(words) if len(words) == len(parts) else None,
         [token for part in every if part is not None for token in part] if every[0] is not None else None,
+        [row for part in spans if part is not None for row in part] if spans[0] is not None else None,
     )

@@ -16,7 +16,7 @@ from analysis.errors import BadInput, UnknownName
 
 GROUP = "obelus.scorers"
 FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TOO_LONG, FLAG_NORMALISED = 1, 2, 4, 8
-FLAG_SAME, FLAG_NO_FIRST, FLAG_NOT_FINITE = 16, 32, 64
+FLAG_SAME, FLAG_NO_FIRST, FLAG_NOT_FINITE, FLAG_MARKED = 16, 32, 64, 128
 FLAGS = {
     "empty": FLAG_EMPTY,
     "unknown tokens": FLAG_UNKNOWN,
@@ -25,6 +25,7 @@ FLAGS = {
     "indistinguishable from another sentence": FLAG_SAME,
     "first token not scored": FLAG_NO_FIRST,
     "score not finite": FLAG_NOT_FINITE,
+    "white space at an end, or a mark of the model inside": FLAG_MARKED,
 }
 
 Progress = Callable[[int], None]
@@ -54,13 +55,17 @@ class Spec:
 
 
 class Scores(NamedTuple):
-    """Columns of equal length, one entry per sentence; log probabilities are natural."""
+    """Columns of equal length, one entry per sentence; log probabilities are natural.
+
+    ``unigram_logprob`` sums the single tokens' log probabilities over the scored tokens. ``token_logprobs``
+    and ``spans`` (first character and the one after the last) have one entry per scored token.
+    """
 
     logprob: npt.NDArray[np.float64]
     n_tokens: npt.NDArray[np.int32]
     n_words: npt.NDArray[np.int32]
     n_chars: npt.NDArray[np.int32]
-    n_unk: npt.NDArray[np.int16]
+    n_unk: npt.NDArray[np.int32]
     flags: npt.NDArray[np.uint8]
     unigram_logprob: npt.NDArray[np.float64] | None = None
     token_logprobs: list[npt.NDArray[np.float64]] | None = None
@@ -147,7 +152,8 @@ def open_scorer(uri: str, *, built_in: dict[str, Maker]) -> Scorer:
     uri : str
         Such as ``arpa:model.arpa?casing=lower`` or ``csv:scores.csv``.
     built_in : dict of str to callable
-        Makers that serve when no installed package offers the kind.
+        Makers of our own kinds; installed packages offer others in the entry-point group
+        ``obelus.scorers``.
 
     Returns
     -------
@@ -159,20 +165,27 @@ def open_scorer(uri: str, *, built_in: dict[str, Maker]) -> Scorer:
     UnknownName
         If nothing offers the kind; near names are suggested.
     BadInput
-        If the address or what it points to cannot be read.
+        If the address or what it points to cannot be read, or the package that offers the kind is broken.
 
     See Also
     --------
     analysis.scoring.scorer : The same with the built-in scorers.
     """
     address = parse_address(uri)
+    if address.kind in built_in:
+        return built_in[address.kind](address)
     offered = {point.name: point for point in entry_points(group=GROUP)}
-    if address.kind in offered:
-        maker: Maker = offered[address.kind].load()
-        return maker(address)
-    if address.kind not in built_in:
+    if address.kind not in offered:
         raise UnknownName("kind of model", address.kind, sorted({*built_in, *offered}))
-    return built_in[address.kind](address)
+    point = offered[address.kind]
+    try:
+        maker: Maker = point.load()
+    except (ImportError, AttributeError) as error:
+        raise BadInput(
+            f"the package that offers {address.kind}: cannot be imported: {error}.",
+            remedy=f"Install it anew, or take {point.value} out of the environment.",
+        ) from error
+    return maker(address)
 
 
 def take_options(address: ScorerAddress, *known: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Causal language models of the hub or of a folder: ``hf-causal:NAME@REVISION`` or ``hf-causal:FOLDER``."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,19 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.neural.loading import need, open_model
+from analysis.scoring.neural.loading import begin_mark, longest, n_rows, n_types, need, open_model
 from analysis.scoring.neural.texts import Encoded, encode, lower_case
+from analysis.scoring.unigrams import model_unigrams
+
+if TYPE_CHECKING:
+    from analysis.scoring.neural.probe import Choice
 
 Floats = npt.NDArray[np.float64]
 STARTS = ("auto", "bos", "eos", "none")
 WAYS = ("auto", "tree", "plain", "own-head", "naive")
-OPTIONS = ("bos", "eos", "casing", "space", "dtype", "device", "trust", "path")
+BOUNDARIES = ("none", "corrected")
+TEXT = ("bos", "eos", "casing", "space", "unigram", "boundary")
+MODEL = ("vocabulary", "dtype", "device", "trust", "path")
 
 
 class CausalScorer:
@@ -33,27 +39,39 @@ class CausalScorer:
 
     Options: ``bos`` (``auto``: the model's beginning mark, else its end mark, else none; or ``bos``, ``eos``,
     ``none``), ``eos=yes`` (adds the probability of the end), ``casing=lower``, ``space=yes`` (a space before
-    the sentence), ``dtype=bfloat16``, ``device``, ``path`` (``auto``, ``tree``, ``plain``, ``own-head``,
-    ``naive``), ``trust=yes``. Without a beginning mark the first token has no probability and is left out,
-    which every result then says.
+    the sentence), ``unigram=FILE`` (single tokens, for SLOR; by default ``unigrams.txt`` of the folder),
+    ``boundary=corrected`` (critical words end at a boundary, begin at one), ``vocabulary=tokenizer`` (rows of
+    no token are taken away), ``dtype=bfloat16``, ``device``, ``path`` (``auto``, ``tree``, ``plain``,
+    ``own-head``, ``naive``), ``trust=yes``. Without a beginning mark the first token has no probability and
+    is left out, which every result then says.
     """
 
-    capabilities = frozenset({"sum", "tokens", "conditional"})
-
     def __init__(self, address: ScorerAddress) -> None:
-        options = take_options(address, *OPTIONS)
-        self.way = options.get("path", "auto")
-        if self.way not in WAYS:
-            raise UnknownName("path", self.way, WAYS)
+        options = take_options(address, *TEXT, *MODEL)
+        self.way = _choice(options, "path", WAYS)
+        boundary = _choice(options, "boundary", BOUNDARIES)
         need("torch")
         opened = open_model(address, "AutoModelForCausalLM")
-        self.model, self.tokenizer = opened.model, opened.tokenizer
+        self.model, self.tokenizer, self.warnings = opened.model, opened.tokenizer, opened.warnings
+        self.tokenizer_sha, self.n_types = opened.tokenizer_sha, n_types(opened.tokenizer)
         self.lower = lower_case(options.get("casing", "as-is"))
         self.space = read_flag(address, "space", default=False)
-        self.start, start_name = self._start(options.get("bos", "auto"))
+        self.start, start_name = begin_mark(self.tokenizer, _choice(options, "bos", STARTS))
+        if self.start is not None and self.start >= n_rows(self.model):
+            raise BadInput(
+                f"the beginning mark is token {self.start}, the model knows {n_rows(self.model)}.",
+                remedy="Give the tokenizer that the model was trained with, or bos=none.",
+            )
         self.end = self._end() if read_flag(address, "eos", default=False) else None
-        self.most = int(getattr(opened.model.config, "max_position_embeddings", 0) or 0)
+        self.most = longest(opened.model.config)
+        self.choice: Choice | None = None
         self.why = ""
+        self.unigrams = model_unigrams(
+            address.target, options.get("unigram", ""), n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
+        )
+        known = {"sum", "tokens", "conditional"} | ({"unigram"} if self.unigrams is not None else set())
+        self.capabilities = frozenset(known)
+        self.boundaries = self._boundaries() if boundary == "corrected" else []
         self.spec = Spec(
             uri=address.uri,
             revision=opened.revision,
@@ -66,6 +84,9 @@ class CausalScorer:
                 "start": start_name,
                 "space": "yes" if self.space else "no",
                 "tokenizer": opened.tokenizer_sha,
+                "boundary": boundary,
+                "vocabulary": opened.vocabulary,
+                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
             },
         )
 
@@ -91,10 +112,34 @@ class CausalScorer:
             np.array([len(sentence) for sentence in sentences], dtype=np.int32),
             read.n_unk,
             flags,
-            None,
+            self._unigram_sums(read),
             found if tokens else None,
             self._spans(read) if tokens and read.spans is not None else None,
         )
+
+    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Cut sentences into numbers of tokens, without marks."""
+        return self._encode(sentences).ids
+
+    def boundary_correction(self, texts: Sequence[str], n_before: Sequence[int]) -> Floats:
+        """What to add to the log probability of the last word of each text, after so many tokens.
+
+        log P(boundary | all) − log P(boundary | what stands before): the word ends where a word can end, and
+        that it begins where one can is no news. Zeros without ``boundary=corrected``.
+        """
+        if not self.boundaries:
+            return np.zeros(len(texts))
+        from analysis.scoring.neural.boundaries import next_logprobs
+
+        ids = self.token_ids(texts)
+        after = [self._begun(row) for row in ids]
+        before = [self._begun(row[:n]) for row, n in zip(ids, n_before, strict=True)]
+        usable = [place for place, one in enumerate(before) if one and len(after[place]) <= self.most]
+        found = np.full(len(texts), np.nan)
+        contexts = [rows[place] for rows in (after, before) for place in usable]
+        ends, begins = np.split(next_logprobs(self.model, contexts, self.boundaries), 2)
+        found[usable] = ends - begins
+        return found
 
     def _spans(self, read: Encoded) -> list[list[tuple[int, int]]]:
         """The characters of each token that has a probability; the end stands for none."""
@@ -104,14 +149,28 @@ class CausalScorer:
             for sentence, spans in zip(read.sentences, read.spans or [], strict=True)
         ]
 
+    def _unigram_sums(self, read: Encoded) -> Floats | None:
+        """Over the tokens that have a probability."""
+        if self.unigrams is None:
+            return None
+        first, last = 0 if self.start is not None else 1, [] if self.end is None else [self.end]
+        return self.unigrams.sums([[*row[first:], *last] if row else [] for row in read.ids])
+
     def _encode(self, sentences: Sequence[str]) -> Encoded:
         marks = (self.start is not None) + (self.end is not None)
         most = max(0, self.most - marks)
-        return encode(self.tokenizer, sentences, lower=self.lower, space=self.space, most=most)
+        return encode(
+            self.tokenizer,
+            sentences,
+            lower=self.lower,
+            space=self.space,
+            most=most,
+            n_rows=n_rows(self.model),
+        )
 
     def _logprobs(self, read: Encoded, *, progress: Progress | None) -> list[Floats]:
         """Log probabilities of each sentence's tokens; distinct token sequences are run once."""
-        from analysis.scoring.neural.probe import choose_path
+        from analysis.scoring.neural.probe import Choice
 
         wanted = [
             () if flags & (FLAG_EMPTY | FLAG_TOO_LONG) else tuple(tokens)
@@ -119,28 +178,31 @@ class CausalScorer:
         ]
         distinct = list(dict.fromkeys(one for one in wanted if one))
         sequences = [self._marked(one) for one in distinct]
-        chosen = choose_path(self.model, sequences, wanted=self.way)
+        self.choice = self.choice or Choice(self.model, wanted=self.way)
+        chosen = self.choice.path_for(sequences)
         self.why = chosen.why
         found = dict(zip(distinct, chosen.path.run(sequences, done=progress), strict=True))
         return [found.get(one, np.empty(0)) for one in wanted]
 
     def _marked(self, tokens: Sequence[int]) -> list[int]:
-        start = [] if self.start is None else [self.start]
-        return [*start, *tokens, *([] if self.end is None else [self.end])]
+        return [*self._begun(tokens), *([] if self.end is None else [self.end])]
 
-    def _start(self, wanted: str) -> tuple[int | None, str]:
-        """The id before the first token, and its name."""
-        if wanted not in STARTS:
-            raise UnknownName("beginning mark", wanted, STARTS)
-        marks: dict[str, Any] = {"bos": self.tokenizer.bos_token_id, "eos": self.tokenizer.eos_token_id}
-        if wanted in marks and marks[wanted] is None:
-            raise BadInput(f"the model has no {wanted} token.", remedy="Use bos=auto or bos=none.")
-        for name in ("bos", "eos") if wanted == "auto" else (wanted,):
-            if marks.get(name) is not None:
-                return int(marks[name]), f"{name}:{marks[name]}"
-        return None, "none"
+    def _begun(self, tokens: Sequence[int]) -> list[int]:
+        return [*([] if self.start is None else [self.start]), *tokens]
+
+    def _boundaries(self) -> list[int]:
+        from analysis.scoring.neural.boundaries import boundary_tokens
+
+        return boundary_tokens(self.tokenizer)
 
     def _end(self) -> int:
         if self.tokenizer.eos_token_id is None:
             raise BadInput("the model has no eos token.", remedy="Leave eos=yes out.")
         return int(self.tokenizer.eos_token_id)
+
+
+def _choice(options: dict[str, str], name: str, known: Sequence[str]) -> str:
+    given = options.get(name, known[0])
+    if given not in known:
+        raise UnknownName(name, given, known)
+    return given

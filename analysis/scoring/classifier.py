@@ -8,6 +8,7 @@ import numpy as np
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import (
     FLAG_EMPTY,
+    FLAG_NOT_FINITE,
     FLAG_TOO_LONG,
     Progress,
     ScorerAddress,
@@ -15,7 +16,7 @@ from analysis.scoring.base import (
     Spec,
     take_options,
 )
-from analysis.scoring.neural.loading import need, open_model
+from analysis.scoring.neural.loading import longest, n_rows, need, open_model
 from analysis.scoring.neural.texts import encode, lower_case
 
 OUTPUTS = ("confidence", "margin")
@@ -53,7 +54,8 @@ class ClassifierScorer:
         self.model, self.tokenizer = opened.model, opened.tokenizer
         self.good = _label(opened.model.config, options.get("label", ""))
         self.lower = lower_case(options.get("casing", "as-is"))
-        self.most = int(getattr(opened.model.config, "max_position_embeddings", 0) or 0)
+        self.warnings = opened.warnings
+        self.most = longest(opened.model.config)
         self.why = ""
         self.spec = Spec(
             uri=address.uri,
@@ -72,39 +74,40 @@ class ClassifierScorer:
         tokens: bool = False,
         progress: Progress | None = None,
     ) -> Scores:
-        """Score sentences; equal ones once, longest together."""
-        read = encode(self.tokenizer, sentences, lower=self.lower, most=max(0, self.most - 4))
+        """Score sentences; equal ones once, those of one length together, so that nothing is padded."""
+        texts = [one.lower() if self.lower else one for one in sentences]
+        marks = len(self.tokenizer("a")["input_ids"]) - len(self.tokenizer.tokenize("a"))
+        most = max(0, self.most - marks)
+        read = encode(self.tokenizer, sentences, lower=self.lower, most=most, n_rows=n_rows(self.model))
         usable = [place for place, flags in enumerate(read.flags) if not flags & (FLAG_EMPTY | FLAG_TOO_LONG)]
-        texts = {sentences[place].lower() if self.lower else sentences[place] for place in usable}
-        order = sorted(texts, key=lambda text: (-len(text), text))
-        said: dict[str, float] = {}
-        for start in range(0, len(order), BATCH):
-            group = order[start : start + BATCH]
-            said.update(zip(group, self._values(group), strict=True))
-            if progress is not None:
-                progress(len(group))
-        values = np.full(len(sentences), np.nan)
+        by_length: dict[int, dict[str, None]] = {}
         for place in usable:
-            values[place] = said[sentences[place].lower() if self.lower else sentences[place]]
+            by_length.setdefault(len(read.ids[place]), {})[texts[place]] = None
+        said: dict[str, float] = {}
+        for _, alike in sorted(by_length.items(), reverse=True):
+            for start in range(0, len(alike), BATCH):
+                group = list(alike)[start : start + BATCH]
+                said.update(zip(group, self._values(group), strict=True))
+                if progress is not None:
+                    progress(len(group))
+        values, flags = np.full(len(sentences), np.nan), read.flags.copy()
+        values[usable] = [said[texts[place]] for place in usable]
+        flags[[place for place in usable if not np.isfinite(values[place])]] |= FLAG_NOT_FINITE
         return Scores(
-            values,
+            np.where(np.isfinite(values), values, np.nan),
             read.n_tokens,
             np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32),
             np.array([len(sentence) for sentence in sentences], dtype=np.int32),
             read.n_unk,
-            read.flags,
+            flags,
         )
 
     def _values(self, group: Sequence[str]) -> list[float]:
         import torch
 
         with torch.inference_mode():
-            read = self.tokenizer(list(group), padding=len(group) > 1, return_tensors="pt").to(
-                self.model.device
-            )
-            logits = self.model(**read).logits.double()
-        bad = 1 - self.good
-        margin = logits[:, self.good] - logits[:, bad]
+            logits = self.model(**self.tokenizer(list(group), return_tensors="pt").to(self.model.device))
+            margin = (logits.logits[:, self.good] - logits.logits[:, 1 - self.good]).double()
         if self.output == "margin":
             return [float(value) for value in margin]
         good = torch.sigmoid(margin)

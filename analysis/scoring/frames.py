@@ -1,10 +1,11 @@
 """Score a frame of sentences by several measures at once."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.columns import require_columns
@@ -15,10 +16,15 @@ from analysis.scoring.measures import measure
 
 @dataclass(frozen=True)
 class ScoredSentences:
-    """One row per sentence (``sentence_id`` and one column per measure), and what is to be known of it."""
+    """One row per sentence (``sentence_id`` and one column per measure), and what is to be known of it.
+
+    ``counts`` holds what every measure is made of, so that another one needs no scoring: as a file it is a
+    model of its own, ``csv:FILE``.
+    """
 
     frame: pd.DataFrame
     summary: dict[str, Any]
+    counts: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def score_sentences(
@@ -38,7 +44,8 @@ def score_sentences(
     sentences : DataFrame
         Needs ``sentence_id`` and ``sentence``.
     methods : sequence of str
-        Measures: ``lp``, ``meanlp``, ``penlp``, ``sllnlp``, ``charlp``, ``normlp``, ``slor``.
+        Measures: ``lp``, ``meanlp``, ``penlp``, ``sllnlp``, ``charlp``, ``bytelp``, ``normlp``,
+        ``slor``.
     name : str
         What the model is called; columns are called ``name:method``. By default the file's name.
     progress : callable, optional
@@ -47,7 +54,8 @@ def score_sentences(
     Returns
     -------
     ScoredSentences
-        Scores (NaN where undefined) and a summary: specification, sentences, unknown words, missing scores.
+        Scores (NaN where undefined), a summary (specification, sentences, unknown words, missing scores), and
+        the log probabilities and lengths that the measures are made of.
 
     Raises
     ------
@@ -62,23 +70,79 @@ def score_sentences(
     if not len(sentences):
         raise NotEnoughData("there are no sentences to score.")
     label = name or model_name(scorer.spec.uri)
+    names = sentences["sentence_id"].astype(str).tolist()
     found = scorer.score(
         sentences["sentence"].astype(str).tolist(),
-        ids=sentences["sentence_id"].astype(str).tolist(),
+        ids=names,
         progress=progress,
     )
-    columns = {
-        f"{label}:{method.lower()}": measure(
-            method,
-            found.logprob,
-            n_tokens=found.n_tokens,
-            unigram_logprob=found.unigram_logprob,
-            n_chars=found.n_chars,
-        )
-        for method in methods
-    }
-    frame = pd.DataFrame({"sentence_id": sentences["sentence_id"].astype(str).to_numpy(), **columns})
-    return ScoredSentences(frame, _summary(scorer, found, frame, model=label))
+    counts = count_frame(names, sentences["sentence"].astype(str).tolist(), found)
+    columns = {f"{label}:{method.lower()}": measure_counts(method, counts) for method in methods}
+    frame = pd.DataFrame({"sentence_id": names, **columns})
+    return ScoredSentences(frame, _summary(scorer, found, frame, model=label), counts)
+
+
+def count_frame(sentence_ids: Sequence[str], sentences: Sequence[str], found: Scores) -> pd.DataFrame:
+    """Lay down what measures are made of.
+
+    Parameters
+    ----------
+    sentence_ids, sentences : sequences of str
+        Names and texts.
+    found : Scores
+        Of these sentences.
+
+    Returns
+    -------
+    DataFrame, one row per sentence
+        ``sentence_id``, ``logprob``, ``n_tokens``, ``n_words``, ``n_chars`` (code points), ``n_bytes``
+        (UTF-8), ``n_unk``, and ``unigram_logprob`` where the model gives it.
+    """
+    frame = pd.DataFrame({
+        "sentence_id": list(sentence_ids),
+        "logprob": found.logprob,
+        "n_tokens": found.n_tokens,
+        "n_words": found.n_words,
+        "n_chars": found.n_chars,
+        "n_bytes": np.array([len(one.encode("utf-8", "surrogatepass")) for one in sentences], dtype=np.int64),
+        "n_unk": found.n_unk,
+    })  # fmt: skip
+    return frame if found.unigram_logprob is None else frame.assign(unigram_logprob=found.unigram_logprob)
+
+
+def measure_counts(method: str, counts: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Derive a measure from log probabilities and lengths; nothing is scored.
+
+    Parameters
+    ----------
+    method : str
+        A measure, in any case.
+    counts : DataFrame
+        From :func:`count_frame`.
+
+    Returns
+    -------
+    ndarray of float
+
+    Raises
+    ------
+    UnknownName, BadInput
+        If there is no such measure, or it needs what is not there.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"logprob": [-30.0], "n_tokens": [10], "n_chars": [60], "n_bytes": [60]})
+    >>> measure_counts("meanlp", counts).tolist()
+    [-3.0]
+    """
+    return measure(
+        method,
+        counts["logprob"].to_numpy(),
+        n_tokens=counts["n_tokens"].to_numpy(),
+        unigram_logprob=counts["unigram_logprob"].to_numpy() if "unigram_logprob" in counts else None,
+        n_chars=counts["n_chars"].to_numpy(),
+        n_bytes=counts["n_bytes"].to_numpy(),
+    )
 
 
 def model_name(uri: str) -> str:

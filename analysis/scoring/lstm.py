@@ -12,6 +12,7 @@ import numpy.typing as npt
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import (
     FLAG_EMPTY,
+    FLAG_MARKED,
     FLAG_NORMALISED,
     FLAG_NOT_FINITE,
     FLAG_SAME,
@@ -25,10 +26,11 @@ from analysis.scoring.base import (
     take_options,
 )
 from analysis.scoring.neural.loading import DEVICES, need
-from analysis.scoring.tokens import Tokenization
+from analysis.scoring.tokens import Tokenization, indistinguishable
+from analysis.scoring.unigrams import UNIGRAMS, model_unigrams
 
 UNKNOWN, END = "<unk>", "<eos>"
-WEIGHTS, VOCABULARY, SETTINGS, UNIGRAMS = "model.pt", "vocab.txt", "config.json", "unigrams.txt"
+WEIGHTS, VOCABULARY, SETTINGS = "model.pt", "vocab.txt", "config.json"
 Floats = npt.NDArray[np.float64]
 
 
@@ -60,8 +62,8 @@ class LSTMScorer:
         )
         self.tokenization = Tokenization(unit, casing, marks)
         self.index = read_vocabulary(folder / VOCABULARY)
-        self.unigrams = _unigrams(folder / UNIGRAMS, len(self.index))
-        known = {"sum", "tokens"} | ({"unigram"} if self.unigrams is not None else set())
+        self.unigrams = model_unigrams(address.target, "", n_types=len(self.index), tokenizer_sha="")
+        known = {"sum", "tokens", "conditional"} | ({"unigram"} if self.unigrams is not None else set())
         self.capabilities = frozenset(known)
         self.path = _open(folder, len(self.index), options.get("device", "auto"))
         self.spec = Spec(
@@ -87,16 +89,14 @@ class LSTMScorer:
         """Score sentences, each distinct sequence of tokens once; an empty sentence is NaN and flagged."""
         unknown, end = self.index[UNKNOWN], self.index[END]
         last = [end] if self.spec.eos else []
-        cut = [
-            tuple(self.index.get(piece, unknown) for piece in self.tokenization.tokens(one))
-            for one in sentences
-        ]
+        pieces = [self.tokenization.tokens(one) for one in sentences]
+        cut = [tuple(self.index.get(piece, unknown) for piece in row) for row in pieces]
         distinct = list(dict.fromkeys(one for one in cut if one))
         rows = self.path.run([[end, *one, *last] for one in distinct], done=progress)
         found = dict(zip(distinct, rows, strict=True))
         logprobs = [found.get(one, np.empty(0)) for one in cut]
         sums = np.array([row.sum() if len(row) else np.nan for row in logprobs], dtype=np.float64)
-        n_unk = np.array([one.count(unknown) for one in cut], dtype=np.int16)
+        n_unk = np.array([one.count(unknown) for one in cut], dtype=np.int32)
         return Scores(
             np.where(np.isfinite(sums), sums, np.nan),
             np.array([len(one) for one in cut], dtype=np.int32),
@@ -104,34 +104,27 @@ class LSTMScorer:
             np.array([len(sentence) for sentence in sentences], dtype=np.int32),
             n_unk,
             self._flags(sentences, cut, n_unk, sums),
-            self._unigram_sums(cut, last),
+            self.unigrams.sums([(*one, *last) if one else () for one in cut]) if self.unigrams else None,
             logprobs if tokens else None,
+            self.tokenization.all_spans(sentences, pieces, end=bool(last)) if tokens else None,
         )
 
     def _flags(
         self,
         sentences: Sequence[str],
         cut: Sequence[tuple[int, ...]],
-        n_unk: npt.NDArray[np.int16],
+        n_unk: npt.NDArray[np.int32],
         sums: Floats,
     ) -> npt.NDArray[np.uint8]:
-        same: dict[tuple[int, ...], set[str]] = {}
-        for sentence, one in zip(sentences, cut, strict=True):
-            same.setdefault(one, set()).add(sentence)
         empty = np.array([not one for one in cut], dtype=np.bool_)
         flags = FLAG_EMPTY * empty + FLAG_UNKNOWN * (n_unk > 0)
-        flags = flags + FLAG_SAME * np.array([len(same[one]) > 1 for one in cut], dtype=np.bool_)
+        flags = flags + FLAG_MARKED * np.array([self.index[END] in one for one in cut], dtype=np.bool_)
+        flags = flags + FLAG_SAME * indistinguishable(sentences, cut)
         flags = flags + FLAG_NOT_FINITE * (~np.isfinite(sums) & ~empty)
         if self.spec.casing == "lower":
             changed = np.array([one != one.lower() for one in sentences], dtype=np.bool_)
             flags = flags + FLAG_NORMALISED * changed
         return np.asarray(flags, dtype=np.uint8)
-
-    def _unigram_sums(self, cut: Sequence[tuple[int, ...]], last: list[int]) -> Floats | None:
-        if self.unigrams is None:
-            return None
-        single = self.unigrams
-        return np.array([single[[*one, *last]].sum() if one else np.nan for one in cut], dtype=np.float64)
 
 
 def read_vocabulary(path: Path) -> dict[str, int]:
@@ -202,19 +195,6 @@ def _settings(path: Path) -> dict[str, str]:
         return {str(name): str(value) for name, value in read.items()}
     except (ValueError, AttributeError) as error:
         raise BadInput("the settings cannot be read.", file=str(path)) from error
-
-
-def _unigrams(path: Path, n_words: int) -> Floats | None:
-    """Natural log probabilities of single tokens in the training text, by line."""
-    if not path.is_file():
-        return None
-    try:
-        values = np.loadtxt(path, dtype=np.float64, ndmin=1)
-    except ValueError as error:
-        raise BadInput(f"the unigrams cannot be read: {error}", file=str(path)) from error
-    if len(values) != n_words:
-        raise BadInput(f"it has {len(values)} lines, the vocabulary {n_words}.", file=str(path))
-    return values
 
 
 def _revision(folder: Path) -> str:

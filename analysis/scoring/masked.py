@@ -18,12 +18,13 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.neural.loading import need, open_model
+from analysis.scoring.neural.loading import longest, n_rows, n_types, need, open_model
 from analysis.scoring.neural.masked_copies import METHODS, masked_copies
 from analysis.scoring.neural.texts import Encoded, encode, lower_case
+from analysis.scoring.unigrams import model_unigrams
 
 Floats = npt.NDArray[np.float64]
-OPTIONS = ("method", "casing", "space", "dtype", "device", "trust")
+OPTIONS = ("method", "casing", "space", "unigram", "vocabulary", "dtype", "device", "trust")
 SHARD = 2_000  # sentences whose copies are held at once
 
 
@@ -31,10 +32,11 @@ class MaskedScorer:
     """PLL(sentence) = Σ log p(token | the sentence with that token masked); the marks around it do not count.
 
     Options: ``method`` (``pll-l2r`` masks the rest of a word as well, ``pll`` is the original),
-    ``casing=lower``, ``space=yes``, ``dtype=bfloat16``, ``device``, ``trust=yes``.
+    ``casing=lower``, ``space=yes``, ``unigram=FILE`` (single tokens, for SLOR; by default ``unigrams.txt`` of
+    the folder), ``vocabulary=tokenizer``, ``dtype=bfloat16``, ``device``, ``trust=yes``.
     """
 
-    capabilities = frozenset({"sum", "tokens"})
+    end: int | None = None  # no sentence's end is asked for
 
     def __init__(self, address: ScorerAddress) -> None:
         options = take_options(address, *OPTIONS)
@@ -43,14 +45,20 @@ class MaskedScorer:
             raise UnknownName("method", method, METHODS)
         need("torch")
         opened = open_model(address, "AutoModelForMaskedLM")
-        self.model, self.tokenizer = opened.model, opened.tokenizer
+        self.model, self.tokenizer, self.warnings = opened.model, opened.tokenizer, opened.warnings
+        self.tokenizer_sha, self.n_types = opened.tokenizer_sha, n_types(opened.tokenizer)
         if self.tokenizer.mask_token_id is None:
             raise BadInput(
                 f"{address.target!r} has no mask token.", remedy="Use hf-causal: for causal models."
             )
         self.lower = lower_case(options.get("casing", "as-is"))
         self.space = read_flag(address, "space", default=False)
-        self.most = _longest(opened.model.config)
+        self.most = longest(opened.model.config)
+        self.unigrams = model_unigrams(
+            address.target, options.get("unigram", ""), n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
+        )
+        known = {"sum", "tokens", "conditional"} | ({"unigram"} if self.unigrams is not None else set())
+        self.capabilities = frozenset(known)
         self.way: Any = None
         self.why = ""
         self.spec = Spec(
@@ -61,7 +69,12 @@ class MaskedScorer:
             eos=True,
             casing="lower" if self.lower else "as-is",
             dtype=opened.dtype,
-            options={"space": "yes" if self.space else "no", "tokenizer": opened.tokenizer_sha},
+            options={
+                "space": "yes" if self.space else "no",
+                "tokenizer": opened.tokenizer_sha,
+                "vocabulary": opened.vocabulary,
+                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
+            },
         )
 
     def score(
@@ -73,9 +86,7 @@ class MaskedScorer:
         progress: Progress | None = None,
     ) -> Scores:
         """Score sentences, each distinct masked copy once; what cannot be scored is NaN and flagged."""
-        read = encode(
-            self.tokenizer, sentences, lower=self.lower, space=self.space, most=max(0, self.most - 2)
-        )
+        read = self._encode(sentences)
         found: list[Floats] = []
         for start in range(0, len(read.ids), SHARD):
             found += self._logprobs(read, range(start, min(start + SHARD, len(read.ids))))
@@ -90,9 +101,25 @@ class MaskedScorer:
             np.array([len(sentence) for sentence in sentences], dtype=np.int32),
             read.n_unk,
             flags,
-            None,
+            None if self.unigrams is None else self.unigrams.sums(read.ids),
             found if tokens else None,
             read.spans if tokens else None,
+        )
+
+    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Cut sentences into numbers of tokens, without marks."""
+        return self._encode(sentences).ids
+
+    def _encode(self, sentences: Sequence[str]) -> Encoded:
+        before, after = self._marks()
+        most = max(0, self.most - len(before) - len(after))
+        return encode(
+            self.tokenizer,
+            sentences,
+            lower=self.lower,
+            space=self.space,
+            most=most,
+            n_rows=n_rows(self.model),
         )
 
     def _logprobs(self, read: Encoded, places: range) -> list[Floats]:
@@ -120,13 +147,3 @@ class MaskedScorer:
             if whole[start : start + len(bare)] == bare:
                 return whole[:start], whole[start + len(bare) :]
         return [], []
-
-
-def _longest(config: Any) -> int:
-    """Most tokens a model takes with its marks; RoBERTa counts positions from its padding on."""
-    most = int(getattr(config, "max_position_embeddings", 0) or 0)
-    offset = getattr(config, "pad_token_id", 0) or 0
-    return most - offset - 1 if most and getattr(config, "model_type", "") in _COUNT_FROM_PADDING else most
-
-
-_COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "roberta-prelayernorm")

@@ -1,6 +1,7 @@
 """From a sentence's log probability to an acceptability score: the measures of Lau, Clark and Lappin."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,16 @@ from analysis.errors import BadInput, UnknownName
 Floats = npt.NDArray[np.float64]
 ALPHA = 0.8
 SUBLINEAR = 0.5
+
+
+class Given(NamedTuple):
+    """What a measure is made of, one entry per sentence."""
+
+    logprob: npt.ArrayLike
+    n_tokens: npt.ArrayLike
+    unigram_logprob: npt.ArrayLike
+    n_chars: npt.ArrayLike
+    n_bytes: npt.ArrayLike
 
 
 def lp(logprob: npt.ArrayLike) -> Floats:
@@ -128,6 +139,29 @@ def char_lp(logprob: npt.ArrayLike, n_chars: npt.ArrayLike) -> Floats:
     return lp(logprob) / _positive(n_chars)
 
 
+def byte_lp(logprob: npt.ArrayLike, n_bytes: npt.ArrayLike) -> Floats:
+    """Divide the log probability by the number of bytes, which compares scripts better than characters.
+
+    Parameters
+    ----------
+    logprob : array-like of float
+        Natural log probability of each sentence.
+    n_bytes : array-like of int
+        Bytes of each sentence in UTF-8.
+
+    Returns
+    -------
+    ndarray of float
+        log p / bytes; NaN for an empty sentence.
+
+    Examples
+    --------
+    >>> byte_lp([-30.0], [60]).tolist()
+    [-0.5]
+    """
+    return lp(logprob) / _positive(n_bytes)
+
+
 def norm_lp(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike) -> Floats:
     """Divide the log probability by that of the words alone.
 
@@ -181,17 +215,22 @@ def slor(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike, n_tokens: npt.A
     return (lp(logprob) - np.array(unigram_logprob, dtype=np.float64)) / _positive(n_tokens)
 
 
-MEASURES: dict[str, Callable[[Floats, Floats, Floats, Floats], Floats]] = {
-    "lp": lambda logprob, words, n, chars: lp(logprob),
-    "meanlp": lambda logprob, words, n, chars: mean_lp(logprob, n),
-    "penlp": lambda logprob, words, n, chars: pen_lp(logprob, n),
-    "sllnlp": lambda logprob, words, n, chars: slln_lp(logprob, n),
-    "charlp": lambda logprob, words, n, chars: char_lp(logprob, chars),
-    "normlp": lambda logprob, words, n, chars: norm_lp(logprob, words),
-    "slor": lambda logprob, words, n, chars: slor(logprob, words, n),
+MEASURES: dict[str, Callable[[Given], Floats]] = {
+    "lp": lambda given: lp(given.logprob),
+    "meanlp": lambda given: mean_lp(given.logprob, given.n_tokens),
+    "penlp": lambda given: pen_lp(given.logprob, given.n_tokens),
+    "sllnlp": lambda given: slln_lp(given.logprob, given.n_tokens),
+    "charlp": lambda given: char_lp(given.logprob, given.n_chars),
+    "bytelp": lambda given: byte_lp(given.logprob, given.n_bytes),
+    "normlp": lambda given: norm_lp(given.logprob, given.unigram_logprob),
+    "slor": lambda given: slor(given.logprob, given.unigram_logprob, given.n_tokens),
 }
-NEEDS_CHARACTERS = ("charlp",)
-NEEDS_UNIGRAM = ("normlp", "slor")
+NEEDS = {
+    "charlp": ("n_chars", "the number of characters of each sentence, which is not given."),
+    "bytelp": ("n_bytes", "the number of bytes of each sentence, which is not given."),
+    "normlp": ("unigram_logprob", "the words' own probabilities, which this model does not give."),
+    "slor": ("unigram_logprob", "the words' own probabilities, which this model does not give."),
+}
 
 
 def check_method(name: str) -> str:
@@ -224,12 +263,13 @@ def measure(
     n_tokens: npt.ArrayLike,
     unigram_logprob: npt.ArrayLike | None = None,
     n_chars: npt.ArrayLike | None = None,
+    n_bytes: npt.ArrayLike | None = None,
 ) -> Floats:
     """Compute a measure by its name.
 
     Parameters
     ----------
-    name : {"lp", "meanlp", "penlp", "sllnlp", "charlp", "normlp", "slor"}
+    name : {"lp", "meanlp", "penlp", "sllnlp", "charlp", "bytelp", "normlp", "slor"}
         The measure, in any case.
     logprob : array-like of float
         Natural log probability of each sentence.
@@ -239,6 +279,8 @@ def measure(
         Needed for ``normlp`` and ``slor``.
     n_chars : array-like of int, optional
         Characters of each sentence; needed for ``charlp``.
+    n_bytes : array-like of int, optional
+        Bytes of each sentence in UTF-8; needed for ``bytelp``.
 
     Returns
     -------
@@ -250,17 +292,16 @@ def measure(
     UnknownName
         If there is no such measure.
     BadInput
-        If the measure needs unigram probabilities, or counts of characters, that are not there.
+        If the measure needs unigram probabilities, or counts of characters or bytes, that are not there.
     """
     key = check_method(name)
-    if key in NEEDS_UNIGRAM and unigram_logprob is None:
-        raise BadInput(f"{name} needs the words' own probabilities, which this model does not give.")
-    if key in NEEDS_CHARACTERS and n_chars is None:
-        raise BadInput(f"{name} needs the number of characters of each sentence, which is not given.")
-    values = np.array(logprob, dtype=np.float64)
-    chars = values if n_chars is None else np.array(n_chars, dtype=np.float64)
-    words = values if unigram_logprob is None else np.array(unigram_logprob, dtype=np.float64)
-    return MEASURES[key](values, words, np.array(n_tokens, dtype=np.float64), chars)
+    nothing = np.full(len(lp(logprob)), np.nan)
+    optional = {"unigram_logprob": unigram_logprob, "n_chars": n_chars, "n_bytes": n_bytes}
+    column, told = NEEDS.get(key, ("", ""))
+    if column and optional[column] is None:
+        raise BadInput(f"{name} needs {told}")
+    there = {name: nothing if values is None else values for name, values in optional.items()}
+    return MEASURES[key](Given(logprob, n_tokens, **there))
 
 
 def _positive(n_tokens: npt.ArrayLike) -> Floats:

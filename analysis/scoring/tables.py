@@ -17,14 +17,15 @@ from analysis.scoring.base import (
     take_options,
 )
 
-COUNTS = ("n_tokens", "unigram_logprob")
+COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob")
 
 
 class TableScorer:
     """Looks scores up by ``sentence_id``, or by the sentence itself where the file has no ids.
 
     Columns ``n_tokens`` and ``unigram_logprob``, where present, serve the measures that need them; without
-    ``n_tokens`` the words between white space are counted.
+    ``n_tokens`` the words between white space are counted. A file of counts that ``manage.py score`` wrote
+    gives every measure again.
     """
 
     capabilities = frozenset({"sum"})
@@ -64,7 +65,7 @@ class TableScorer:
             np.asarray(n_tokens, dtype=np.int32),
             words,
             np.array([len(sentence) for sentence in sentences], dtype=np.int32),
-            np.zeros(len(sentences), dtype=np.int16),
+            rows["n_unk"].fillna(0).to_numpy(dtype=np.int32) if "n_unk" in rows else np.zeros_like(words),
             (FLAG_EMPTY * (words == 0)).astype(np.uint8),
             rows["unigram_logprob"].to_numpy(dtype=np.float64) if "unigram_logprob" in rows else None,
         )

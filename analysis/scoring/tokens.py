@@ -3,9 +3,13 @@
 import importlib
 import logging
 import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from analysis.errors import BadInput, UnknownName
 
@@ -71,12 +75,69 @@ class Tokenization:
             pieces = [piece for piece in pieces if _HAS_LETTER.search(piece)]
         return pieces if self.unit == "space" else list("".join(pieces))
 
+    def spans(self, sentence: str, pieces: Sequence[str]) -> list[tuple[int, int]]:
+        """Say which characters of a sentence each of its tokens stands for: first, and one after the last.
+
+        Examples
+        --------
+        >>> cut = Tokenization(casing="lower", punctuation="drop")
+        >>> cut.spans("The  park.", cut.tokens("The  park."))
+        [(0, 3), (5, 9)]
+        """
+        text = sentence.lower() if self.casing == "lower" else sentence
+        found, place = [], 0
+        for piece in pieces:
+            start = text.index(piece, place)
+            place = start + len(piece)
+            found.append((start, place))
+        if len(text) == len(sentence):
+            return found
+        origin = [number for number, sign in enumerate(sentence) for _ in sign.lower()]
+        return [(origin[start], origin[end - 1] + 1) for start, end in found]
+
+    def all_spans(
+        self, sentences: Sequence[str], pieces: Sequence[Sequence[str]], *, end: bool
+    ) -> list[list[tuple[int, int]]]:
+        """Give the spans of many sentences; the end of a sentence, where it is scored, stands for nothing."""
+        return [
+            [*self.spans(sentence, row), *([(len(sentence), len(sentence))] if end else [])]
+            for sentence, row in zip(sentences, pieces, strict=True)
+        ]
+
     def _words(self, text: str) -> list[str]:
         """Cut by jieba, which makes every mark a token of its own; to keep marks is to split them here."""
         pieces = [piece for piece in _jieba().cut(text) if not piece.isspace()]
         if self.punctuation == "drop":
             return [piece for piece in pieces if _HAS_LETTER.search(piece)]
         return pieces
+
+
+def indistinguishable(sentences: Sequence[str], tokens: Sequence[Hashable]) -> npt.NDArray[np.bool_]:
+    """Say which sentences another, different one is to the model: the same tokens, so a tie by construction.
+
+    Parameters
+    ----------
+    sentences : sequence of str
+        As given.
+    tokens : sequence of hashable
+        What the model sees of each.
+
+    Returns
+    -------
+    ndarray of bool
+
+    Examples
+    --------
+    >>> indistinguishable(["Dogs", "dogs", "cats"], ["dogs", "dogs", "cats"]).tolist()
+    [True, True, False]
+    """
+    first: dict[Hashable, str] = {}
+    shared = {
+        key
+        for sentence, key in zip(sentences, tokens, strict=True)
+        if first.setdefault(key, sentence) != sentence
+    }
+    return np.fromiter((key in shared for key in tokens), dtype=np.bool_, count=len(tokens))
 
 
 @cache

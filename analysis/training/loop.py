@@ -1,6 +1,7 @@
 """Train a language model: batches of like length, early stopping, checkpoints, an exact way back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,15 @@ from analysis.training.plan import Plan
 Progress = Callable[[int, int, int], None]  # epoch, step, steps of an epoch
 WARM_UP, POOL, EVERY = 100, 50, 500
 LAST, BEST = "last.pt", "best.pt"
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Say what to do when the device's memory is too small, forward or backward."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise BadInput("the device's memory is too small.", remedy="Give a smaller --batch.") from error
 
 
 @dataclass
@@ -105,17 +115,20 @@ class Run:
         self.model.eval()
         return state
 
+    @enough_memory()
     def measure(self, rows: Sequence[Sequence[int]]) -> tuple[float, int]:
-        """Sum of log probabilities of all tokens and ends, and their number."""
+        """Sum of log probabilities of all tokens and ends, in float32 as scorers have it, and how many."""
         self.model.eval()
         total, n_tokens = 0.0, 0
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
         with torch.inference_mode():
             for start in range(0, len(order), self.plan.batch):
-                loss, n = self._loss([rows[place] for place in order[start : start + self.plan.batch]])
+                group = [rows[place] for place in order[start : start + self.plan.batch]]
+                loss, n = self._loss(group, half=False)
                 total, n_tokens = total - float(loss), n_tokens + n
         return total, n_tokens
 
+    @enough_memory()
     def _step(self, group: Sequence[Sequence[int]]) -> None:
         state = self.state
         torch.manual_seed(_seed_of(self.plan.seed, state.epoch, state.step))
@@ -123,7 +136,7 @@ class Run:
         for part in self.optimizer.param_groups:
             part["lr"] = state.rate * min(1.0, (state.n_steps + 1) / WARM_UP)
         self.optimizer.zero_grad(set_to_none=True)
-        loss, n = self._loss(group)
+        loss, n = self._loss(group, half=self.plan.dtype == "bfloat16")
         if not torch.isfinite(loss):
             raise BadInput(
                 f"the loss is not finite in epoch {state.epoch + 1}, step {state.step + 1}.",
@@ -135,21 +148,17 @@ class Run:
         state.loss, state.n_tokens = state.loss + float(loss.detach()), state.n_tokens + n
         state.step, state.n_steps = state.step + 1, state.n_steps + 1
 
-    def _loss(self, group: Sequence[Sequence[int]]) -> tuple[torch.Tensor, int]:
+    def _loss(self, group: Sequence[Sequence[int]], *, half: bool) -> tuple[torch.Tensor, int]:
         """Summed cross entropy of a batch; padding on the right is neither seen nor counted."""
         width = max(map(len, group)) - 1
         given = np.zeros((len(group), width), dtype=np.int64)
         wanted = np.full((len(group), width), -100, dtype=np.int64)
         for place, row in enumerate(group):
             given[place, : len(row) - 1], wanted[place, : len(row) - 1] = row[:-1], row[1:]
-        half = self.plan.dtype == "bfloat16"
-        try:
-            with torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16, enabled=half):
-                logits = self.logits(self.model, torch.as_tensor(given, device=self.device))
-            flat = torch.as_tensor(wanted, device=self.device).flatten()
-            loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), flat, reduction="sum")
-        except torch.OutOfMemoryError as error:
-            raise BadInput("the device's memory is too small.", remedy="Give a smaller --batch.") from error
+        with torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16, enabled=half):
+            logits = self.logits(self.model, torch.as_tensor(given, device=self.device))
+        flat = torch.as_tensor(wanted, device=self.device).flatten()
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), flat, reduction="sum")
         return loss, int((wanted != -100).sum())
 
     def _close_epoch(self) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.lstm import SETTINGS, UNIGRAMS, VOCABULARY, WEIGHTS
+from analysis.scoring.lstm import SETTINGS, VOCABULARY, WEIGHTS
 from analysis.scoring.neural.lstm_model import LSTMModel, Shape
 from analysis.scoring.tokens import Tokenization
+from analysis.scoring.unigrams import UNIGRAMS
 from analysis.training.codec import WordCodec, frequent_words
 from analysis.training.plan import Plan
 
@@ -42,5 +43,5 @@ def save(
     torch.save(state, folder / WEIGHTS)
     (folder / VOCABULARY).write_text("\n".join(codec.words) + "\n", encoding="utf-8")
     np.savetxt(folder / UNIGRAMS, unigrams, fmt="%.17g")
-    settings = {"tokens": plan.tokens, "casing": plan.casing, "punctuation": plan.punctuation}
+    settings = codec.tokenization.recorded()
     (folder / SETTINGS).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")

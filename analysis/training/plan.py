@@ -9,7 +9,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.scoring.tokens import Tokenization
 
 KINDS = ("lstm", "transformer")
-UNITS = ("space", "chars", "bpe")
+UNITS = ("space", "chars", "jieba", "bpe")
 DTYPES = ("float32", "bfloat16")
 SIZES: dict[str, dict[str, dict[str, int]]] = {
     "lstm": {
@@ -62,6 +62,7 @@ class Plan:
         ):
             if name not in known:
                 raise UnknownName(what, name, known)
+        _check_unit(self)
         Tokenization("space" if self.tokens == "bpe" else self.tokens, self.casing, self.punctuation)
         for name in ("layers", "width", "heads", "vocabulary", "epochs", "patience", "batch"):
             if getattr(self, name) < 1:
@@ -122,12 +123,20 @@ def make_plan(kind: str, size: str = "tiny", **given: Any) -> Plan:
     return Plan(kind=kind, **{"lr": RATES[kind], **SIZES[kind][size], **chosen})
 
 
+def _check_unit(plan: Plan) -> None:
+    """Before the cutter is made: whoever cannot use jieba anyway is not told to install it."""
+    if plan.kind == "lstm" and plan.tokens == "bpe":
+        raise BadInput(
+            "an LSTM reads words or characters, not bpe.", remedy="Use --tokens space, chars or jieba."
+        )
+    if plan.kind == "transformer" and plan.tokens == "jieba":
+        raise BadInput(
+            "a transformer does not cut by jieba.", remedy="Use --tokens chars or bpe, or --kind lstm."
+        )
+
+
 def _check_kind(plan: Plan) -> None:
     if plan.kind == "lstm":
-        if plan.tokens == "bpe":
-            raise BadInput(
-                "an LSTM reads words or characters, not bpe.", remedy="Use --tokens space or chars."
-            )
         if plan.heads != 1 or plan.context:
             raise BadInput(
                 "an LSTM has neither heads nor context.", remedy="Leave --heads and --context out."

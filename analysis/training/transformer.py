@@ -12,6 +12,7 @@ import torch
 from analysis.errors import BadInput
 from analysis.scoring.lstm import END, UNKNOWN
 from analysis.scoring.neural.loading import need
+from analysis.scoring.unigrams import UNIGRAMS
 from analysis.training.codec import frequent_words
 from analysis.training.plan import Plan
 
@@ -75,7 +76,7 @@ def logits(model: Any, ids: torch.Tensor) -> torch.Tensor:
 def save(
     folder: Path, model: Any, codec: TokenizerCodec, plan: Plan, unigrams: npt.NDArray[np.float64]
 ) -> None:
-    """Write configuration, weights and tokenizer as the hub has them."""
+    """Write configuration, weights and tokenizer as the hub has them, and the unigrams that SLOR needs."""
     transformers = need("transformers")
     marks = {"bos_token": END, "eos_token": END, "pad_token": END}
     if codec.tokenizer.token_to_id(UNKNOWN) is not None:
@@ -85,6 +86,7 @@ def save(
         transformers.PreTrainedTokenizerFast(
             tokenizer_object=codec.tokenizer, model_max_length=plan.context, **marks
         ).save_pretrained(folder)
+    np.savetxt(folder / UNIGRAMS, unigrams, fmt="%.17g")
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.scoring.neural.loading import DEVICES, need
 from analysis.training.classifier import LONGEST, NAMES, TINY, Tuning, measured
 from analysis.training.cola import Labelled
+from analysis.training.loop import enough_memory
 from analysis.training.transformer import quiet
 
 MARKS = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
@@ -52,6 +53,7 @@ class Tuner:
         every = [*train.sentences, *development.sentences]
         self.n_cut = sum(len(ids) > self.most for ids in self.tokenizer(every)["input_ids"])
 
+    @enough_memory()
     def run(self, seed: int, *, told: Callable[[int], None] | None = None) -> Restart:
         """Fine-tune from a seed: fresh head (and weights, for ``tiny``), order and dropout."""
         tuning, labels = self.tuning, np.array(self.train.labels)
@@ -100,6 +102,7 @@ class Tuner:
         """Take the weights of a restart."""
         self.model.load_state_dict(restart.weights)
 
+    @enough_memory()
     def decide(self, sentences: Sequence[str]) -> list[int]:
         """The label of each sentence: the one with the higher logit."""
         self.model.eval()
@@ -124,10 +127,7 @@ class Tuner:
             list(sentences), padding=True, truncation=True, max_length=self.most, return_tensors="pt"
         )
         inputs = {name: read[name].to(self.device) for name in ("input_ids", "attention_mask")}
-        try:
-            logits: torch.Tensor = self.model(**inputs).logits.float()
-        except torch.OutOfMemoryError as error:
-            raise BadInput("the device's memory is too small.", remedy="Give a smaller --batch.") from error
+        logits: torch.Tensor = self.model(**inputs).logits.float()
         return logits
 
     def _tokenizer(self) -> Any:

@@ -23,7 +23,10 @@ IN_HOUSE = (  # called by commands and pages, not in a notebook
     "analysis.training",
 )
 WEB = {"django", "rest_framework", "celery", "boto3"}
-STATISTICS = re.compile(r"analysis\.(aggregation|agreement|exclusions|magnitudes|scales)")
+STATISTICS = re.compile(
+    r"analysis\.(aggregation|agreement|comparison|effects|exclusions|gold|magnitudes|scales)"
+)
+STRICT = re.compile(r"analysis\.(comparison|effects|gold)")
 
 
 def loaded_after(code):
@@ -105,3 +108,9 @@ def test_every_public_function_explains_its_parameters_and_what_it_gives(functio
 def test_every_statistic_of_judgments_has_an_example_a_source_or_its_formula(function):
     if STATISTICS.match(function.__module__):
         assert sections(function)[1] & {"Examples", "References", "Notes", "See Also"}
+
+
+@pytest.mark.parametrize("function", [*public_functions()])
+def test_every_function_of_comparison_effects_and_gold_has_an_example_a_source_or_who_has_it(function):
+    if STRICT.match(function.__module__):
+        assert sections(function)[1] & {"Examples", "References", "See Also"}

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.releases.api.serializers import AnyObject, RuleChoices
+from analysis.releases.api.serializers import AgreementChoices, AnyObject
 from analysis.releases.api.views import OfStudy
 from analysis.releases.build import Options
 from analysis.releases.reporting import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
@@ -57,13 +57,13 @@ class StudyReportViews(OfStudy):
 
     @extend_schema(
         summary="Make a report",
-        request=RuleChoices,
+        request=AgreementChoices,
         responses={202: StudyReportSerializer, 400: ErrorSerializer, 422: ErrorSerializer},
     )
     def post(self, request: Request, slug: str) -> Response:
         """Queue the job; the same data and choices give the report that stands."""
         study = self.study()
-        data: dict[str, Any] = dict(self.given(RuleChoices))
+        data: dict[str, Any] = dict(self.given(AgreementChoices))
         asked = request_report(study, Options(**data), user=request.user)
         return Response(StudyReportSerializer(asked).data, status=status.HTTP_202_ACCEPTED)
 

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from analysis.releases.api import report_views, study_report_views, views
+from analysis.releases.api import model_run_views, report_views, study_report_views, views
 
 S = "studies/<slug:slug>/"
 
@@ -34,7 +34,9 @@ urlpatterns = [
     path(f"{S}releases/<int:number>/leaderboard/", views.LeaderboardView.as_view(), name="api-leaderboard"),
     path(f"{S}score-sets/", views.ScoreSetViews.as_view(), name="api-score-sets"),
     path(f"{S}scoring-runs/", views.RunViews.as_view(), name="api-runs"),
-    path(f"{S}scoring-runs/<int:pk>/", views.RunView.as_view(), name="api-run"),
+    path(f"{S}scoring-runs/<int:pk>/", model_run_views.RunView.as_view(), name="api-run"),
+    path(f"{S}scoring-runs/<int:pk>/retry/", model_run_views.RunRetryView.as_view(), name="api-run-retry"),
+    path(f"{S}model-runs/", model_run_views.ModelRunViews.as_view(), name="api-model-runs"),
     path(f"{S}comparisons/", views.ComparisonViews.as_view(), name="api-comparisons"),
     path(f"{S}comparisons/<int:pk>/", views.ComparisonView.as_view(), name="api-comparison"),
 ]

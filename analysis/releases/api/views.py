@@ -250,15 +250,6 @@ class LeaderboardView(APIView):
         return Response(leaderboard(release, ascending=order, **choices))
 
 
-class RunView(APIView):
-    """One scoring run."""
-
-    @extend_schema(summary="One scoring run", responses=RunSerializer)
-    def get(self, request: Request, slug: str, pk: int) -> Response:
-        """The run."""
-        return Response(RunSerializer(get_object_or_404(runs_of(get_study(request.user, slug)), pk=pk)).data)
-
-
 @extend_schema_view(get=extend_schema(summary="Comparisons of models with people"))
 class ComparisonViews(mixins.ListModelMixin, OfStudy):
     """Comparisons on the study's releases."""

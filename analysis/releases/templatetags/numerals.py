@@ -46,6 +46,14 @@ def counted(value: int | None) -> str:
 
 
 @register.filter
+def minutes(value: float | None) -> str:
+    """Minutes without false exactness."""
+    if value is None or value == "":
+        return DASH
+    return "0" if value == 0 else "<\u20091" if value < 1 else f"{value:,.0f}"
+
+
+@register.filter
 def entry(mapping: Any, key: Any) -> Any:
     """What stands under a key that a template cannot write."""
     return mapping.get(key) if isinstance(mapping, dict) else None

@@ -25,6 +25,7 @@ from analysis.figures import (
     item_strip,
     paradigm_figure,
     paradigm_frame,
+    statement_figure,
 )
 from analysis.figures.agreement import agreement_figure, agreement_frame
 from analysis.figures.ratings import rating_figure
@@ -65,7 +66,14 @@ def figure(request: HttpRequest, study: Experiment, *, name: str, form: str) -> 
     drawn = chosen.get(name)
     if drawn is None:
         return _registered(request, study, name=name, form=form)
-    return answer(request, lambda: drawn(request, study), name=f"{study.slug}-{name}", form=form)
+
+    def chart() -> Chart:
+        try:
+            return drawn(request, study)
+        except NotEnoughData as error:
+            return statement_figure(FIGURES[name].title, f"Nothing to draw: {error.message}")
+
+    return answer(request, chart, name=f"{study.slug}-{name}", form=form)
 
 
 @study_page

@@ -29,9 +29,10 @@ def reports(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            asked = request_report(
-                study, Options(form.exclude(), data["rule"], data["ties"], data["seed"]), user=request.user
+            options = Options(
+                form.exclude(), data["rule"], data["ties"], data["seed"], round_number=data["round"]
             )
+            asked = request_report(study, options, user=request.user)
         except BadInput as error:
             explained(request, form, error)
         else:

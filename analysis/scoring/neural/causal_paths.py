@@ -5,20 +5,23 @@ batches by length with the model's own head, and ``naive`` runs one sequence aft
 same numbers where they are right; :mod:`analysis.scoring.neural.probe` finds out where they are.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from analysis.scoring.neural.activations import quick_gelu
 from analysis.scoring.neural.heads import TiledHead, head_of
 from analysis.scoring.neural.trees import NODES, PrefixTree, prefix_trees
 
 Floats = npt.NDArray[np.float64]
 Sequences = Sequence[Sequence[int]]
 Done = Callable[[int], None]
-TOKENS = 256  # in one batch
+TOKENS, LOGITS = 1024, 256  # in one batch; where the whole vocabulary is held for each
+WINDOW, LIKE = 64, 0.9  # trees looked at together; those of one batch are at most a tenth padding
 PATHS = ("tree", "plain", "own-head", "naive")
 
 
@@ -84,6 +87,9 @@ class OwnHead(Path):
 
     name = "own-head"
 
+    def __init__(self, model: Any, *, budget: int = LOGITS) -> None:
+        super().__init__(model, budget=budget)
+
     def _batches(self, sequences: Sequences, left: list[int]) -> Any:
         for places in by_length(sequences, left, self.budget):
             group = [sequences[place] for place in places]
@@ -105,6 +111,11 @@ class Headed(Path):
         if head is None:
             raise NotImplementedError("the head is not one linear map")
         self.head: TiledHead = head
+
+    def run(self, sequences: Sequences, *, done: Done | None = None) -> list[Floats]:
+        """Run with a quicker GELU where the model's own is slow."""
+        with quick_gelu(self.model):
+            return super().run(sequences, done=done)
 
     def _hidden(self, **inputs: torch.Tensor) -> torch.Tensor:
         hidden: torch.Tensor = self.model.base_model(use_cache=False, **inputs).last_hidden_state
@@ -132,46 +143,53 @@ class Tree(Headed):
 
     name = "tree"
 
-    def __init__(self, model: Any, *, budget: int = NODES) -> None:
-        super().__init__(model, budget=budget)
-
     def _batches(self, sequences: Sequences, left: list[int]) -> Any:
-        waiting: list[tuple[PrefixTree, torch.Tensor]] = []
-        for tree in prefix_trees([sequences[place] for place in left], nodes=self.budget):
-            waiting.append((tree, self._tree_hidden(tree)))
-            if sum(len(one.token) for one, _ in waiting) >= 2 * self.budget:
-                yield self._read(waiting, left)
-                waiting = []
-        if waiting:
-            yield self._read(waiting, left)
+        nodes = min(NODES, self.budget)
+        for trees in alike(prefix_trees([sequences[place] for place in left], nodes=nodes), self.budget):
+            yield self._read(trees, self._trees_hidden(trees), left)
 
-    def _tree_hidden(self, tree: PrefixTree) -> torch.Tensor:
-        n, dtype = len(tree.token), self.head.weight.dtype
-        mask = torch.zeros((n, n), dtype=dtype, device=self.device)
-        mask.masked_fill_(~self._tensor(tree.sees()), torch.finfo(dtype).min)
+    def _trees_hidden(self, trees: Sequence[PrefixTree]) -> torch.Tensor:
+        """Hidden states of all real nodes, tree after tree; a row of the batch is a tree."""
+        sizes = [len(tree.token) for tree in trees]
+        n, dtype = max(sizes), self.head.weight.dtype
+        token, depth = np.zeros((2, len(trees), n), dtype=np.int64)
+        sees = np.zeros((len(trees), 1, n, n), dtype=np.bool_)
+        sees[:, :, range(n), range(n)] = True  # a row of padding has to see something
+        for row, (tree, size) in enumerate(zip(trees, sizes, strict=True)):
+            token[row, :size], depth[row, :size] = tree.token, tree.depth
+            sees[row, 0, :size, :size] = tree.sees()
+        mask = torch.zeros(sees.shape, dtype=dtype, device=self.device)
+        mask.masked_fill_(~self._tensor(sees), torch.finfo(dtype).min)
         hidden = self._hidden(
-            input_ids=self._tensor(tree.token)[None],
-            position_ids=self._tensor(tree.depth)[None],
-            attention_mask=mask[None, None],
+            input_ids=self._tensor(token), position_ids=self._tensor(depth), attention_mask=mask
         )
-        return hidden[0]
+        return torch.cat([hidden[row, :size] for row, size in enumerate(sizes)])
 
-    def _read(self, trees: list[tuple[PrefixTree, torch.Tensor]], left: list[int]) -> Any:
-        """Two packs go through the head together: their rows make a product of the fast size."""
-        hidden = torch.cat([rows for _, rows in trees])
-        starts = np.cumsum([0, *(len(tree.token) for tree, _ in trees)])
-        source = self._tensor(
-            np.concatenate([tree.edge_from + starts[k] for k, (tree, _) in enumerate(trees)])
-        )
-        wanted = self._tensor(np.concatenate([tree.edge_token for tree, _ in trees]))
+    def _read(self, trees: Sequence[PrefixTree], hidden: torch.Tensor, left: list[int]) -> Any:
+        starts = np.cumsum([0, *(len(tree.token) for tree in trees)])
+        source = self._tensor(np.concatenate([tree.edge_from + starts[k] for k, tree in enumerate(trees)]))
+        wanted = self._tensor(np.concatenate([tree.edge_token for tree in trees]))
         logprob = self.head.logits(hidden[source], wanted) - self.head.log_normalizer(hidden)[source]
         values, places, rows, edges = logprob.double().cpu().numpy(), [], [], 0
-        for tree, _ in trees:
+        for tree in trees:
             for place, path in tree.paths.items():
                 places.append(left[place])
                 rows.append(values[edges + np.array(path, dtype=np.int64)])
             edges += len(tree.edge_token)
         return places, rows
+
+
+def alike(trees: Iterator[PrefixTree], budget: int) -> Iterator[list[PrefixTree]]:
+    """Groups of trees of like size with at most ``budget`` nodes, padding counted; the largest first."""
+    while window := list(islice(trees, WINDOW)):
+        group: list[PrefixTree] = []
+        for tree in sorted(window, key=lambda tree: -len(tree.token)):
+            widest = len(group[0].token) if group else 0
+            if group and ((len(group) + 1) * widest > budget or len(tree.token) < LIKE * widest):
+                yield group
+                group = []
+            group.append(tree)
+        yield group
 
 
 def by_length(sequences: Sequences, left: Sequence[int], budget: int) -> list[list[int]]:

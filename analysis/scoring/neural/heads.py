@@ -29,7 +29,7 @@ class TiledHead:
 
     def log_normalizer(self, hidden: torch.Tensor) -> torch.Tensor:
         """log Σ exp(logit) of each row; float32."""
-        return torch.cat([self._rows(part) for part in torch.split(hidden, ROWS)])
+        return torch.cat([self._rows(part) for part in torch.chunk(hidden, -(-len(hidden) // ROWS))])
 
     def logits(self, hidden: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
         """The logit of one token per row; float32."""

@@ -12,17 +12,25 @@ from analysis.scoring.base import ScorerAddress, read_flag
 INSTALL = "Run make install-models, or pip install torch transformers."
 DTYPES = ("float32", "bfloat16", "float16")
 DEVICES = ("auto", "cpu", "cuda")
+VOCABULARIES = ("model", "tokenizer")
+LONGEST = 4_096
+"""Most tokens of a sentence; what is longer is a text, and the memory of attention grows with its square."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A model ready to score; ``revision`` names its very weights."""
+    """A model ready to score; ``revision`` names its very weights.
+
+    ``vocabulary`` says over what its probabilities sum to one; ``warnings`` what is odd in it.
+    """
 
     model: Any
     tokenizer: Any
     revision: str
     tokenizer_sha: str
     dtype: str
+    vocabulary: str
+    warnings: list[str]
 
 
 def need(module: str) -> Any:
@@ -54,7 +62,8 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
     Parameters
     ----------
     address : ScorerAddress
-        Target is a folder or ``name@revision`` of the hub; options ``dtype``, ``device`` and ``trust``.
+        Target is a folder or ``name@revision`` of the hub; options ``dtype``, ``device``, ``trust`` and
+        ``vocabulary`` (``model``, or ``tokenizer``: rows of the model that no token has are taken away).
     auto : str
         The class of transformers that loads it, such as ``AutoModelForCausalLM``.
 
@@ -72,6 +81,7 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
     transformers.utils.logging.disable_progress_bar()
     dtype = _one_of(address, "dtype", DTYPES)
     device = _one_of(address, "device", DEVICES)
+    vocabulary = _one_of(address, "vocabulary", VOCABULARIES)
     if device == "cuda" and not torch.cuda.is_available():
         raise BadInput("no accelerator is found.", remedy="Use device=cpu.")
     if device == "auto":
@@ -82,20 +92,136 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
     )
     given: dict[str, Any] = {"trust_remote_code": trust, "revision": revision or None}
     try:
-        config = transformers.AutoConfig.from_pretrained(name, **given)
-        exact = _revision(name, config)
+        transformers.AutoConfig.from_pretrained(name, **given)
+        exact = _revision(name, revision, transformers)
         if exact.startswith("commit:"):
             given["revision"] = exact.removeprefix("commit:")
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, **given)
         loader = getattr(transformers, auto)
         model = loader.from_pretrained(name, dtype=getattr(torch, dtype), **given)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # files that others wrote make the libraries raise anything
         raise BadInput(
             f"the model {name!r} cannot be opened: {_first_line(error)}",
             remedy="Give a folder with config, weights and tokenizer, or a name of the hub; a download "
             "cut off goes on when the command is run again. Models with code of their own need trust=yes.",
         ) from error
-    return Opened(model.to(device).eval(), tokenizer, exact, tokenizer_digest(tokenizer), dtype)
+    warnings = _fitting(model, tokenizer, vocabulary=vocabulary)
+    if dtype != "float32":
+        warnings.append(f"{dtype}: a score may change by some hundredths with the sentences beside it")
+    return Opened(
+        model.to(device).eval(),
+        tokenizer,
+        exact,
+        tokenizer_digest(tokenizer),
+        dtype,
+        vocabulary,
+        warnings,
+    )
+
+
+def open_tokenizer(name: str) -> Any:
+    """Load a tokenizer alone.
+
+    Parameters
+    ----------
+    name : str
+        A folder, or ``name@revision`` of the hub.
+
+    Returns
+    -------
+    transformers tokenizer
+
+    Raises
+    ------
+    BadInput
+        If packages are missing or there is no such tokenizer.
+    """
+    transformers = need("transformers")
+    place, _, revision = name.partition("@") if not Path(name).exists() else (name, "", "")
+    try:
+        return transformers.AutoTokenizer.from_pretrained(place, revision=revision or None)
+    except Exception as error:  # files that others wrote make the libraries raise anything
+        message = f"the tokenizer {name!r} cannot be opened: {_first_line(error)}"
+        raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
+
+
+def begin_mark(tokenizer: Any, wanted: str) -> tuple[int | None, str]:
+    """The mark that stands before a sentence.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+    wanted : {"auto", "bos", "eos", "none"}
+        ``auto``: the beginning mark, else the end mark, else none.
+
+    Returns
+    -------
+    tuple
+        Its number, or None, and its name with the number.
+
+    Raises
+    ------
+    BadInput
+        If a mark is asked for by name that the tokenizer has not.
+    """
+    marks: dict[str, Any] = {"bos": tokenizer.bos_token_id, "eos": tokenizer.eos_token_id}
+    if wanted in marks and marks[wanted] is None:
+        raise BadInput(f"the model has no {wanted} token.", remedy="Use bos=auto or bos=none.")
+    for name in ("bos", "eos") if wanted == "auto" else (wanted,):
+        if marks.get(name) is not None:
+            return int(marks[name]), f"{name}:{marks[name]}"
+    return None, "none"
+
+
+def n_types(tokenizer: Any) -> int:
+    """Size of a tokenizer's vocabulary: its highest number and one.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+
+    Returns
+    -------
+    int
+    """
+    return 1 + max(tokenizer.get_vocab().values(), default=-1)
+
+
+def n_rows(model: Any) -> int:
+    """How many tokens a model knows: the rows of its input embeddings.
+
+    Parameters
+    ----------
+    model : transformers model
+
+    Returns
+    -------
+    int
+    """
+    return int(model.get_input_embeddings().weight.shape[0])
+
+
+def longest(config: Any) -> int:
+    """Most tokens that a model takes at once, with its marks; never more than a sentence may have.
+
+    Parameters
+    ----------
+    config : transformers configuration
+
+    Returns
+    -------
+    int
+        RoBERTa and its kin count positions from their padding on.
+    """
+    most = int(getattr(config, "max_position_embeddings", 0) or 0)
+    if most and getattr(config, "model_type", "") in _COUNT_FROM_PADDING:
+        most -= (getattr(config, "pad_token_id", 0) or 0) + 1
+    return min(most, LONGEST) if most > 0 else LONGEST
+
+
+_COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "roberta-prelayernorm")
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
@@ -115,11 +241,35 @@ def tokenizer_digest(tokenizer: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _revision(name: str, config: Any) -> str:
+def _fitting(model: Any, tokenizer: Any, *, vocabulary: str) -> list[str]:
+    """Say what does not quite fit between model and tokenizer, or mend it where asked for."""
+    known, rows = n_types(tokenizer), n_rows(model)
+    warnings: list[str] = []
+    if model.get_output_embeddings() is None:
+        return warnings
+    if known > rows:
+        warnings.append(f"the tokenizer has {known} tokens, the model {rows} rows: is it another model's?")
+    if rows > known and vocabulary == "tokenizer":
+        model.resize_token_embeddings(known)
+    elif rows > known:
+        warnings.append(
+            f"the model has {rows} rows, the tokenizer {known} tokens: the rows left over share in every "
+            "probability; vocabulary=tokenizer takes them away"
+        )
+    for mark in ("bos", "eos"):
+        said, used = (getattr(one, f"{mark}_token_id", None) for one in (model.config, tokenizer))
+        said = {said} if isinstance(said, int) else set(said or ())
+        if used is not None and said and used not in said:
+            warnings.append(f"{mark}: the tokenizer has {used}, the model's settings {sorted(said)}")
+    return warnings
+
+
+def _revision(name: str, revision: str, transformers: Any) -> str:
     """The commit of a model of the hub; the digest of a folder's files."""
     folder = Path(name)
     if not folder.is_dir():
-        commit = getattr(config, "_commit_hash", None)
+        config = transformers.utils.cached_file(name, "config.json", revision=revision or None)
+        commit = transformers.utils.hub.extract_commit_hash(config, None)  # of the folder it lies in
         if not commit:
             raise BadInput(f"the revision of {name!r} is not known.", remedy="Write name@commit.")
         return f"commit:{commit}"

@@ -71,6 +71,32 @@ def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str =
     return Chosen(naive, "; ".join(["naive: the only way left", *reasons]))
 
 
+class Choice:
+    """Which way to take through one model, tried anew only where what was tried says too little."""
+
+    def __init__(self, model: Any, *, wanted: str = "auto") -> None:
+        self.model, self.wanted = model, wanted
+        self.chosen: Chosen | None = None
+        self.tried = (0, 0)
+
+    def path_for(self, sequences: Sequence[Sequence[int]]) -> Chosen:
+        """Give the way for these; longer ones than any before, or the first several, are tried again.
+
+        Parameters
+        ----------
+        sequences : sequence of sequences of int
+
+        Returns
+        -------
+        Chosen
+        """
+        shown = (max(map(len, sequences), default=0), min(len(sequences), SENTENCES))
+        if self.chosen is None or shown[0] > self.tried[0] or shown[1] > self.tried[1]:
+            self.chosen = choose_path(self.model, sequences, wanted=self.wanted)
+            self.tried = (max(shown[0], self.tried[0]), max(shown[1], self.tried[1]))
+        return self.chosen
+
+
 def tolerance_of(model: Any) -> float:
     """How far two ways may differ in a model's kind of number, in nats."""
     return TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-3)
@@ -82,5 +108,5 @@ def _probe(sequences: Sequence[Sequence[int]]) -> list[Sequence[int]]:
     if len(order) <= SENTENCES:
         return list(order)
     alike = sorted(order, key=list)
-    middle = len(alike) // 2
+    middle = min(len(alike) // 2, len(alike) - SENTENCES + 2)
     return [order[-1], order[0], *alike[middle : middle + SENTENCES - 2]]

@@ -7,8 +7,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import UnknownName
-from analysis.scoring.base import FLAG_EMPTY, FLAG_NORMALISED, FLAG_SAME, FLAG_TOO_LONG, FLAG_UNKNOWN
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.base import (
+    FLAG_EMPTY,
+    FLAG_MARKED,
+    FLAG_NORMALISED,
+    FLAG_SAME,
+    FLAG_TOO_LONG,
+    FLAG_UNKNOWN,
+)
+from analysis.scoring.tokens import indistinguishable
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Encoded:
     spans: list[list[tuple[int, int]]] | None
     words: list[list[int]]
     flags: npt.NDArray[np.uint8]
-    n_unk: npt.NDArray[np.int16]
+    n_unk: npt.NDArray[np.int32]
 
     @property
     def n_tokens(self) -> npt.NDArray[np.int32]:
@@ -29,7 +37,13 @@ class Encoded:
 
 
 def encode(
-    tokenizer: Any, sentences: Sequence[str], *, lower: bool = False, space: bool = False, most: int = 0
+    tokenizer: Any,
+    sentences: Sequence[str],
+    *,
+    lower: bool = False,
+    space: bool = False,
+    most: int = 0,
+    n_rows: int = 0,
 ) -> Encoded:
     """Cut sentences into a model's tokens, without marks that the tokenizer would add by itself.
 
@@ -43,11 +57,18 @@ def encode(
         Put a space before each sentence, as some harnesses do.
     most : int
         Longest sequence the model takes, in tokens; longer ones are flagged. 0 for no limit.
+    n_rows : int
+        How many tokens the model knows. 0 to leave it unchecked.
 
     Returns
     -------
     Encoded
         Spans count characters of the sentence as it was given; a space put before it has an empty span.
+
+    Raises
+    ------
+    BadInput
+        If the tokenizer gives a token that the model does not know: it is another model's.
 
     Notes
     -----
@@ -62,15 +83,29 @@ def encode(
         else {"input_ids": []}
     )
     ids = [list(one) for one in read["input_ids"]]
+    highest = max((max(one) for one in ids if one), default=-1)
+    if n_rows and highest >= n_rows:
+        raise BadInput(
+            f"the tokenizer gives token {highest}, the model knows {n_rows}.",
+            remedy="Give the tokenizer that the model was trained with.",
+        )
     unknown = tokenizer.unk_token_id
-    n_unk = np.array([one.count(unknown) if unknown is not None else 0 for one in ids], dtype=np.int16)
+    n_unk = np.array([one.count(unknown) if unknown is not None else 0 for one in ids], dtype=np.int32)
     flags = np.zeros(len(ids), dtype=np.uint8)
     flags |= np.array([FLAG_EMPTY * (not one) for one in ids], dtype=np.uint8)
     flags |= (FLAG_UNKNOWN * (n_unk > 0)).astype(np.uint8)
     if most:
         flags |= np.array([FLAG_TOO_LONG * (len(one) > most) for one in ids], dtype=np.uint8)
     flags |= _changed(tokenizer, texts)
-    flags |= _same(sentences, ids)
+    marks = set(tokenizer.all_special_ids) - {unknown}
+    flags |= np.array(
+        [
+            FLAG_MARKED * (bool(one) and (sentence != sentence.strip() or not marks.isdisjoint(one)))
+            for sentence, one in zip(sentences, ids, strict=True)
+        ],
+        dtype=np.uint8,
+    )
+    flags |= (FLAG_SAME * indistinguishable(sentences, [tuple(one) for one in ids])).astype(np.uint8)
     spans = None
     if fast and texts:
         shift = int(space)
@@ -110,10 +145,3 @@ def _changed(tokenizer: Any, texts: Sequence[str]) -> npt.NDArray[np.uint8]:
         [FLAG_NORMALISED * (one != text.strip()) for one, text in zip(plain, texts, strict=True)],
         dtype=np.uint8,
     )
-
-
-def _same(sentences: Sequence[str], ids: Sequence[Sequence[int]]) -> npt.NDArray[np.uint8]:
-    seen: dict[tuple[int, ...], set[str]] = {}
-    for sentence, tokens in zip(sentences, ids, strict=True):
-        seen.setdefault(tuple(tokens), set()).add(sentence)
-    return np.array([FLAG_SAME * (len(seen[tuple(tokens)]) > 1) for tokens in ids], dtype=np.uint8)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-NODES = 256
+NODES = 128  # what a token costs for attention grows with them, what trees share hardly does
 
 
 @dataclass(frozen=True)

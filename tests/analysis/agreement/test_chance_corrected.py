@@ -15,6 +15,7 @@ from analysis.agreement.chance_corrected import (
     label_blind,
     percent_agreement,
 )
+from analysis.agreement.tally import tally
 from analysis.errors import BadInput, UnknownName
 
 
@@ -110,10 +111,29 @@ def test_the_ratio_level_refuses_negative_numbers_and_takes_zeros():
 
 def test_many_different_values_are_paired_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
-    coders = rng.integers(1, 40, size=(5, 30)).astype(float)
+    coders = rng.integers(1, 40, size=(5, 30)) + 0.5
     whole = krippendorff_alpha(answers_from_matrix(coders), level="ratio").value
     monkeypatch.setattr("analysis.agreement.distances._BLOCK", 50)
     assert krippendorff_alpha(answers_from_matrix(coders), level="ratio").value == pytest.approx(whole)
+
+
+@settings(max_examples=60, deadline=None)
+@given(matrices, st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
+def test_points_that_are_counted_first_give_the_alpha_of_the_same_points_halved(coders, level):
+    answers = answers_from_matrix(coders)
+    halved = answers.assign(value=answers["value"] / 2)
+    assert tally(halved[halved["value"] % 1 > 0]) is None
+    whole, half = (krippendorff_alpha(rows, level=level) for rows in (answers, halved))
+    assert whole.status == half.status
+    assert whole.value == pytest.approx(half.value, abs=1e-12)
+
+
+def test_units_may_be_named_by_distant_or_negative_numbers_and_answers_be_missing():
+    rows = pd.DataFrame({"unit": [-5, -5, 7, 7, 9], "value": [1, 2, 2, 2, np.nan]})
+    far = rows.assign(unit=rows["unit"] * 10**12)
+    named = rows.assign(unit=rows["unit"].astype(str))
+    found = {krippendorff_alpha(one, level="interval").value for one in (rows, far, named)}
+    assert found == {krippendorff.alpha(value_counts=[[1, 1], [0, 2]], level_of_measurement="interval")}
 
 
 def test_label_blind_coding_turns_whole_pairs_and_keeps_percent_agreement():

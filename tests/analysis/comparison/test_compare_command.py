@@ -85,6 +85,33 @@ def test_compare_shows_a_table_with_chance_and_the_constant(manage):
         assert word in text
 
 
+def test_the_table_names_every_convention_and_counts_equal_scores(manage, folder):
+    (folder / "judgments.csv").write_text(
+        "participant,sentence_id,value,task\n"
+        + "".join(
+            f"P{n},{s},{4 + (s[0] == 'g') + n % 3},likert\n"
+            for n in range(8)
+            for s in ("g1", "b1", "g2", "b2")
+        )
+    )
+    (folder / "scores.csv").write_text("sentence_id,m\ng1,5\nb1,5\ng2,4\nb2,-5\ng3,3\nb3,2\n")
+    said = " ".join(manage(*files(), "--judgments", "judgments.csv").stdout.split())
+    for words in (
+        "z over all scored sentences, each once, ddof 0", "Signs: strict", "equal scores fail",
+        "|Δh - Δlm| < δ", "Constant: median Δh", "r: Pearson, rho: Spearman", "1000 permutations",
+        "10000 draws of clusters by", "Seed 0", "split halves within list", "(people - constant)",
+        "Pairs with equal scores: m 1.",
+    ):  # fmt: skip
+        assert words in said, words
+
+
+def test_accuracy_by_paradigm_is_a_table_of_its_own(manage):
+    done = manage(*files(), "--by-paradigm").stdout
+    rows = [line.split() for line in done.partition("BLiMP criterion by paradigm")[2].splitlines()]
+    assert ["x", "2", "1.000", "0.500"] in rows and "criterion by paradigm" not in manage(*files()).stdout
+    assert "No human scores: the BLiMP criterion alone." in manage(*files(human=None)).stdout
+
+
 def test_deltas_signs_and_scales_are_options(manage):
     words = [*files(), "--json", "--delta", "2", "--signs", "published", "--already-standardized"]
     document = json.loads(manage(*words).stdout)

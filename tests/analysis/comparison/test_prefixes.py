@@ -13,7 +13,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.ngrams import train_model, write_arpa
 from analysis.ngrams.query import token_logprobs
 from analysis.scoring import scorer
-from analysis.scoring.regions import word_logprobs
+from analysis.scoring.regions import score_words
 
 CATS = {
     "good_id": "g",
@@ -70,13 +70,13 @@ def test_words_after_prefixes_are_scored_without_what_follows(tmp_path):
     model = train_model(text, order=2)
     write_arpa(model, tmp_path / "two.arpa")
     opened = scorer(f"arpa:{tmp_path / 'two.arpa'}?casing=lower&punctuation=split")
-    found = word_logprobs(opened, ["The cat", "The cats", ""], ["eats", "eats", "eats"])
+    found = score_words(opened, ["The cat", "The cats", ""], ["eats", "eats", "eats"]).logprob
     whole = token_logprobs(model, [["the", "cat", "eats"], ["the", "cats", "eats"]], eos=False)
     assert found[:2] == pytest.approx(whole.logprob[[2, 5]], abs=1e-5)
     assert found[0] > found[1] and np.isnan(found[2])
     (tmp_path / "s.csv").write_text("sentence_id,score\ng,1\n")
     with pytest.raises(BadInput, match="does not give the probability of a word"):
-        word_logprobs(scorer(f"csv:{tmp_path / 's.csv'}"), ["a"], ["b"])
+        score_words(scorer(f"csv:{tmp_path / 's.csv'}"), ["a"], ["b"])
 
 
 def test_methods_stand_side_by_side_on_the_pairs_both_scored():

@@ -13,10 +13,12 @@ from analysis.comparison import compare_report
 from analysis.comparison.deltas import pair_table
 from analysis.errors import BadInput, MissingColumns, NotEnoughData, UnknownName
 from analysis.figures import (
+    Evidence,
     adc_curve_figure,
     curve_frame,
     delta_figure,
     delta_frame,
+    draw,
     export_figure,
     figure_data,
     item_strip,
@@ -26,6 +28,8 @@ from analysis.figures import (
     vega_bundle,
 )
 from analysis.figures.deltas import MAX_POINTS
+from analysis.figures.theme import LIGHTER, MODELS, PASSED
+from tests.analysis.figures import made
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +86,18 @@ def test_a_figure_is_as_wide_as_its_page_and_follows_the_paper(figures, name):
     light, dark = specification(figures[name]), specification(figures[name], "dark")
     assert light["width"] == "container"
     assert light["config"]["range"] != dark["config"]["range"]
-    assert {key: light[key] for key in light if key != "config"} == {
-        key: dark[key] for key in dark if key != "config"
-    }
-    json.dumps(light, allow_nan=False)
+    assert light["datasets"] == dark["datasets"]
+    text = json.dumps({**light, "config": {}, "datasets": {}}, allow_nan=False)
+    for one, lighter in zip(MODELS["light"], MODELS["dark"], strict=True):
+        text = text.replace(f'"{one}"', f'"{lighter}!"')
+    assert json.loads(text.replace('!"', '"')) == {**dark, "config": {}, "datasets": {}}
+
+
+def test_marks_are_lighter_on_dark_paper_but_for_tiles_under_white_letters(figures):
+    light, dark = (json.dumps(specification(figures["items"], mode)["layer"]) for mode in ("light", "dark"))
+    assert PASSED in light and PASSED not in dark and LIGHTER[PASSED] in dark
+    tiles = draw("five-analyses", Evidence(judgments=made.ratings()))
+    assert specification(tiles, "dark")["layer"] == specification(tiles)["layer"]
 
 
 def test_points_are_told_apart_by_outcome(study):

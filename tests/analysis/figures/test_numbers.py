@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.agreement.reliability_report import reliability_report
 from analysis.agreement.report import agreement_report, item_table
 from analysis.agreement.split_half import split_half
 from analysis.agreement.split_half_by_size import split_half_by_size
@@ -192,6 +193,26 @@ def test_reliability_with_everybody_is_the_split_half():
     assert last["spearman_brown"] == pytest.approx(whole.spearman_brown, abs=0.004)
     assert last["ceiling"] == pytest.approx(last["spearman_brown"] ** 0.5)
     assert (table["spearman_brown"].diff().dropna() > -0.01).all()
+
+
+def yes_no_answers():
+    """The choices as answers about one sentence each: every other sentence is expected to be unacceptable."""
+    rows = made.choices()
+    turned = rows["item"].astype(str).map({item: n % 2 for n, item in enumerate(sorted(set(rows["item"])))})
+    return rows.assign(
+        task="yes_no",
+        sentence_id=rows["item"],
+        value=rows["value"].where(turned == 0, 1 - rows["value"]),
+        expected=np.where(turned == 0, "acceptable", "unacceptable"),
+    )
+
+
+@pytest.mark.parametrize("rows", [made.choices, yes_no_answers, made.ratings])
+def test_reliability_in_the_figure_is_that_of_the_table(rows):
+    told = reliability_report(rows(), splits=400, groups=0)["split_half"][0]
+    drawn = draw("reliability", Evidence(judgments=rows())).data.iloc[-1]
+    assert drawn["n"] == told["n_participants"]
+    assert drawn["spearman_brown"] == pytest.approx(told["spearman_brown"], abs=0.02)
 
 
 def test_reliability_refuses_what_cannot_be_halved():

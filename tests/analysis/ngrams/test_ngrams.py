@@ -1,5 +1,6 @@
 """N-gram models: probabilities that sum to one, hand-made numbers, ARPA files there and back, speed."""
 
+import csv
 import gzip
 import random
 
@@ -12,6 +13,7 @@ from analysis.errors import BadInput, NotEnoughData
 from analysis.ngrams import read_arpa, token_logprobs, train_model, write_arpa
 from analysis.ngrams.counts import BEGIN, END, count_ngrams
 from analysis.ngrams.smoothing import discounts
+from analysis.scoring.tokens import Tokenization
 
 HAND_MADE = """\\data\\
 ngram 1=5
@@ -200,3 +202,53 @@ def test_a_word_may_hold_a_white_space_that_is_none_in_arpa(tmp_path):
     path = tmp_path / "hand.arpa"
     path.write_text(HAND_MADE.replace("cat", "c\u00a0t"))
     assert token_logprobs(read_arpa(path), [["the", "c\u00a0t"]]).unknown.tolist() == [False] * 3
+
+
+@settings(max_examples=40, deadline=None)
+@given(corpora, st.integers(2, 4), st.integers(1, 5), st.integers(20, 200), st.randoms(use_true_random=False))
+def test_blocks_line_ends_and_order_of_lines_change_nothing(
+    tmp_path_factory, sentences, order, most, size, shuffled
+):
+    path = tmp_path_factory.mktemp("arpa") / "model.arpa"
+    write_arpa(train_model(sentences, order=order), path)
+    whole = read_arpa(path)
+    sections = path.read_text().split("\n\n")
+    for place, section in enumerate(sections):
+        head, *lines = section.split("\n")
+        if head.endswith("-grams:") and not head.startswith("\\1"):
+            shuffled.shuffle(lines)
+            sections[place] = "\n".join([head, *lines])
+    path.write_bytes("\n\n".join(sections).replace("\n", "\r\n").encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analysis.ngrams.arpa.BLOCK", most)
+        patch.setattr("analysis.ngrams.lines.BLOCK", size)
+        again = read_arpa(path)
+    for one, other in zip(whole.orders, again.orders, strict=True):
+        assert one.keys.tolist() == other.keys.tolist()
+        assert one.log10.tolist() == other.log10.tolist()
+        assert one.backoff.tolist() == other.backoff.tolist()
+
+
+def test_more_ngrams_than_memory_holds_are_refused(tmp_path):
+    path = tmp_path / "hand.arpa"
+    path.write_text(HAND_MADE.replace("ngram 2=3", f"ngram 2={10**17}"))
+    with pytest.raises(BadInput, match="more than memory holds"):
+        read_arpa(path)
+
+
+@pytest.mark.parametrize("unit", ["chars", "jieba"])
+def test_chinese_pairs_are_cut_into_characters_and_words(shared_data, unit):
+    """CLiMP: nothing of a sentence is lost, and a model knows every token of the text it was trained on."""
+    if unit == "jieba":
+        pytest.importorskip("jieba", reason="jieba is not installed: pip install jieba")
+    texts = []
+    for path in sorted(shared_data("climp").glob("*_1000.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            texts += [row[-2] for row in csv.reader(file) if len(row) == 5 and row[-1] in ("0", "1")]
+    assert len(texts) > 20_000
+    cut, some = Tokenization(unit=unit), texts[::10]
+    rows = [cut.tokens(text) for text in some]
+    assert all("".join(row) == "".join(text.split()) for row, text in zip(rows, some, strict=True))
+    assert all(cut.spans(text, row)[-1][1] <= len(text) for row, text in zip(rows, some, strict=True))
+    found = token_logprobs(train_model(rows, order=3), rows)
+    assert np.isfinite(found.logprob).all() and not found.unknown.any()

@@ -56,6 +56,17 @@ def test_the_flow_counts_who_opened_and_finished_and_what_a_plan_removes(client,
     assert "after not_native" in answer.content.decode()
 
 
+@pytest.mark.parametrize("name", ["items", "agreement", "ratings"])
+def test_a_study_whose_people_see_one_sentence_of_each_item_has_no_broken_figure(client, name):
+    study = cast.study("single", task="likert", n_lists=1)
+    cast.sit(study)
+    client.force_login(cast.ada())
+    for form in ("svg", "csv"):
+        assert client.get(address(study, name, form)).status_code == 200
+    page = client.get(reverse("study-figures", args=["single"])).content.decode()
+    assert address(study, name, "svg") in page
+
+
 def test_a_figure_that_does_not_apply_says_so_in_the_file(client, study):
     answer = client.get(address(study, "learning-curves", "csv"))
     assert answer.status_code == 200

@@ -76,3 +76,20 @@ def test_prefix_methods_need_pairs_and_score_the_critical_word(tmp_path):
     (tmp_path / "pairs.jsonl").write_text(json.dumps({**pair, "two_prefix_word": None}) + "\n")
     with pytest.raises(CommandError, match="no pair is made for the two_prefix method"):
         call_command(*words, "--pairs", str(tmp_path / "pairs.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("cut", "hint"),
+    [("", "; casing=lower and punctuation=split may"), ("?casing=lower", "; punctuation=split may"),
+     ("?casing=lower&punctuation=split", "")],
+)  # fmt: skip
+def test_unknown_words_bring_only_hints_that_are_not_followed_yet(tmp_path, cut, hint):
+    write_arpa(train_model([["a", "b"]] * 3, order=1), tmp_path / "one.arpa")
+    (tmp_path / "sentences.csv").write_text("sentence_id,sentence\ng,Nothing known here.\n")
+    said = StringIO()
+    call_command(
+        "score", f"arpa:{tmp_path / 'one.arpa'}{cut}", "--sentences", str(tmp_path / "sentences.csv"),
+        "--to", str(tmp_path / "out.csv"), stdout=StringIO(), stderr=said,
+    )  # fmt: skip
+    last = said.getvalue().strip().splitlines()[-1]
+    assert last.endswith("unknown to the model" + (f"{hint} fit its text better" if hint else ""))

@@ -112,6 +112,19 @@ def test_the_page_is_one_file_that_asks_nobody_and_names_nobody(tmp_path):
     assert len(ids) == len(set(ids))
 
 
+def test_marks_that_signs_stand_on_have_the_same_colours_on_dark_paper():
+    study = judged_study("judged", task="likert")
+    html = make_report(study, Options(), has_pdf=False).files["report.html"].decode()
+    figures = dict.fromkeys(re.findall(r"<figure( class=\"keeps\")?><div[^>]*aria-label=\"([^\"]+)", html))
+    keeping = {shows.partition(".")[0] for keeps, shows in figures if keeps}
+    assert keeping == {"Five analyses of each contrast"} and len(figures) > len(keeping)
+    dark = html.partition("(prefers-color-scheme: dark)")[2].partition("@media print")[0]
+    rules = re.findall(r"^ *(\S*?) *svg \[fill=\"(#\w+)\"\]", dark, re.MULTILINE)
+    everywhere = {colour for scope, colour in rules if not scope}
+    elsewhere = {colour for scope, colour in rules if scope == "figure:not(.keeps)"}
+    assert everywhere and elsewhere and not everywhere & elsewhere
+
+
 def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
     study = judged_study(people=7)
     add_sitting(study, "careless", catch=False)

@@ -1,6 +1,10 @@
 """Scorers by address, their options, the measures, and what is said of a wrong address."""
 
 import gzip
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +12,8 @@ import pytest
 
 from analysis.errors import BadInput, MissingColumns, NotEnoughData, UnknownName
 from analysis.ngrams import train_model, write_arpa
-from analysis.scoring import score_sentences, scorer
+from analysis.scoring import BUILT_IN, score_sentences, scorer
+from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, GROUP
 from analysis.scoring.measures import measure
 from analysis.scoring.tokens import Tokenization
 
@@ -153,6 +158,70 @@ def test_a_wrong_address_is_refused_with_a_hint(address, error, told):
         scorer(address)
 
 
+MADE_ELSEWHERE = '''
+from analysis.scoring.base import Scores, Spec
+import numpy as np
+
+class Shortest:
+    """Prefers the shorter sentence."""
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, address):
+        self.spec = Spec(uri=address.uri, revision="1", method="length", options=address.options)
+
+    def score(self, sentences, *, ids=None, tokens=False, progress=None):
+        n = np.array([len(one) for one in sentences], dtype=np.int32)
+        return Scores(-n.astype(float), n, n, n, 0 * n, np.zeros(len(n), dtype=np.uint8))
+'''
+
+
+def offered(folder, points):
+    """A package as pip would leave it, that offers kinds of models."""
+    (folder / "shortest.py").write_text(MADE_ELSEWHERE)
+    said = folder / "shortest-1.0.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: shortest\nVersion: 1.0\n")
+    (said / "entry_points.txt").write_text("[obelus.scorers]\n" + points)
+
+
+def test_a_package_may_offer_a_kind_of_model(tmp_path, monkeypatch):
+    offered(tmp_path, "shortest = shortest:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = scorer("shortest:any?weight=2")
+    assert found.score(["abc", "a"]).logprob.tolist() == [-3.0, -1.0]
+    assert found.spec.options == {"weight": "2"}
+    with pytest.raises(UnknownName, match="Did you mean shortest"):
+        scorer("shorter:any")
+
+
+def test_a_package_does_not_take_the_place_of_our_own_kinds(tmp_path, monkeypatch, arpa):
+    offered(tmp_path, "arpa = shortest:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert type(scorer(f"arpa:{arpa}")).__name__ == "ArpaScorer"
+
+
+def test_a_broken_package_is_named(tmp_path, monkeypatch):
+    offered(tmp_path, "broken = shortest.nowhere:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match="package that offers broken: cannot be imported"):
+        scorer("broken:any")
+
+
+def test_our_own_kinds_stand_in_the_projects_entry_points():
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    named = tomllib.loads(text)["project"]["entry-points"][GROUP]
+    assert named == {kind: f"{made.__module__}:{made.__name__}" for kind, made in BUILT_IN.items()}
+
+
+def test_torch_is_not_imported_before_a_model_needs_it():
+    code = (
+        "import sys; from analysis.scoring import scorer; assert scorer\n"
+        "print([name for name in ('torch', 'transformers', 'django') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
 def test_options_with_wrong_values_are_refused(arpa):
     with pytest.raises(BadInput, match="yes or no"):
         scorer(f"arpa:{arpa}?bos=perhaps")
@@ -181,3 +250,33 @@ def test_marks_inside_words_stay_with_them():
     found = Tokenization(punctuation="split").tokens('Don\'t ask, well-known ("poets")!')
     assert found == ["Don't", "ask", ",", "well-known", "(", '"', "poets", '"', ")", "!"]
     assert Tokenization(punctuation="drop").tokens("Ready , aim !") == ["Ready", "aim"]
+
+
+def test_lengths_are_counted_in_tokens_words_characters_and_bytes(arpa):
+    sentences = pd.DataFrame({"sentence_id": ["a"], "sentence": ["the café sees 漢"]})
+    found = score_sentences(scorer(f"arpa:{arpa}"), sentences, methods=["bytelp", "charlp"], name="m")
+    counts = found.counts.iloc[0]
+    assert (counts["n_tokens"], counts["n_words"], counts["n_chars"], counts["n_bytes"]) == (4, 4, 15, 18)
+    assert counts["n_unk"] == 2
+    assert found.frame["m:bytelp"][0] == pytest.approx(counts["logprob"] / 18)
+    with pytest.raises(BadInput, match="number of bytes"):
+        measure("bytelp", [-1.0], n_tokens=[1])
+
+
+def test_sentences_of_the_same_words_to_the_model_are_flagged(arpa):
+    found = scorer(f"arpa:{arpa}").score(["the zebra sees", "the gnu sees", "the  cat", "the cat", "a dog"])
+    assert (found.flags & FLAG_SAME > 0).tolist() == [True, True, True, True, False]
+    assert found.logprob[0] == found.logprob[1]
+
+
+def test_a_mark_of_the_model_in_a_sentence_is_flagged(arpa):
+    found = scorer(f"arpa:{arpa}").score(["the cat </s>", "<s> the cat", " the cat "])
+    assert (found.flags & FLAG_MARKED > 0).tolist() == [True, True, False]
+
+
+def test_every_token_has_its_characters(arpa):
+    sentence = "The cat, seen İn the PARK."
+    found = scorer(f"arpa:{arpa}?casing=lower&punctuation=split").score([sentence], tokens=True)
+    pieces = [sentence[start:end] for start, end in found.spans[0]]
+    assert pieces == ["The", "cat", ",", "seen", "İn", "the", "PARK", ".", ""]
+    assert len(found.token_logprobs[0]) == len(pieces)

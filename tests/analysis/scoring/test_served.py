@@ -10,10 +10,15 @@ import pytest
 from analysis.errors import BadInput
 from analysis.scoring import scorer, served
 from analysis.scoring.base import FLAGS
+from analysis.scoring.regions import score_words
 
 
 class Double(BaseHTTPRequestHandler):
-    """Echoes prompts; a token's log probability is minus its length, the first has none."""
+    """Echoes prompts of text or of numbers; a token's log probability is minus its length or its number.
+
+    The first token has none. ``forgets``: what was asked before comes back without probabilities, as from a
+    cache of prefixes. ``drifts``: every answer differs. ``deaf``: numbers are not understood.
+    """
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -33,12 +38,24 @@ class Double(BaseHTTPRequestHandler):
     def choice(self, place, prompt):
         if self.server.silent:
             return {"index": place, "text": prompt, "logprobs": None}
-        pieces = [(" " if number else "") + word for number, word in enumerate(prompt.split(" "))]
-        tokens = [*pieces, " more"]
-        offsets = list(np.cumsum([0, *map(len, tokens[:-1])]).tolist())
-        logprobs = [None, *(-float(len(token)) for token in tokens[1:])]
-        words = {"tokens": tokens, "token_logprobs": logprobs, "text_offset": offsets}
-        return {"index": place, "text": prompt + " more", "logprobs": words}
+        if isinstance(prompt, str):
+            tokens = [(" " if number else "") + word for number, word in enumerate(prompt.split(" "))]
+            logprobs = [-float(len(token)) for token in [*tokens, " more"]]
+        else:
+            tokens = [f"token_id:{number}" for number in prompt]
+            logprobs = [-float(number) for number in [*prompt, 5]]
+        tokens, logprobs[0] = [*tokens, " more"], None
+        if self.server.deaf:
+            tokens, logprobs = tokens[:1], logprobs[:1]
+        if self.server.forgets and prompt in self.server.known:
+            logprobs[1] = None
+        self.server.known.append(prompt)
+        if self.server.drifts:
+            logprobs[1] -= len(self.server.known)
+        said = {"tokens": tokens, "token_logprobs": logprobs}
+        if self.server.offsets and isinstance(prompt, str):
+            said["text_offset"] = list(np.cumsum([0, *map(len, tokens[:-1])]).tolist())
+        return {"index": place, "text": f"{prompt} more", "logprobs": said}
 
     def log_message(self, *args):
         """Say nothing."""
@@ -48,11 +65,17 @@ class Double(BaseHTTPRequestHandler):
 def server(monkeypatch):
     monkeypatch.setattr(served, "FIRST_WAIT_S", 0.01)
     made = ThreadingHTTPServer(("127.0.0.1", 0), Double)
-    made.seen, made.failures, made.silent = [], [], False
+    made.seen, made.failures, made.known, made.offsets = [], [], [], True
+    made.silent = made.forgets = made.drifts = made.deaf = False
     Thread(target=made.serve_forever, daemon=True).start()
     yield made
     made.shutdown()
     made.server_close()
+
+
+def asked(server):
+    """The bodies of the requests after those that try the server out."""
+    return [body for _, body, _ in server.seen][-1]
 
 
 def address(server, options=""):
@@ -64,7 +87,7 @@ def test_the_sum_leaves_out_the_first_token_and_what_was_generated_and_says_so(s
     assert found.logprob.tolist() == [-11.0, -4.0, -11.0]
     assert found.n_tokens.tolist() == [3, 2, 3]
     assert (found.flags & FLAGS["first token not scored"] > 0).all()
-    path, body, _ = server.seen[0]
+    path, body, _ = server.seen[-1]
     assert path == "/v1/completions" and body["prompt"] == ["the cat sleeps", "a dog"]
     assert (body["echo"], body["max_tokens"], body["temperature"]) == (True, 1, 0)
 
@@ -72,14 +95,14 @@ def test_the_sum_leaves_out_the_first_token_and_what_was_generated_and_says_so(s
 def test_with_a_text_to_start_from_every_token_counts(server):
     found = scorer(address(server, "?start=%3Cs%3E&space=yes")).score(["the cat"])
     assert found.logprob.tolist() == [-8.0] and not found.flags.any()
-    assert server.seen[0][1]["prompt"] == ["<s> the cat"]
+    assert asked(server)["prompt"] == ["<s> the cat"]
 
 
 def test_a_server_that_is_busy_is_asked_again_and_a_key_is_sent(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     server.failures = [429, 503]
     assert scorer(address(server)).score(["a dog"]).logprob.tolist() == [-4.0]
-    assert len(server.seen) == 3 and server.seen[0][2] == "Bearer secret"
+    assert len(server.seen) == 2 + 3 and server.seen[0][2] == "Bearer secret"
 
 
 def test_a_refusal_is_said_at_once_with_the_address(server):
@@ -98,9 +121,88 @@ def test_a_chat_server_without_log_probabilities_is_no_scorer(server):
 def test_an_empty_sentence_is_not_sent(server):
     found = scorer(address(server)).score(["", "a dog"])
     assert np.isnan(found.logprob).tolist() == [True, False]
-    assert server.seen[0][1]["prompt"] == ["a dog"]
+    assert all(body["prompt"] == ["a dog"] for _, body, _ in server.seen)
 
 
 def test_what_is_no_address_says_how_to_write_one():
     with pytest.raises(BadInput, match="http://host/v1#model"):
         scorer("openai:gpt-x")
+
+
+def test_a_few_sentences_are_asked_for_twice_once(server):
+    model = scorer(address(server))
+    model.score(["the cat sleeps", "a dog"])
+    assert "asked twice" in model.why
+    n = len(server.seen)
+    model.score(["one more"])
+    assert len(server.seen) == n + 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"), [("forgets", "no probability"), ("drifts", "other probabilities")]
+)
+def test_a_cache_of_prefixes_that_changes_probabilities_is_found_out(server, fault, told):
+    setattr(server, fault, True)
+    with pytest.raises(BadInput, match=told) as problem:
+        scorer(address(server)).score(["the cat sleeps", "a dog"])
+    assert "prefix" in str(problem.value)
+
+
+def test_a_server_without_offsets_has_to_echo_what_was_sent(server, monkeypatch):
+    server.offsets = False
+    assert scorer(address(server)).score(["the cat"]).logprob.tolist() == [-4.0]
+    honest = Double.choice
+
+    def another(self, place, prompt):
+        said = honest(self, place, prompt)
+        said["logprobs"]["tokens"][0] = "A"
+        return said
+
+    monkeypatch.setattr(Double, "choice", another)
+    with pytest.raises(BadInput, match="echoes another text"):
+        scorer(address(server)).score(["the cat"])
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    """A tokenizer of words in a folder, with a beginning mark 0."""
+    tokenizers = pytest.importorskip("tokenizers", reason="an extra: make install-models")
+    transformers = pytest.importorskip("transformers", reason="an extra: make install-models")
+    words = {"<s>": 0, "<unk>": 1, "the": 2, "cat": 3, "sleeps": 4}
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    marks = {"bos_token": "<s>", "unk_token": "<unk>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks).save_pretrained(tmp_path)
+    return tmp_path
+
+
+def test_numbers_of_tokens_are_sent_after_the_beginning_mark(server, tokenizer):
+    model = scorer(address(server, f"?tokenizer={tokenizer}"))
+    found = model.score(["the cat sleeps"], tokens=True)
+    assert asked(server)["prompt"] == [[0, 2, 3, 4]]
+    assert found.logprob.tolist() == [-9.0] and not found.flags.any()
+    assert found.spans == [[(0, 3), (4, 7), (8, 14)]]
+    assert model.spec.bos and model.spec.options["mark"] == "bos:0"
+    bare = scorer(address(server, f"?tokenizer={tokenizer}&bos=none"))
+    found = bare.score(["the cat sleeps"])
+    assert asked(server)["prompt"] == [[2, 3, 4]] and found.logprob.tolist() == [-7.0]
+    assert (found.flags & FLAGS["first token not scored"] > 0).all()
+    assert bare.spec.spec_id != model.spec.spec_id
+
+
+def test_a_server_that_takes_no_numbers_is_told_apart(server, tokenizer):
+    server.deaf = True
+    with pytest.raises(BadInput, match="4 tokens were sent, the server gives probabilities of 1"):
+        scorer(address(server, f"?tokenizer={tokenizer}")).score(["the cat sleeps"])
+
+
+def test_text_and_numbers_do_not_mix(server, tokenizer):
+    with pytest.raises(BadInput, match="tokenizer sends numbers"):
+        scorer(address(server, f"?tokenizer={tokenizer}&start=x"))
+    with pytest.raises(BadInput, match="bos needs the tokenizer"):
+        scorer(address(server, "?bos=eos"))
+
+
+def test_a_word_after_a_prefix_is_scored_from_the_echo(server):
+    found = score_words(scorer(address(server)), ["the cat", "a"], ["sleeps", "dog"])
+    assert found.logprob.tolist() == [-7.0, -4.0]

@@ -1,7 +1,14 @@
 """``manage.py train_lm`` and ``manage.py train_acceptability``."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -11,6 +18,7 @@ from tests.analysis.training.conftest import easy
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 
+ROOT = Path(__file__).resolve().parents[3]
 TINY = ["--kind", "lstm", "--width", "16", "--epochs", "1", "--vocabulary", "200"]
 
 
@@ -43,6 +51,49 @@ def test_several_seeds_are_averaged(capsys, tmp_path, corpus_file):
     assert found["mean_perplexity"] == pytest.approx(sum(one["perplexity"] for one in models) / 2)
     again = json.loads(run(capsys, *words, "--resume"))
     assert again == found
+
+
+def test_a_process_that_was_killed_is_resumed_to_the_numbers_of_an_unbroken_one(
+    capsys, tmp_path, corpus_file
+):
+    words = [
+        "train_lm",
+        corpus_file,
+        *TINY[:-4],
+        "--epochs",
+        "3",
+        "--vocabulary",
+        "200",
+        "--checkpoint-every",
+        "1",
+    ]
+    killed = subprocess.Popen(
+        [sys.executable, str(ROOT / "manage.py"), *map(str, words), "--out", str(tmp_path / "killed")],
+        env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    last = tmp_path / "killed" / "checkpoints" / "last.pt"
+    while killed.poll() is None and not last.is_file():
+        time.sleep(0.01)
+    killed.kill()
+    _, said = killed.communicate()
+    assert killed.returncode == -signal.SIGKILL, said.decode()
+    assert not (tmp_path / "killed" / "training.json").exists()
+    resumed = json.loads(run(capsys, *words, "--out", tmp_path / "killed", "--resume", "--json"))
+    whole = json.loads(run(capsys, *words, "--out", tmp_path / "whole", "--json"))
+    for one in (resumed, whole):
+        del one["models"][0]["model"]
+    assert resumed == whole
+
+
+def test_what_learned_nothing_or_left_much_out_says_what_to_do(capsys, tmp_path):
+    noise = np.random.default_rng(1).choice(list("abcdefghijklmnopqrst"), size=(60, 5))
+    long = ["a b c d e f g h", "b c d e f g h i", "c d e f g h i j"]
+    text = tmp_path / "noise.txt"
+    text.write_text("\n".join([*map(" ".join, noise), *long]))
+    words = ["--kind", "transformer", "--epochs", "1", "--context", "7", "--lr", "0.000001"]
+    out = run(capsys, "train_lm", text, *words, "--out", tmp_path / "m")
+    assert "learned no more than frequencies" in out
+    assert "3 sentences are longer than the context (7 tokens)" in out and "--context" in out
 
 
 def test_a_probe_is_trained_and_every_restart_shown(capsys, tmp_path, cola):

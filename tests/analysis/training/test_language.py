@@ -50,6 +50,8 @@ def test_a_model_learns_more_than_frequency_and_scores_as_it_says(tmp_path, corp
     n_tokens = int(found.n_tokens.sum()) + len(corpus.held_out)
     assert n_tokens == report["held_out_tokens"]
     assert np.exp(-found.logprob.sum() / n_tokens) == pytest.approx(report["perplexity"], rel=1e-4)
+    single = np.exp(-found.unigram_logprob.sum() / n_tokens)
+    assert single == pytest.approx(report["unigram_perplexity"], rel=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["lstm", "transformer"])
@@ -97,13 +99,16 @@ def test_training_stops_when_what_is_held_out_no_longer_gains(tmp_path):
     assert perplexities.index(report["perplexity"]) == len(perplexities) - 3
 
 
-def test_bfloat16_learns_too_and_is_saved_in_float32(tmp_path, corpus_file):
-    plan = make_plan(
-        "transformer", "tiny", **{**SHORT, "epochs": 2, "dtype": "bfloat16", "batch": 8, "lr": 1e-2}
-    )
-    report = train_language_model(read_corpus(corpus_file), plan, tmp_path / "model")
+@pytest.mark.parametrize("kind", ["lstm", "transformer"])
+def test_bfloat16_learns_too_and_is_saved_in_float32(tmp_path, corpus_file, kind):
+    plan = make_plan(kind, "tiny", **{**SHORT, "epochs": 2, "dtype": "bfloat16", "batch": 8, "lr": 1e-2})
+    corpus = read_corpus(corpus_file)
+    report = train_language_model(corpus, plan, tmp_path / "model")
     assert report["perplexity"] < report["unigram_perplexity"]
-    assert scorer(report["model"]).spec.dtype == "float32"
+    model = scorer(f"{report['model']}?eos=yes")
+    assert model.spec.dtype == "float32"
+    mean = model.score(corpus.held_out).logprob.sum() / report["held_out_tokens"]
+    assert np.exp(-mean) == pytest.approx(report["perplexity"], rel=1e-4)
 
 
 def test_sentences_longer_than_the_context_are_counted_and_left_out(tmp_path, corpus_file):
@@ -144,3 +149,24 @@ def test_a_loss_that_is_not_finite_is_named(tmp_path, corpus_file):
         with pytest.raises(BadInput, match=r"not finite in epoch 1, step 1.*--lr"):
             train_language_model(read_corpus(corpus_file), plan, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_too_little_memory_in_the_way_back_names_the_batch(tmp_path, corpus_file, monkeypatch):
+    def out_of_memory(*_, **__):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(torch.Tensor, "backward", out_of_memory)
+    with pytest.raises(BadInput, match="memory is too small.*--batch"):
+        train_language_model(read_corpus(corpus_file), make_plan("lstm", **SHORT), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_chinese_words_are_learned_and_scored_as_jieba_cuts_them(tmp_path):
+    jieba = pytest.importorskip("jieba", reason="jieba is not installed: pip install jieba")
+    (tmp_path / "zh.txt").write_text(
+        "\n".join(f"我来到北京清华大学{n}年了" for n in range(40)), encoding="utf-8"
+    )
+    plan = make_plan("lstm", tokens="jieba", **{**SHORT, "epochs": 1})
+    report = train_language_model(read_corpus(tmp_path / "zh.txt"), plan, tmp_path / "model")
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["jieba"] == jieba.__version__
+    assert scorer(report["model"]).score(["我来到北京清华大学"]).n_tokens.tolist() == [4]

@@ -20,6 +20,7 @@ from analysis.training import make_plan, read_corpus
         ("lstm", {"dropout": 1}, "dropout is 1"),
         ("lstm", {"seed": -1}, "seed is -1"),
         ("lstm", {"dtype": "float8"}, "dtype"),
+        ("transformer", {"tokens": "jieba"}, "chars or bpe"),
         ("transformer", {"heads": 7}, "no multiple of 7"),
         ("transformer", {"context": 2}, "3 tokens or more"),
         ("transformer", {"tokens": "bpe", "vocabulary": 100}, "256 bytes"),

@@ -1,14 +1,15 @@
 """Whole participant runs through our own addresses, for the load drivers of self-hosted peers.
 
-A participant opens the link, consents, is shown the first trial, fetches the plan, sends 20 forced choices
-one after another (each a request of its own with all that our engine measures), and reads the completion
-code. Runs in the drivers' environment with their folder on the path: ``bench_peers.py`` does so, and
-``OBELUS_PYTHON`` names the project's Python. Afterwards the harness looks up every acknowledged answer in
-the store. ``--opt dup=1`` sends every answer twice at once; ``--opt workers=2`` and ``--opt threads=8`` set
-gunicorn.
+A participant opens the link, consents, is shown the first trial, whose page brings the plan, sends 20
+forced choices one after another (each a request of its own with all that our engine measures), and reads
+the completion code. Runs in the drivers' environment with their folder on the path: ``bench_peers.py`` does
+so, and ``OBELUS_PYTHON`` names the project's Python. Afterwards the harness looks up every acknowledged
+answer in the store. ``--opt dup=1`` sends every answer twice at once; ``--opt workers=2`` and
+``--opt threads=8`` set gunicorn.
 """
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ FOLDER = Path(WORK) / "obelus"
 MADE_FROM = ("*/migrations/*.py", "*/*/migrations/*.py", "static/**/*", "tests/cast.py")
 KEY = re.compile(r'name="arrival" value="([^"]+)"')
 SESSION = re.compile(r"/s/([-\w]+)/")
+PLAN = re.compile(r'<script id="plan" type="application/json">(.*?)</script>', re.DOTALL)
 STUDY = """
 import django
 django.setup()
@@ -133,9 +135,7 @@ class Obelus(Peer):
 
         async def look():
             async with self.http() as http:
-                token = await self.consent(http)
-                async with http.get(f"{self.base}/api/v1/sessions/{token}/plan/") as answer:
-                    await answer.read()
+                await self.consent(http)
 
         for _ in range(3):
             await asyncio.gather(*(look() for _ in range(8)))
@@ -150,15 +150,17 @@ class Obelus(Peer):
     async def session(self, http, i, rec, state):
         """One participant from the link to the code; after a failure, from where the server stands."""
         begun = time.perf_counter()
-        if "token" not in state:
-            state["token"] = await self.consent(http)
+        is_new = "token" not in state
+        if is_new:
+            state["token"], plan = await self.consent(http)
             self.shown.append(time.perf_counter() - begun)
         token = state["token"]
         address = f"{self.base}/api/v1/sessions/{token}"
-        async with http.get(f"{address}/plan/") as answer:
-            plan = await answer.json()
-            if answer.status not in {200, 409}:
-                raise NotAccepted(f"plan {answer.status}")
+        if not is_new:  # somebody comes back
+            async with http.get(f"{address}/plan/") as answer:
+                plan = await answer.json()
+                if answer.status not in {200, 409}:
+                    raise NotAccepted(f"plan {answer.status}")
         if not state.get("opened"):
             rec.open.append(time.perf_counter() - begun)
             state["opened"] = True
@@ -171,7 +173,7 @@ class Obelus(Peer):
                 raise NotAccepted(f"end {answer.status}")
 
     async def consent(self, http):
-        """From the link through consent to the page of the first trial; gives the session's token."""
+        """From the link through consent to the first trial's page; gives the session's token and plan."""
         link = f"{self.base}/take/bench/"
         async with http.get(link) as answer:
             key = KEY.search(await answer.text())
@@ -180,9 +182,10 @@ class Obelus(Peer):
         async with http.post(link, data={"arrival": key[1], "consent": "yes"}) as answer:
             page = await answer.text()
             found = SESSION.search(str(answer.url))
-            if answer.status != 200 or found is None or 'data-task="forced_choice"' not in page:
+            plan = PLAN.search(page)
+            if answer.status != 200 or found is None or plan is None:
                 raise NotAccepted(f"consent {answer.status}")
-        return found[1]
+        return found[1], json.loads(plan[1])
 
     async def judge(self, http, address, named, i, rec):
         """Send one answer as the engine does, and wait until it is stored."""

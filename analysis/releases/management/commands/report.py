@@ -34,13 +34,18 @@ class Command(ContractCommand):
         )
         parser.add_argument("--rule", default="", help="blimp, climp, M/N or a share")
         parser.add_argument("--ties", default="strict", help="strict, half or drop")
+        parser.add_argument(
+            "--round", type=int, dest="round_number", metavar="N", help="judgments of this round only"
+        )
         parser.add_argument("--seed", default=0, type=int, help="of every random procedure")
         parser.add_argument("--pdf", action="store_true", help="the report on paper too")
 
     def run(self, **options: Any) -> None:
         """Make everything in memory, then write the whole folder or nothing."""
         study = find_experiment(options["experiment"])
-        shaping = Options(**{name: options[name] for name in ("exclude", "rule", "ties", "seed")})
+        shaping = Options(
+            **{name: options[name] for name in ("exclude", "rule", "ties", "seed", "round_number")}
+        )
         progress = self._progress if self.wants_progress(options) else None
         made = make_report(study, shaping, has_pdf=options["pdf"], progress=progress)
         is_new = write_folder(options["out"], made.files)

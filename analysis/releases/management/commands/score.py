@@ -1,6 +1,7 @@
 """``manage.py score``: give every sentence of a set or a file a model's score."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +15,28 @@ from analysis.comparison.roster import PREFIX_METHODS
 from analysis.errors import BadInput
 from analysis.files import SUFFIXES, whole_file, write_table
 from analysis.releases.material_frames import pair_frame
-from analysis.releases.scoring import prefix_regions
+from analysis.releases.run_scores import prefix_regions
+from analysis.releases.score_cache import CachedScorer, has_fixed_revision
 from analysis.scoring import ScoredSentences, score_sentences, scorer
 from analysis.scoring.measures import check_method
-from analysis.scoring.regions import region_scores
+from analysis.scoring.regions import RegionScores, score_regions
 from config.commands import ContractCommand
 from experiments.models import Sentence
 from experiments.names import find_materials
 
 MANY_UNKNOWN = 0.05
+COUNTED = ".counts.parquet"
+CUT = "critical word begins inside a token"
 
 
 class Command(ContractCommand):
     """Score sentences; the files appear complete or not at all."""
 
     help = (
-        "Score every sentence with a model: arpa:PATH (an n-gram model), hf-causal:, hf-masked: or "
-        "hf-classifier: with a name of the hub or a folder, openai:URL#MODEL, or csv:PATH (scores computed "
-        "elsewhere). Writes sentence_id and one column per method, and beside it a .spec.json that says how."
+        "Score every sentence with a model: arpa:PATH (an n-gram model), lstm:FOLDER, hf-causal:, hf-masked: "
+        "or hf-classifier: with a name of the hub or a folder, openai:URL#MODEL, or csv:PATH (scores "
+        "computed elsewhere). Writes sentence_id and one column per method, and beside it a .spec.json that "
+        "says how and a .counts.parquet that gives other measures without scoring: csv:scores.counts.parquet."
     )
     example = (
         "manage.py score 'arpa:trigram.arpa?casing=lower&punctuation=split' --sentences sentences.csv "
@@ -51,8 +56,8 @@ class Command(ContractCommand):
             nargs="+",
             default=["lp"],
             metavar="METHOD",
-            help="lp, meanlp, penlp, sllnlp, charlp, normlp, slor; one_prefix and two_prefix with n-gram and "
-            "causal models",
+            help="lp, meanlp, penlp, sllnlp, charlp, bytelp, normlp, slor; one_prefix and two_prefix with "
+            "models that give tokens",
         )
         parser.add_argument(
             "--pairs", metavar="FILE", help="for the prefix methods: pairs with BLiMP's fields (pairs.jsonl)"
@@ -76,6 +81,9 @@ class Command(ContractCommand):
             if name.lower() in PREFIX_METHODS
         }
         model = scorer(options["model"])
+        is_cached = options["materials"] and has_fixed_revision(model.spec)
+        if is_cached and model.spec.method != "csv":
+            model = CachedScorer(model)
         sentences = self.sentences(options)
         with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
             task = bar.add_task("scoring", total=len(sentences))
@@ -86,8 +94,9 @@ class Command(ContractCommand):
                 name=options["name"],
                 progress=lambda done: bar.advance(task, done),
             )
+        names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
         for method, found in regions.items():
-            scored = with_column(scored, method, region_scores(model, scored.frame["sentence_id"], found))
+            scored = with_column(scored, method, score_regions(model, names, found, sentences=texts))
         write(scored, to)
         self.tell(scored, to, as_json=options["json"])
 
@@ -136,25 +145,34 @@ class Command(ContractCommand):
         share = summary["unknown_tokens"] / max(summary["tokens"], 1)
         if share > MANY_UNKNOWN:
             self.stderr.write(
-                f"{share:.0%} of the tokens are unknown to the model; "
-                "?casing=lower and &punctuation=split may fit its text better"
+                f"{share:.0%} of the tokens are unknown to the model{better_cut(summary['spec'])}"
             )
 
 
-def with_column(scored: ScoredSentences, method: str, values: Any) -> ScoredSentences:
+def better_cut(spec: dict[str, Any]) -> str:
+    """What may make more words known: options of word models that are not in use."""
+    unused = [("casing", "as-is", "lower"), ("punctuation", "keep", "split")]
+    named = [f"{name}={better}" for name, now, better in unused if spec[name] == now]
+    return f"; {' and '.join(named)} may fit its text better" if spec["tokens"] == "space" and named else ""
+
+
+def with_column(scored: ScoredSentences, method: str, found: RegionScores) -> ScoredSentences:
     """The scores with one more column; sentences without a value count as missing there."""
     name = f"{scored.summary['model']}:{method}"
-    frame = scored.frame.assign(**{name: values})
+    frame = scored.frame.assign(**{name: found.logprob})
+    n_cut = int(found.is_cut.sum())
     summary = {
         **scored.summary,
+        "flags": {**scored.summary["flags"], **({f"{method}: {CUT}": n_cut} if n_cut else {})},
         "columns": [*scored.summary["columns"], name],
         "missing": {**scored.summary["missing"], name: int(frame[name].isna().sum())},
     }
-    return ScoredSentences(frame, summary)
+    return replace(scored, frame=frame, summary=summary)
 
 
 def write(scored: ScoredSentences, to: Path) -> None:
-    """Write the specification first: scores without one would not be traceable."""
-    with whole_file(to.with_suffix(".spec.json")) as draft:
+    """Write the specification and what measures are made of first: scores without them are not traceable."""
+    with whole_file(to.with_suffix(".spec.json")) as draft, whole_file(to.with_suffix(COUNTED)) as counts:
         draft.write_text(json.dumps(scored.summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        scored.counts.to_parquet(counts, index=False)
         write_table(scored.frame, to)

@@ -20,6 +20,7 @@ GIVEN = (
     "layers", "width", "heads", "context", "tokens", "casing", "punctuation", "vocabulary", "epochs",
     "patience", "batch", "lr", "dropout", "dtype",
 )  # fmt: skip
+CLEARLY = 0.95
 
 
 class Command(ContractCommand):
@@ -44,7 +45,9 @@ class Command(ContractCommand):
         parser.add_argument(
             "--context", type=int, metavar="N", help="transformer only: longest sentence in tokens"
         )
-        parser.add_argument("--tokens", metavar="|".join(UNITS), help="default space; bpe: transformer only")
+        parser.add_argument(
+            "--tokens", metavar="|".join(UNITS), help="default space; jieba: LSTM only; bpe: transformer only"
+        )
         parser.add_argument("--casing", metavar="as-is|lower")
         parser.add_argument("--punctuation", metavar="keep|split|drop")
         parser.add_argument("--vocabulary", type=int, metavar="N", help="most types, default 50,000")
@@ -134,8 +137,14 @@ def _text(document: dict[str, Any]) -> str:
             f"  by frequency alone {one['unigram_perplexity']:.2f}; "
             f"{one['bits_per_character']:.3f} bits per character",
         ]
+        if one["perplexity"] > CLEARLY * one["unigram_perplexity"]:
+            lines.append("  has learned no more than frequencies: give more text, --epochs or another --lr")
         if one["too_long"]:
-            lines.append(f"  {one['too_long']} sentences are longer than the context and were left out")
+            lines.append(
+                f"  {one['too_long']} sentences are longer than the context "
+                f"({one['plan']['context']} tokens) and were left out: "
+                "give a sentence per line, or a longer --context"
+            )
         if one["unknown_share"] > 0.05:
             lines.append(f"  {one['unknown_share']:.1%} of the tokens held out are unknown to the model")
     if document["sd_perplexity"] is not None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from analysis.scoring.base import FLAGS
+
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 transformers = pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 tokenizers = pytest.importorskip("tokenizers")
@@ -147,6 +149,21 @@ def saved(folder: Path, model: Any, tokenizer: Any) -> Tiny:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return Tiny(folder, model, tokenizer)
+
+
+def by_hand(tiny, sentence, *, start=(0,), end=()):
+    """Σ log softmax(model(ids[:t]).logits[-1])[ids[t]], one token after the other."""
+    ids = [*start, *tiny.tokenizer(sentence, add_special_tokens=False)["input_ids"], *end]
+    total = 0.0
+    with torch.no_grad():
+        for place in range(1, len(ids)):
+            logits = tiny.model(input_ids=torch.tensor([ids[:place]])).logits[0, -1].double()
+            total += float(torch.log_softmax(logits, -1)[ids[place]])
+    return total
+
+
+def flags(scores, name):
+    return (scores.flags & FLAGS[name] > 0).tolist()
 
 
 @pytest.fixture(scope="session")

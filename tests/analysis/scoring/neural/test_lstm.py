@@ -9,7 +9,7 @@ import pytest
 from analysis.errors import BadInput
 from analysis.scoring import scorer
 from analysis.scoring.base import FLAG_EMPTY, FLAG_SAME, FLAG_UNKNOWN
-from analysis.scoring.regions import word_logprobs
+from analysis.scoring.regions import score_words
 from tests.analysis.scoring.neural.conftest import SENTENCES
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -101,7 +101,7 @@ def test_a_critical_word_has_its_probability_after_the_prefix(tmp_path):
     folder_of(tmp_path)
     model = scorer(f"lstm:{tmp_path}")
     rows = model.score(["The cat near"], tokens=True).token_logprobs
-    assert word_logprobs(model, ["The cat"], ["near"])[0] == pytest.approx(rows[0][2])
+    assert score_words(model, ["The cat"], ["near"]).logprob[0] == pytest.approx(rows[0][2])
 
 
 def test_a_pickled_module_is_never_run_but_explained(tmp_path):

@@ -7,7 +7,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.scoring import scorer
 from analysis.scoring.base import FLAGS
 from analysis.scoring.neural.masked_copies import masked_copies
-from tests.analysis.scoring.neural.conftest import MASKED, SENTENCES
+from tests.analysis.scoring.neural.conftest import MASKED, SENTENCES, peaked, saved, word_tokenizer
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 
@@ -37,7 +37,21 @@ def test_every_architecture_is_scored_as_by_hand(masked, name, method):
     model = scorer(tiny.address("hf-masked", method=method))
     found = model.score(SENTENCES).logprob
     np.testing.assert_allclose(found, [by_hand(tiny, one, method) for one in SENTENCES], atol=1e-4)
+    assert model.why.startswith("last layer and head at the mask: ")
+
+
+def test_an_architecture_of_another_build_takes_the_next_way_and_says_why(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.DistilBertConfig(
+        vocab_size=300, dim=24, n_layers=2, n_heads=2, hidden_dim=48, max_position_embeddings=64
+    )
+    torch.manual_seed(20)
+    tiny = saved(tmp_path, peaked(transformers.DistilBertForMaskedLM(config)), word_tokenizer())
+    model = scorer(tiny.address("hf-masked", method="pll"))
+    found = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(found, [by_hand(tiny, one, "pll") for one in SENTENCES], atol=1e-4)
     assert model.why.startswith("head at the mask: ")
+    assert model.why.endswith("last layer and head at the mask fails (AttributeError)")
 
 
 def test_both_methods_agree_where_every_word_is_one_token():

@@ -1,0 +1,316 @@
+"""Models scored here, through page, API and command: chosen, priced, started, watched, tried again."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.errors import BadInput, UnknownName
+from analysis.releases import held_model, model_places, run_scores
+from analysis.releases.model_places import checked_uri, offered_models, opened_address, pinned
+from analysis.releases.models import CachedScore, ScoreShard, ScoringRun
+from analysis.scoring.arpa import ArpaScorer
+from experiments import job_runner
+from experiments.models import AuditEntry, Job
+from tests import cast
+from tests.analysis.releases.models_dir import URI, write_bigram
+from tests.analysis.releases.study import judged_study, ready_release
+
+pytestmark = pytest.mark.django_db
+COMMIT = "a" * 40
+
+
+@pytest.fixture(autouse=True)
+def models_dir(tmp_path, settings, monkeypatch):
+    """A folder with a bigram; nobody is called to help; no model is remembered."""
+    settings.MODELS_DIR = tmp_path / "models"
+    write_bigram(settings.MODELS_DIR)
+    monkeypatch.setattr(run_scores, "ask_for_help", lambda run, n: None)
+    held_model.forget()
+    yield settings.MODELS_DIR
+    held_model.forget()
+
+
+@pytest.fixture
+def ada(client):
+    """A browser in which Ada is logged in."""
+    client.force_login(cast.ada())
+    return client
+
+
+def page(name: str, *args) -> str:
+    return reverse(f"study-{name}", args=args)
+
+
+def asked(client, study, **data) -> Job:
+    """The estimate of the form, carried out."""
+    answer = client.post(page("choose-models", study.slug), {"models": [URI], "methods": ["lp"], **data})
+    assert answer.status_code == 302, answer.content.decode()
+    job = Job.objects.get(kind="releases.scoring_cost", pk=int(answer.url.split("/")[-2]))
+    job_runner.run(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def folder_with(root: Path, name: str, architecture: str) -> None:
+    (root / name).mkdir(parents=True)
+    (root / name / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+
+
+def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
+    study = judged_study(people=5)
+    ready_release(study)
+    assert "bigram.arpa" in ada.get(page("choose-models", study.slug)).content.decode()
+    job = asked(ada, study, methods=["lp", "slor"])
+    shown = ada.get(page("scoring-cost", study.slug, job.pk)).content.decode()
+    assert job.result["sentences"] == 8 and job.result["pairs"] == 4 and "a probe of" in shown
+    assert job.result["models"][0]["measures"] == ["lp", "slor"]
+    assert ada.post(page("scoring-begin", study.slug, job.pk)).url == page("models", study.slug)
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    runs = list(ScoringRun.objects.order_by("pk"))
+    assert [run.method for run in runs] == ["lp", "slor"] and runs[0].created_by == cast.ada()
+    assert "waiting" in ada.get(page("scoring-run", study.slug, runs[0].pk)).content.decode()
+    for run in runs:
+        job_runner.run(run.job_id)
+    done = ada.get(page("scoring-run", study.slug, runs[0].pk)).content.decode()
+    assert "Compare with people" in done and "Leaderboard" in done and "Retry" not in done
+    again = asked(ada, study)
+    assert again.result["models"][0]["cached"] == 8 and again.result["minutes"] == 0
+    assert AuditEntry.objects.filter(action="scoring asked for").count() == 2
+
+
+def test_sentences_of_a_release_alone_are_scored(ada):
+    study = judged_study(people=3)
+    release = ready_release(study)
+    cast.material_set("more")
+    job = asked(ada, study, source="1")
+    assert job.arguments["release"] == release.number
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    run = ScoringRun.objects.get()
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    assert (run.state, run.spec["release"], run.n_sentences) == ("done", 1, 8)
+
+
+def test_failed_shard_is_shown_with_its_reason_and_retried(ada, monkeypatch):
+    study = cast.study("agreement")
+    scored = ArpaScorer.score
+    job = asked(ada, study)
+    CachedScore.objects.all().delete()
+
+    def broken(self, sentences, **rest):
+        raise OSError("the disk of models is away")
+
+    monkeypatch.setattr(ArpaScorer, "score", broken)
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    run = ScoringRun.objects.get()
+    job_runner.run(run.job_id)
+    shown = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
+    assert "the disk of models is away" in shown and "Retry" in shown and "1 failed" in shown
+    part = ada.get(page("scoring-run-part", study.slug, run.pk)).content.decode()
+    assert f'data-job="run-{run.pk}" data-state="failed"' in part
+    monkeypatch.setattr(ArpaScorer, "score", scored)
+    ada.post(page("scoring-retry", study.slug, run.pk))
+    run.refresh_from_db()
+    assert run.state == "queued" and ScoreShard.objects.get().state == "queued"
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    assert run.state == "done"
+    ada.post(page("scoring-retry", study.slug, run.pk))
+    run.refresh_from_db()
+    assert run.state == "done"
+
+
+def test_run_whose_workers_died_each_time_can_be_retried(ada):
+    study = cast.study("agreement")
+    job = asked(ada, study)
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    run = ScoringRun.objects.get()
+    ScoringRun.objects.filter(pk=run.pk).update(state="running")
+    Job.objects.filter(pk=run.job_id).update(
+        state="failed", error="The worker died at every start; see its log."
+    )
+    shown = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
+    assert "died at every start" in shown and "Retry" in shown
+    ada.post(page("scoring-retry", study.slug, run.pk))
+    run.refresh_from_db()
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    assert run.state == "done"
+
+
+def test_strangers_find_nothing_and_viewers_start_nothing(client, ada):
+    study = cast.study("agreement")
+    job = asked(ada, study)
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    run = ScoringRun.objects.get()
+    looks = [page("scoring-cost", study.slug, job.pk), page("scoring-run", study.slug, run.pk),
+             page("scoring-run-part", study.slug, run.pk)]  # fmt: skip
+    steps = [page("scoring-begin", study.slug, job.pk), page("scoring-retry", study.slug, run.pk),
+             page("choose-models", study.slug)]  # fmt: skip
+    client.force_login(cast.cleo())
+    assert {client.get(one).status_code for one in looks} == {404}
+    assert {client.post(one).status_code for one in steps} == {404}
+    client.force_login(cast.ben())
+    assert {client.get(one).status_code for one in looks} == {200}
+    assert {client.post(one).status_code for one in steps} == {403}
+    assert client.get(page("choose-models", study.slug)).status_code == 403
+    other = cast.study("other", materials=cast.material_set("others"))
+    client.force_login(cast.ada())
+    assert client.get(page("scoring-cost", other.slug, job.pk)).status_code == 404
+    assert client.get(page("scoring-run", other.slug, run.pk)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secrets", "/etc/passwd", "./../../etc", "owner/../name", "owner/name/more", "-rf", "a b",
+        "name?trust=yes", "name?device=cuda", "arpa:/etc/passwd", "lstm:/srv/model", "csv:/etc/passwd",
+        "openai:http://10.0.0.1/v1#m", "hf-causal:./missing", "hf-causal:/etc", "näme", "name@../x",
+    ],
+)  # fmt: skip
+def test_no_name_reaches_a_file_or_a_host(ada, name):
+    study = cast.study("agreement")
+    answer = ada.post(page("choose-models", study.slug), {"hub": name, "methods": ["lp"]})
+    assert answer.status_code == 400 and not Job.objects.exists()
+    with pytest.raises((BadInput, UnknownName)):
+        checked_uri(name if ":" in name else f"hf-causal:{name}")
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt2", "EleutherAI/pythia-70m@main", "google-bert/bert-base-uncased@" + COMMIT]
+)
+def test_names_of_the_hub_are_taken(name):
+    assert checked_uri(f" hf-causal:{name}?casing=lower ") == f"hf-causal:{name}?casing=lower"
+
+
+def test_name_that_is_a_folder_of_the_server_is_refused():
+    with pytest.raises(BadInput, match="file of the server"):
+        opened_address("hf-causal:analysis/releases", device="cpu")
+
+
+def test_folder_of_models_tells_kinds_and_keeps_links_inside(models_dir, tmp_path):
+    folder_with(models_dir, "lab/gpt", "GPT2LMHeadModel")
+    folder_with(models_dir, "llama", "LlamaForCausalLM")
+    folder_with(models_dir, "bert", "BertForMaskedLM")
+    folder_with(models_dir, "cola", "RobertaForSequenceClassification")
+    folder_with(tmp_path, "outside", "GPT2LMHeadModel")
+    (models_dir / "way-out").symlink_to(tmp_path / "outside")
+    (models_dir / "lstm").mkdir()
+    (models_dir / "lstm" / "model.pt").touch(), (models_dir / "lstm" / "vocab.txt").touch()
+    (models_dir / "notes").mkdir()
+    assert {one.uri for one in offered_models()} == {
+        URI, "hf-causal:./lab/gpt", "hf-causal:./llama", "hf-masked:./bert", "hf-classifier:./cola",
+        "lstm:./lstm",
+    }  # fmt: skip
+    with pytest.raises(BadInput, match="no model of MODELS_DIR"):
+        opened_address("hf-causal:./way-out", device="cpu")
+    assert opened_address("lstm:./lstm", device="gpu") == f"lstm:{models_dir.resolve()}/lstm?device=cuda"
+
+
+def test_addresses_that_the_administrator_named_are_offered(settings):
+    settings.MODEL_URIS = ["openai:http://127.0.0.1:8000/v1#tiny"]
+    assert offered_models()[-1].uri == checked_uri(settings.MODEL_URIS[0])
+
+
+def test_commit_takes_the_place_of_a_floating_revision():
+    assert pinned("hf-causal:gpt2@main?casing=lower", f"commit:{COMMIT}") == (
+        f"hf-causal:gpt2@{COMMIT}?casing=lower"
+    )
+    assert pinned(URI, "sha256:1") == URI
+    assert model_places.is_pinned(f"hf-causal:gpt2@{COMMIT}") and not model_places.is_pinned(
+        "hf-causal:gpt2@v1"
+    )
+
+
+def test_missing_extra_is_told_with_the_line_that_installs_it(ada, monkeypatch, models_dir):
+    monkeypatch.setattr(model_places, "find_spec", lambda name: None)
+    study = cast.study("agreement")
+    assert "make install-models" in ada.get(page("choose-models", study.slug)).content.decode()
+
+
+def test_model_that_cannot_be_opened_is_priced_with_its_reason(ada, models_dir):
+    folder_with(models_dir, "broken", "GPT2LMHeadModel")
+    study = cast.study("agreement")
+    job = asked(ada, study, models=[URI, "hf-causal:./broken"])
+    assert [row["uri"] for row in job.result["models"]] == [URI] and job.result["can_start"]
+    reason = "cannot be opened" if find_spec("torch") else "make install-models"
+    assert reason in job.result["refused"][0]["error"]
+    assert "Cannot be scored" in ada.get(page("scoring-cost", study.slug, job.pk)).content.decode()
+    assert str(models_dir) not in json.dumps(job.result)
+    ada.post(page("scoring-begin", study.slug, job.pk))
+    assert ScoringRun.objects.get().model == URI
+
+
+def test_nothing_chosen_and_unknown_choices_are_refused(ada):
+    study = cast.study("agreement")
+    for data in ({"methods": ["lp"]}, {"models": [URI]}, {"models": ["arpa:./other"], "methods": ["lp"]},
+                 {"models": [URI], "methods": ["best"]}, {"models": [URI], "methods": ["lp"], "source": "9"},
+                 {"models": [URI], "methods": ["lp"], "device": "gpu"}):  # fmt: skip
+        assert ada.post(page("choose-models", study.slug), data).status_code == 400
+    assert not Job.objects.exists()
+
+
+def test_runs_wait_in_the_queue_of_their_device(ada, settings, monkeypatch):
+    settings.SCORING_DEVICES = ["cpu", "gpu"]
+    sent = []
+    monkeypatch.undo()
+    monkeypatch.setattr(job_runner.app, "send_task", lambda name, args, queue: sent.append((name, queue)))
+    study = cast.study("agreement")
+    job = asked(ada, study, device="gpu")
+    for pk in (job.pk, ready_job(study).pk):
+        job_runner.send(pk)
+    assert sent[-2:] == [("experiments.run_job", "gpu"), ("experiments.run_job", None)]
+
+
+def ready_job(study) -> Job:
+    return Job.objects.create(kind="releases.build", experiment=study)
+
+
+def test_api_starts_tells_progress_and_retries(ada):
+    study = cast.study("agreement")
+    body = {"models": [URI], "methods": ["lp"]}
+    address = reverse("api-model-runs", args=[study.slug])
+    answer = ada.post(address, body, content_type="application/json")
+    assert answer.status_code == 202 and answer.json()[0]["model"] == URI
+    pk = answer.json()[0]["id"]
+    job_runner.run(answer.json()[0]["job"])
+    found = ada.get(reverse("api-run", args=[study.slug, pk])).json()
+    assert (found["state"], found["progress"]["done"], found["progress"]["percent"]) == ("done", 8, 100)
+    assert found["failed_shards"] == []
+    assert ada.post(reverse("api-run-retry", args=[study.slug, pk])).json()["state"] == "done"
+    wrong = ada.post(address, {"models": ["arpa:/etc/passwd"]}, content_type="application/json")
+    assert wrong.status_code == 422 and "kind of model" in wrong.content.decode()
+
+
+def test_command_asks_the_model_only_for_new_sentences(models_dir, tmp_path, monkeypatch, capsys):
+    cast.study("agreement")
+    calls = []
+    scored = ArpaScorer.score
+    monkeypatch.setattr(
+        ArpaScorer,
+        "score",
+        lambda self, texts, **rest: calls.append(len(texts)) or scored(self, texts, **rest),
+    )
+    words = [
+        "score",
+        f"arpa:{models_dir / 'bigram.arpa'}",
+        "--materials",
+        "agreement",
+        "--method",
+        "lp",
+        "slor",
+    ]
+    documents = []
+    for name in ("first", "second"):
+        call_command(*words, "--to", str(tmp_path / f"{name}.csv"), "--json")
+        documents.append(json.loads(capsys.readouterr().out))
+    assert calls == [8] and (tmp_path / "first.csv").read_bytes() == (tmp_path / "second.csv").read_bytes()
+    assert documents[1]["path"] == "8 sentences from the cache" and documents[0]["tokens"] > 0
+    apart = ("path", "to")
+    assert {k: v for k, v in documents[0].items() if k not in apart} == {
+        k: v for k, v in documents[1].items() if k not in apart
+    }

@@ -1,0 +1,53 @@
+"""A device that runs out of memory gets half as much at a time, and the scores stay the same."""
+
+import numpy as np
+import pytest
+
+from analysis.scoring import scorer
+from tests.analysis.scoring.neural.conftest import SENTENCES
+
+torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
+
+
+def holds(body, most):
+    """Let a model's body take so many tokens at once; counts how often it was asked for more."""
+    refused = []
+
+    def look(module, args, kwargs):
+        n = (args[0] if args else kwargs["input_ids"]).numel()
+        if n > most:
+            refused.append(n)
+            raise torch.OutOfMemoryError("tried to allocate more than there is")
+
+    body.register_forward_pre_hook(look, with_kwargs=True)
+    return refused
+
+
+@pytest.mark.parametrize("way", ["tree", "plain", "own-head"])
+def test_a_causal_batch_that_does_not_fit_is_halved_until_it_does(causal, way):
+    address = causal("gpt2").address("hf-causal", path=way)
+    right, model, told = scorer(address).score(SENTENCES).logprob, scorer(address), []
+    refused = holds(model.model.base_model, 80)
+    found = model.score(SENTENCES, progress=told.append).logprob
+    np.testing.assert_allclose(found, right, atol=1e-5)
+    assert refused and sum(told) == len(SENTENCES)
+    refused.clear()
+    model.score(SENTENCES)
+    assert not refused  # what was learnt holds for the next shard
+
+
+def test_a_masked_batch_that_does_not_fit_is_halved_until_it_does(masked):
+    address = masked("bert").address("hf-masked")
+    model, right = scorer(address), scorer(address).score(SENTENCES).logprob
+    refused = holds(model.model.base_model, 60)
+    np.testing.assert_allclose(model.score(SENTENCES).logprob, right, atol=1e-5)
+    assert refused
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_one_sentence_that_does_not_fit_ends_the_work(request, kind):
+    tiny = request.getfixturevalue(kind)("gpt2" if kind == "causal" else "bert")
+    model = scorer(tiny.address(f"hf-{kind}", **({"path": "tree"} if kind == "causal" else {})))
+    holds(model.model.base_model, 4)
+    with pytest.raises(torch.OutOfMemoryError):
+        model.score(SENTENCES)

@@ -1,0 +1,30 @@
+"""Scores of tiny models with fixed weights stay what they were when they were written down."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.analysis.scoring import golden_models
+
+GOLDEN = json.loads(golden_models.GOLDEN.read_text(encoding="utf-8"))
+
+
+def compare(found):
+    for name, given in found.items():
+        assert given["n_tokens"] == GOLDEN[name]["n_tokens"], name
+        np.testing.assert_allclose(given["logprob"], GOLDEN[name]["logprob"], rtol=0, atol=1e-4, err_msg=name)
+
+
+def test_ngram_models_give_the_scores_written_down(tmp_path):
+    found = golden_models.scores(golden_models.counted(tmp_path))
+    assert len(found) == 2
+    compare(found)
+
+
+def test_neural_models_give_the_scores_written_down(tmp_path):
+    for package in ("torch", "transformers"):
+        pytest.importorskip(package, reason="neural models are an extra: make install-models")
+    found = golden_models.scores(golden_models.neural(tmp_path))
+    assert {*found, "n-grams of order 2", "n-grams of order 3"} == set(GOLDEN)
+    compare(found)

@@ -1,0 +1,182 @@
+"""Causal scoring on one core, beside minicons, lm-evaluation-harness and what the core's products allow.
+
+Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/bench_causal.py [--data FOLDER] [--pairs 100]``.
+The same model of the size of GPT-2 small and the same BLiMP pairs go through all, in turns; figures are
+medians of pairs per CPU second. The bound is what the products of the model alone would take at the rate this
+core reaches on them. Ends with 1 if a sum differs by more than 1e-4 or our ways reach less than 60 % of their
+bounds, which a slow machine does not change. Without ``PEERS_PYTHON`` ours is measured alone.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np  # noqa: E402
+
+from tests.benchmarks import scoring_setup as setup  # noqa: E402
+
+WAYS = ("tree", "plain", "own-head", "naive")
+LEAST = 0.6  # of the bound
+WANTED = {"minicons": 3.3, "lm-eval": 2.0, "bound": 0.8, "bf16": 1.8}
+HEAD_GFLOP = 2 * setup.WIDTH * setup.VOCABULARY["gpt2"] / 1e9
+
+
+def settings() -> argparse.Namespace:
+    """What to measure."""
+    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    told.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
+    told.add_argument("--pairs", type=int, default=100)
+    told.add_argument("--paradigm", default="determiner_noun_agreement_1")
+    told.add_argument("--repetitions", type=int, default=3)
+    told.add_argument("--ways", default=",".join(WAYS), help="the first is compared")
+    told.add_argument("--batches", default="2,8,32", help="of minicons; lm-eval has 16 and 32")
+    return told.parse_args()
+
+
+class Pairs:
+    """One set of pairs: the cases that score it, and what it costs in products."""
+
+    def __init__(self, name: str, pairs: list[setup.Pair], models: dict[str, Any]) -> None:
+        self.name, self.pairs, self.models = name, pairs, models
+        self.sentences = setup.sentences_of(pairs)
+        self.cases: dict[str, setup.Case] = {}
+        tokenizer = models["float32"].tokenizer
+        self.ids = [[0, *tokenizer(one)["input_ids"]] for one in dict.fromkeys(self.sentences)]
+
+    def add_ours(self, way: str, dtype: str = "float32") -> None:
+        """Score by one of our ways, its probe and its start left out."""
+        from analysis.scoring.neural.causal_paths import WAYS as PATHS
+
+        scorer = self.models[dtype]
+        path = PATHS[way](scorer.model)
+        rows = [[0, *tokens] for tokens in scorer.tokenizer(self.sentences)["input_ids"]]
+        distinct = list(map(list, dict.fromkeys(map(tuple, rows))))
+
+        def run() -> setup.Floats:
+            sums = dict(zip(map(tuple, distinct), (row.sum() for row in path.run(distinct)), strict=True))
+            return np.array([sums[tuple(row)] for row in rows])
+
+        name = way if dtype == "float32" else f"{way} {dtype}"
+        self.cases[name] = setup.ours(name, run)
+
+    def add_peers(self, peer: setup.Peer, batches: list[int]) -> None:
+        """Score by the others, in several sizes of batch."""
+        for batch in batches:
+            name = f"minicons, {batch} at once"
+            self.cases[name] = peer.case(name, self.sentences, kind="causal", batch=batch)
+        for batch in (16, 32):
+            name = f"lm-eval, {batch} at once"
+            self.cases[name] = peer.case(name, self.sentences, kind="lm-eval", batch=batch)
+
+    def gflop(self, way: str) -> float:
+        """GFLOP of a pair: every token for itself, or what the trees' nodes need."""
+        from analysis.scoring.neural.trees import prefix_trees
+
+        if way == "tree":
+            sizes = [len(tree.token) for tree in prefix_trees(self.ids)]
+        else:
+            sizes = [len(one) - 1 for one in self.ids]
+        return sum(setup.body_gflop(n, n) + n * HEAD_GFLOP for n in sizes) / len(self.pairs)
+
+    def best(self, system: str) -> setup.Case:
+        """The quickest case of a peer."""
+        return min(
+            (case for name, case in self.cases.items() if name.startswith(system)),
+            key=lambda case: statistics.median(case.cpu),
+        )
+
+    def rate(self, name: str) -> float:
+        """Pairs per CPU second."""
+        return self.cases[name].rate(len(self.pairs))
+
+    def told(self, gemm: dict[str, float], way: str) -> list[str]:
+        """Print the table; give what is wrong."""
+        wrong = []
+        print(f"\n{self.name}: {len(self.pairs)} pairs, {self.gflop(way):.2f} GFLOP a pair by {way}")
+        print(setup.HEAD)
+        for name, case in self.cases.items():
+            kind, _, dtype = name.partition(" ")
+            beside = ""
+            if kind in WAYS:
+                bound = gemm[dtype or "float32"] / self.gflop(kind)
+                share = self.rate(name) / bound
+                beside = f"{share:.0%} of the bound {bound:.1f}"
+                if kind in ("tree", "plain") and not dtype and share < LEAST:
+                    wrong.append(f"{self.name}: {name} reaches {share:.0%} of its bound.")
+            print(case.line(len(self.pairs), beside=beside))
+            worst = float(np.abs(case.sums - self.cases[way].sums).max())
+            if not dtype and worst > setup.EQUAL or kind not in WAYS and worst > setup.EQUAL:
+                wrong.append(f"{self.name}: {name} differs by {worst:.1e}.")
+        self._ratios(gemm, way)
+        return wrong
+
+    def _ratios(self, gemm: dict[str, float], way: str) -> None:
+        for system in ("minicons", "lm-eval"):
+            if any(name.startswith(system) for name in self.cases):
+                best = self.best(system)
+                ratio = self.rate(way) / best.rate(len(self.pairs))
+                worst = float(np.abs(best.sums - self.cases[way].sums).max())
+                print(f"  {ratio:.2f} × {best.name} (wanted {WANTED[system]}); sums differ by {worst:.1e}")
+        share = self.rate(way) * self.gflop(way) / gemm["float32"]
+        print(f"  {share:.0%} of the bound (wanted {WANTED['bound']:.0%})")
+        half = f"{way} bfloat16"
+        if half in self.cases:
+            ratio = self.rate(half) / self.rate(way)
+            rms = float(np.sqrt(np.mean((self.cases[half].sums - self.cases[way].sums) ** 2)))
+            print(f"  bf16: {ratio:.2f} × float32 (wanted {WANTED['bf16']}); sums differ by {rms:.2f} rms")
+
+
+def measure(told: argparse.Namespace, folder: Path) -> list[str]:
+    """Make the model, run all in turns, print; give what is wrong."""
+    import torch
+
+    from analysis.scoring import scorer
+
+    paradigms = setup.read_pairs(told.data)
+    setup.causal_folder(folder, setup.sentences_of([pair for each in paradigms.values() for pair in each]))
+    models = {dtype: scorer(f"hf-causal:{folder}?dtype={dtype}") for dtype in ("float32", "bfloat16")}
+    sets = [
+        Pairs("all paradigms mixed", setup.mixed(paradigms, told.pairs), models),
+        Pairs(told.paradigm, paradigms[told.paradigm][: told.pairs], models),
+    ]
+    ways = told.ways.split(",")
+    with setup.peers(folder, ["causal", "lm-eval"]) as peer:
+        for one in sets:
+            for way in ways if one is sets[0] else ways[:1]:
+                one.add_ours(way)
+            one.add_ours(ways[0], "bfloat16")
+            if peer is not None:
+                one.add_peers(peer, list(map(int, told.batches.split(","))))
+        rates: dict[str, list[float]] = {"float32": [], "bfloat16": []}
+        for _ in range(told.repetitions):
+            for dtype, found in rates.items():
+                found.append(setup.gemm_rate(getattr(torch, dtype)))
+            setup.in_turns([case for one in sets for case in one.cases.values()], 1)
+    gemm = {dtype: statistics.median(found) for dtype, found in rates.items()}
+    print(f"products: {gemm['float32']:.0f} GFLOP/s float32, {gemm['bfloat16']:.0f} bfloat16")
+    return [problem for one in sets for problem in one.told(gemm, ways[0])]
+
+
+def main() -> None:
+    """Print the figures; end with 1 if something is wrong."""
+    told = settings()
+    setup.pin()
+    if not setup.ready(told.data):
+        return
+    print(f"one core, one thread, {told.repetitions} turns; {setup.load_told()} at the start")
+    with tempfile.TemporaryDirectory(prefix="obelus-causal-") as folder:
+        wrong = measure(told, Path(folder))
+    print(f"{setup.load_told()} at the end")
+    for problem in wrong:
+        print(problem)
+    raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

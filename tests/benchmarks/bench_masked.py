@@ -1,0 +1,114 @@
+"""Masked scoring on one core, beside minicons and what the core's products allow.
+
+Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/bench_masked.py [--data FOLDER] [--pairs 20]``.
+The same model of the size of BERT base and the same BLiMP pairs go through both, in turns, by the original
+pseudo-log-likelihood and by word-l2r; figures are medians of pairs per CPU second. minicons 0.3.39 needs a
+method that transformers 5 dropped, which its driver puts back. Ends with 1 if a sum differs by more than 1e-4
+or ours reaches less than 60 % of its bound. Without ``PEERS_PYTHON`` ours is measured alone.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np  # noqa: E402
+
+from tests.benchmarks import scoring_setup as setup  # noqa: E402
+
+METHODS = {"pll": "original", "pll-l2r": "within_word_l2r"}  # ours: theirs
+LEAST, WANTED_RATIO, WANTED_SHARE = 0.6, 1.45, 0.85
+HEAD_GFLOP = 2 * setup.WIDTH * (setup.WIDTH + setup.VOCABULARY["bert"]) / 1e9
+
+
+def settings() -> argparse.Namespace:
+    """What to measure."""
+    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    told.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
+    told.add_argument("--pairs", type=int, default=20)
+    told.add_argument("--repetitions", type=int, default=3)
+    told.add_argument("--batches", default="1,2,4", help="sentences at once of minicons")
+    return told.parse_args()
+
+
+def gflop(scorer: Any, sentences: list[str]) -> float:
+    """GFLOP of all masked copies, each for itself: two marks stand around a sentence."""
+    lengths = [len(ids) for ids in scorer.tokenizer(sentences, add_special_tokens=False)["input_ids"]]
+    return sum(n * (setup.body_gflop(n + 2, n + 2) + HEAD_GFLOP) for n in lengths)
+
+
+def told_of(ours: setup.Case, theirs: list[setup.Case], count: int, work: float, gemm: float) -> list[str]:
+    """Print the table of one method; give what is wrong."""
+    share, wrong = ours.rate(count) * work / gemm, []
+    print(setup.HEAD)
+    print(ours.line(count, beside=f"{share:.0%} of the bound {gemm / work:.2f} (wanted {WANTED_SHARE:.0%})"))
+    if share < LEAST:
+        wrong.append(f"{ours.name} reaches {share:.0%} of its bound.")
+    for case in theirs:
+        print(case.line(count))
+        worst = float(np.abs(case.sums - ours.sums).max())
+        if worst > setup.EQUAL:
+            wrong.append(f"{case.name} differs from {ours.name} by {worst:.1e}.")
+    if theirs:
+        best = min(theirs, key=lambda case: statistics.median(case.cpu))
+        worst = float(np.abs(best.sums - ours.sums).max())
+        ratio = ours.rate(count) / best.rate(count)
+        print(f"  {ratio:.2f} × {best.name} (wanted {WANTED_RATIO}); sums differ by {worst:.1e}")
+    return wrong
+
+
+def measure(told: argparse.Namespace, folder: Path) -> list[str]:
+    """Make the model, run all in turns, print; give what is wrong."""
+    import torch
+
+    from analysis.scoring import scorer
+
+    paradigms = setup.read_pairs(told.data)
+    setup.masked_folder(folder, setup.sentences_of([pair for each in paradigms.values() for pair in each]))
+    sentences = setup.sentences_of(setup.mixed(paradigms, told.pairs))
+    ours, theirs = {}, {}
+    with setup.peers(folder, ["masked"]) as peer:
+        for method, metric in METHODS.items():
+            model = scorer(f"hf-masked:{folder}?method={method}")
+            model.score(sentences[:2])  # the way is tried when first asked
+            ours[method] = setup.ours(method, lambda model=model: model.score(sentences).logprob)
+            theirs[method] = [
+                peer.case(f"minicons, {n} at once", sentences, kind="masked", batch=n, metric=metric)
+                for n in map(int, told.batches.split(","))
+                if peer is not None
+            ]
+        rates = []
+        for _ in range(told.repetitions):
+            rates.append(setup.gemm_rate(torch.float32))
+            setup.in_turns([case for method in METHODS for case in (ours[method], *theirs[method])], 1)
+    gemm, work = statistics.median(rates), gflop(model, sentences) / told.pairs
+    print(f"products: {gemm:.0f} GFLOP/s float32; {told.pairs} pairs, {work:.1f} GFLOP a pair")
+    return [
+        problem
+        for method in METHODS
+        for problem in told_of(ours[method], theirs[method], told.pairs, work, gemm)
+    ]
+
+
+def main() -> None:
+    """Print the figures; end with 1 if something is wrong."""
+    told = settings()
+    setup.pin()
+    if not setup.ready(told.data):
+        return
+    print(f"one core, one thread, {told.repetitions} turns; {setup.load_told()} at the start")
+    with tempfile.TemporaryDirectory(prefix="obelus-masked-") as folder:
+        wrong = measure(told, Path(folder))
+    print(f"{setup.load_told()} at the end")
+    for problem in wrong:
+        print(problem)
+    raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
