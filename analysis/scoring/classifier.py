@@ -56,7 +56,7 @@ class ClassifierScorer:
         self.lower = lower_case(options.get("casing", "as-is"))
         self.warnings = opened.warnings
         self.most = longest(opened.model.config)
-        self.why = ""
+        self.why, self.tokens = "", BATCH * self.most  # of one batch
         self.spec = Spec(
             uri=address.uri,
             revision=opened.revision,
@@ -84,12 +84,8 @@ class ClassifierScorer:
         for place in usable:
             by_length.setdefault(len(read.ids[place]), {})[texts[place]] = None
         said: dict[str, float] = {}
-        for _, alike in sorted(by_length.items(), reverse=True):
-            for start in range(0, len(alike), BATCH):
-                group = list(alike)[start : start + BATCH]
-                said.update(zip(group, self._values(group), strict=True))
-                if progress is not None:
-                    progress(len(group))
+        for length, alike in sorted(by_length.items(), reverse=True):
+            said.update(self._asked(list(alike), length=length + marks, progress=progress))
         values, flags = np.full(len(sentences), np.nan), read.flags.copy()
         values[usable] = [said[texts[place]] for place in usable]
         flags[[place for place in usable if not np.isfinite(values[place])]] |= FLAG_NOT_FINITE
@@ -101,6 +97,25 @@ class ClassifierScorer:
             read.n_unk,
             flags,
         )
+
+    def _asked(self, alike: Sequence[str], *, length: int, progress: Progress | None) -> dict[str, float]:
+        """Values of sentences of one length; tokens that the memory does not hold at once are halved."""
+        import torch
+
+        said: dict[str, float] = {}
+        while left := list(alike[len(said) :]):
+            group = left[: max(1, min(BATCH, self.tokens // length))]
+            try:
+                said.update(zip(group, self._values(group), strict=True))
+            except torch.OutOfMemoryError:
+                if len(group) == 1:
+                    raise
+                torch.cuda.empty_cache()
+                self.tokens = len(group) * length // 2
+                continue
+            if progress is not None:
+                progress(len(group))
+        return said
 
     def _values(self, group: Sequence[str]) -> list[float]:
         import torch

@@ -1,10 +1,13 @@
 """A device that runs out of memory gets half as much at a time, and the scores stay the same."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from analysis.scoring import scorer
 from tests.analysis.scoring.neural.conftest import SENTENCES
+from tests.analysis.scoring.neural.test_classifier import classifier
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 
@@ -51,3 +54,19 @@ def test_one_sentence_that_does_not_fit_ends_the_work(request, kind):
     holds(model.model.base_model, 4)
     with pytest.raises(torch.OutOfMemoryError):
         model.score(SENTENCES)
+
+
+def test_a_classifiers_batch_that_does_not_fit_is_halved_until_it_does(tmp_path):
+    address = classifier(tmp_path, ["unacceptable", "acceptable"]).address("hf-classifier", output="margin")
+    alike = [f"The {one} near the {other} sleeps." for one, other in permutations(("cat", "dog", "the"), 2)]
+    right, model, told = scorer(address).score([*alike, *SENTENCES]).logprob, scorer(address), []
+    refused = holds(model.model.base_model, 50)
+    found = model.score([*alike, *SENTENCES], progress=told.append).logprob
+    np.testing.assert_allclose(found, right, atol=1e-5)
+    assert refused and sum(told) == len({*alike, *SENTENCES})
+    refused.clear()
+    model.score(alike)
+    assert not refused  # what was learnt holds for the next shard
+    holds(model.model.base_model, 4)
+    with pytest.raises(torch.OutOfMemoryError):
+        model.score(alike)
