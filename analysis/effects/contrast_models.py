@@ -107,20 +107,23 @@ def told(fit: MixedFit, term: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``.
+        ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``; the method of a
+        logistic model tells the exact optimum's estimate and error.
 
     See Also
     --------
     analysis.effects.mixed.mixed_model : The fit.
     """
-    effect = fit[term]
+    effect, method = fit[term], f"{fit.formula}; {fit.method}"
+    if term in fit.exact:
+        method += f" (exact optimum {fit.exact[term].estimate:.4f}, SE {fit.exact[term].se:.4f})"
     return {
         "estimate": effect.estimate,
         "se": effect.se,
         "statistic": effect.statistic,
         "df": effect.df,
         "p": effect.p,
-        "method": f"{fit.formula}; {fit.method}",
+        "method": method,
         "status": fit.status,
     }
 

@@ -285,7 +285,7 @@ def _conventions(
         "choices": "exact sign test with one choice per participant, else t of participants' shares",
         "bayes_factor": "JZS, r = sqrt(2)/2; shares: uniform prior",
         "mixed_model": " + ".join(["score ~ 1 + condition", *(term.formula for term in random)]) + "; REML, "
-        "Satterthwaite degrees of freedom; choices and yes-no: logistic, Laplace, Wald z",
+        "Satterthwaite degrees of freedom; choices and yes-no: logistic, Laplace as glmer takes it, Wald z",
         "share": "choices: pooled share, 95 % over participants (bootstrap of whole participants)",
         "p_holm": "Holm over the contrasts of one task and analysis",
         "rates": "converges / estimable; Wilson, 95 %",

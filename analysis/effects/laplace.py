@@ -4,11 +4,10 @@ The numerical core of :mod:`analysis.effects.logistic`. The factor with more gro
 only the groups of the other meet in one dense matrix.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.special import expit
+import scipy
 
 from analysis.rows import Codes, Floats
 
@@ -31,7 +30,7 @@ class Laplace:
         """Give the coefficients of the plain logistic model, where the search begins."""
         beta = np.zeros(self.p)
         for _ in range(25):
-            chance = expit(self.design @ beta)
+            chance = scipy.special.expit(self.design @ beta)
             weights = chance * (1 - chance)
             curvature = self.design.T @ (weights[:, None] * self.design) + 1e-6 * np.eye(self.p)
             step = np.linalg.solve(curvature, self.design.T @ (self.y - chance))
@@ -61,7 +60,7 @@ class Laplace:
         value, eta = self._penalized(fixed, sd)
         log_det = 0.0
         for _ in range(_STEPS):
-            chance = expit(eta)
+            chance = scipy.special.expit(eta)
             steps, log_det = self._newton(chance, sd)
             before, length, reached = self.modes, 1.0, value
             while True:
@@ -73,52 +72,79 @@ class Laplace:
             if max(float(np.abs(step).max()) for step in steps) < _TOLERANCE:
                 break
             if abs(reached - value) < _TOLERANCE * (1 + abs(value)) and length == 1.0:
-                chance = expit(eta)
+                chance = scipy.special.expit(eta)
                 _, log_det = self._newton(chance, sd)
                 break
         return float(value + log_det)
 
-    def slope(self, parameters: Floats) -> Floats:
-        """Give the deviance's slope by central differences of a fixed step."""
-        steps = _NEAR * np.eye(len(parameters))
-        ends = [self.deviance(parameters + step) - self.deviance(parameters - step) for step in steps]
-        return np.array(ends, dtype=np.float64) / (2 * _NEAR)
-
     def _penalized(self, fixed: Floats, sd: Floats) -> tuple[float, Floats]:
-        eta = fixed.copy()
-        for codes, size, modes in zip(self.groups, sd, self.modes, strict=True):
-            eta += size * modes[codes]
+        eta = fixed + self.spread(self.modes, sd)
         loss = np.logaddexp(0.0, eta).sum() - self.y @ eta
         return float(2 * loss + sum(modes @ modes for modes in self.modes)), eta
 
     def _newton(self, chance: Floats, sd: Floats) -> tuple[list[Floats], float]:
         """Give Newton's steps of every factor's modes, and log|H|."""
-        weights, left = chance * (1 - chance), self.y - chance
-        slopes, diagonals = [], []
-        for codes, size, modes, n in zip(self.groups, sd, self.modes, self.sizes, strict=True):
-            slopes.append(size * np.bincount(codes, weights=left, minlength=n) - modes)
-            diagonals.append(size**2 * np.bincount(codes, weights=weights, minlength=n) + 1.0)
-        big = self.order[0]
-        if len(self.order) == 1:
-            return [slopes[big] / diagonals[big]], float(np.log(diagonals[big]).sum())
-        small = self.order[1]
-        crossing = self._crossing(weights * sd[big] * sd[small], big, small)
-        scaled = crossing / diagonals[big][:, None] if isinstance(crossing, np.ndarray) else (
-            sparse.diags_array(1 / diagonals[big]) @ crossing
-        )  # fmt: skip
-        inner = crossing.T @ scaled
-        square = np.diag(diagonals[small]) - (inner if isinstance(inner, np.ndarray) else inner.toarray())
-        root = linalg.cho_factor(square, lower=True, check_finite=False)
-        step_small = linalg.cho_solve(root, slopes[small] - scaled.T @ slopes[big], check_finite=False)
-        step_big = slopes[big] / diagonals[big] - scaled @ step_small
-        steps = [step_big, step_small] if big == 0 else [step_small, step_big]
-        log_det = np.log(diagonals[big]).sum() + 2 * np.log(np.diag(root[0])).sum()
-        return steps, float(log_det)
+        curved = Curvature(self, chance * (1 - chance), sd)
+        pulls = self.gathered(self.y - chance, sd)
+        return curved.solve(
+            [pull - modes for pull, modes in zip(pulls, self.modes, strict=True)]
+        ), curved.log_det
 
-    def _crossing(self, weights: Floats, big: int, small: int):  # type: ignore[no-untyped-def]
-        shape = (self.sizes[big], self.sizes[small])
-        rows, columns = self.groups[big], self.groups[small]
-        if shape[0] * shape[1] <= _DENSE_CELLS:
-            cells = np.bincount(rows * shape[1] + columns, weights=weights, minlength=shape[0] * shape[1])
-            return cells.reshape(shape)
-        return sparse.csr_array(sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr())
+    def gathered(self, rows: Floats, sd: Floats) -> list[Floats]:
+        """Give σZ'x of every factor, for one value a row."""
+        parts = zip(self.groups, sd, self.sizes, strict=True)
+        return [size * np.bincount(codes, weights=rows, minlength=n) for codes, size, n in parts]
+
+    def spread(self, modes: Sequence[Floats], sd: Floats) -> Floats:
+        """Give Zσu, what the random effects add to each row."""
+        parts = [size * u[codes] for codes, size, u in zip(self.groups, sd, modes, strict=True)]
+        return np.asarray(np.sum(parts, axis=0), dtype=np.float64)
+
+
+class Curvature:
+    """H = σZ'WZσ + I at given weights W, factored: ``log_det`` is log|H|."""
+
+    def __init__(self, model: Laplace, weights: Floats, sd: Floats) -> None:
+        diagonals = [part + 1.0 for part in (
+            size * found for size, found in zip(sd, model.gathered(weights, sd), strict=True)
+        )]  # fmt: skip
+        self.big, self.small = model.order[0], model.order[-1]
+        self.diagonal = diagonals[self.big]
+        self.log_det = float(np.log(self.diagonal).sum())
+        if self.big == self.small:
+            return
+        crossing = _crossing(model, weights * sd[self.big] * sd[self.small], self.big, self.small)
+        self.scaled = crossing / self.diagonal[:, None] if isinstance(crossing, np.ndarray) else (
+            scipy.sparse.diags_array(1 / self.diagonal) @ crossing
+        )  # fmt: skip
+        inner = crossing.T @ self.scaled
+        square = np.diag(diagonals[self.small]) - (
+            inner if isinstance(inner, np.ndarray) else inner.toarray()
+        )
+        self.root = scipy.linalg.cho_factor(square, lower=True, check_finite=False)
+        self.log_det += float(2 * np.log(np.diag(self.root[0])).sum())
+
+    def solve(self, sides: Sequence[Floats]) -> list[Floats]:
+        """Solve H x = b, b and x given factor by factor."""
+        if self.big == self.small:
+            return [sides[self.big] / self.diagonal]
+        small = scipy.linalg.cho_solve(
+            self.root, sides[self.small] - self.scaled.T @ sides[self.big], check_finite=False
+        )
+        big = sides[self.big] / self.diagonal - self.scaled @ small
+        return [big, small] if self.big == 0 else [small, big]
+
+
+def _crossing(model: Laplace, weights: Floats, big: int, small: int):  # type: ignore[no-untyped-def]
+    shape = (model.sizes[big], model.sizes[small])
+    rows, columns = model.groups[big], model.groups[small]
+    if shape[0] * shape[1] <= _DENSE_CELLS:
+        cells = np.bincount(rows * shape[1] + columns, weights=weights, minlength=shape[0] * shape[1])
+        return cells.reshape(shape)
+    return scipy.sparse.csr_array(scipy.sparse.coo_array((weights, (rows, columns)), shape=shape).tocsr())
+
+
+def slope(deviance: Callable[[Floats], float], at: Floats) -> Floats:
+    """Give a deviance's slope by central differences of a fixed step."""
+    ends = [deviance(at + step) - deviance(at - step) for step in _NEAR * np.eye(len(at))]
+    return np.array(ends, dtype=np.float64) / (2 * _NEAR)

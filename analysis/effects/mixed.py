@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.effects.crossed import Crossed, Term
@@ -52,7 +52,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class MixedFit:
-    """A fitted linear mixed model; ``status`` says whether to trust it."""
+    """A fitted mixed model; ``status`` says whether to trust it."""
 
     status: str
     formula: str
@@ -66,6 +66,8 @@ class MixedFit:
     n_groups: Mapping[str, int] = field(default_factory=dict)
     zero_terms: tuple[str, ...] = ()
     """Random terms whose variance came out as 0."""
+    exact: Mapping[str, Estimate] = field(default_factory=dict)
+    """Logistic models: the estimates and errors at the exact optimum, beside those of glmer's summary."""
 
     @property
     def usable(self) -> bool:
@@ -261,14 +263,14 @@ def _estimates(
     for name, estimate, error, freedom in zip(names, beta, se, df, strict=True):
         statistic = float(estimate / error)
         known = np.isfinite(freedom) and freedom > 0
-        half = float(stats.t.ppf(0.5 + confidence / 2, freedom) * error) if known else None
+        half = float(scipy.stats.t.ppf(0.5 + confidence / 2, freedom) * error) if known else None
         found[name] = Estimate(
             name,
             estimate=float(estimate),
             se=float(error),
             statistic=statistic,
             df=float(freedom) if known else None,
-            p=float(2 * stats.t.sf(abs(statistic), freedom)) if known else None,
+            p=float(2 * scipy.stats.t.sf(abs(statistic), freedom)) if known else None,
             ci_low=None if half is None else float(estimate) - half,
             ci_high=None if half is None else float(estimate) + half,
         )
