@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput
@@ -339,4 +339,4 @@ def rank_normal_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] 
     groups = ratings.groupby(group_codes(judgments["participant"])[0])
     varied = groups.transform("nunique") > 1
     share = (groups.rank() - 0.375) / (groups.transform("count") + 0.25)
-    return pd.Series(stats.norm.ppf(share.where(varied)), index=judgments.index, name="rank_normal")
+    return pd.Series(scipy.stats.norm.ppf(share.where(varied)), index=judgments.index, name="rank_normal")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analysis.rows import Floats
 
@@ -55,5 +55,5 @@ def _with_ends(right: Floats, total: Floats, *, confidence: float) -> tuple[floa
     if m < 2:
         return share, math.nan, math.nan
     error = math.sqrt(m / (m - 1) * float(((right - share * total) ** 2).sum())) / float(total.sum())
-    half = float(stats.t.ppf((1 + confidence) / 2, m - 1)) * error
+    half = float(scipy.stats.t.ppf((1 + confidence) / 2, m - 1)) * error
     return share, max(0.0, share - half), min(1.0, share + half)

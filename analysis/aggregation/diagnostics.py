@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from scipy.sparse import csgraph
+import scipy
 
 from analysis.aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
 from analysis.aggregation.preferences import bradley_terry, pair_wins
@@ -171,8 +170,8 @@ def _compared(wins: pd.DataFrame) -> list[set[str]]:
     """Give the groups of three or more sentences that comparisons connect."""
     codes, names = group_codes(pd.concat([wins["winner"], wins["loser"]], ignore_index=True))
     one, other = codes[: len(wins)], codes[len(wins) :]
-    graph = sparse.coo_array((np.ones(len(wins)), (one, other)), shape=(len(names), len(names)))
-    _, group = csgraph.connected_components(graph.tocsr(), directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(wins)), (one, other)), shape=(len(names), len(names)))
+    _, group = scipy.sparse.csgraph.connected_components(graph.tocsr(), directed=False)
     sizes = np.bincount(group) if len(group) else np.zeros(0, dtype=int)
     members = pd.Series(names).groupby(group).agg(set)
     return [members[number] for number in np.flatnonzero(sizes > 2)]

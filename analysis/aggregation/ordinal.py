@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,8 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
     if outcome.nunique() < 2 or (exog.nunique() < 2).any():
         return CumulativeLink("no_variation", n=len(outcome))
     levels = pd.Categorical(outcome, categories=sorted(outcome.unique()), ordered=True)
+    from statsmodels.miscmodels.ordinal_model import OrderedModel  # slow to import
+
     model = OrderedModel(pd.Series(levels, index=outcome.index), exog, distr="logit")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

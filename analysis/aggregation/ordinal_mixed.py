@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.optimize import minimize
-from scipy.special import expit
+import scipy
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -92,7 +91,7 @@ class _Fit:
         thresholds = np.log(cumulative / (1 - cumulative))
         start = np.concatenate([thresholds[:1], np.log(np.diff(thresholds)), [0.0, 0.0, 0.0]])
         bounds = [(None, None)] * (len(start) - 2) + [(np.log(SMALLEST_SD), None)] * 2
-        found = minimize(self.negative_log_likelihood, start, method="L-BFGS-B", bounds=bounds)
+        found = scipy.optimize.minimize(self.negative_log_likelihood, start, method="L-BFGS-B", bounds=bounds)
         if not found.success:
             return MixedCumulativeLink("not_converged", n=len(self.y))
         sd = np.exp(found.x[-2:])
@@ -132,7 +131,7 @@ class _Fit:
     def _ends(self, edges: Floats, fixed: Floats, scaled: Floats) -> tuple[Floats, Floats]:
         """P(Y ≤ y) and P(Y < y) of each rating."""
         middle = fixed + scaled @ self.modes
-        return expit(edges[self.y + 1] - middle), expit(edges[self.y] - middle)
+        return scipy.special.expit(edges[self.y + 1] - middle), scipy.special.expit(edges[self.y] - middle)
 
     def _at(self, edges: Floats, fixed: Floats, scaled: Floats) -> tuple[float, Floats]:
         """Penalized log-likelihood at the modes, and its negative curvature in them."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.aggregation.ordinal import cumulative_link
 from analysis.aggregation.ordinal_mixed import mixed_cumulative_link
@@ -116,4 +116,4 @@ def _fits(rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _wald(beta: float, se: float) -> float | None:
-    return float(2 * stats.norm.sf(abs(beta / se))) if se > 0 else None
+    return float(2 * scipy.stats.norm.sf(abs(beta / se))) if se > 0 else None

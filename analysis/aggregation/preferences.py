@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from scipy.sparse import csgraph
+import scipy
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput
@@ -122,7 +121,7 @@ def bradley_terry(
         compared = (matrix + matrix.T) > 0
         matrix = matrix + prior * compared
         method = f"maximum likelihood with {prior:g} added wins each way"
-    parts = csgraph.connected_components(sparse.csr_array(matrix), connection="strong")[0]
+    parts = scipy.sparse.csgraph.connected_components(scipy.sparse.csr_array(matrix), connection="strong")[0]
     if parts > 1:
         return Strengths("not_connected_or_separated", method=method)
     strength, steps, converged = _mm(matrix, tol=tol, max_steps=max_steps)

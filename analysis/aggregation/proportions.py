@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analysis.errors import BadInput
 from analysis.rows import Floats
@@ -44,7 +44,7 @@ def wilson_interval(k: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0
     (0.300642, 0.954413)
     """
     chosen, total = _counts(k, n)
-    z = float(stats.norm.ppf(0.5 + confidence / 2))
+    z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
     known = np.where(total > 0, total, np.nan)
     centre = (chosen + z * z / 2) / (known + z * z)
     half = z / (known + z * z) * np.sqrt(chosen * (known - chosen) / known + z * z / 4)
@@ -74,8 +74,8 @@ def clopper_pearson_interval(
     """
     chosen, total = _counts(k, n)
     tail = (1 - confidence) / 2
-    low = np.where(chosen > 0, stats.beta.ppf(tail, chosen, total - chosen + 1), 0.0)
-    high = np.where(chosen < total, stats.beta.ppf(1 - tail, chosen + 1, total - chosen), 1.0)
+    low = np.where(chosen > 0, scipy.stats.beta.ppf(tail, chosen, total - chosen + 1), 0.0)
+    high = np.where(chosen < total, scipy.stats.beta.ppf(1 - tail, chosen + 1, total - chosen), 1.0)
     return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)
 
 
@@ -121,7 +121,7 @@ def signal_detection(
     shares = [(yes + add) / (shown + total) for yes, shown in (yes_good, yes_bad)]
     if min(shares) <= 0 or max(shares) >= 1:
         return Detection(None, None, "ceiling")
-    hits, false_alarms = (float(stats.norm.ppf(share)) for share in shares)
+    hits, false_alarms = (float(scipy.stats.norm.ppf(share)) for share in shares)
     return Detection(hits - false_alarms, -(hits + false_alarms) / 2, "ok")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput, NotEnoughData, UnknownName
@@ -119,7 +119,7 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
     mean_raw = moments(np.where(np.isnan(score), np.nan, raw), codes, n_groups=len(table), ddof=1)[1]
     se = np.divide(sd, np.sqrt(n), out=np.full(len(n), np.nan), where=n > 1)
-    half = stats.t.ppf(0.975, np.maximum(n - 1, 1)) * se
+    half = scipy.stats.t.ppf(0.975, np.maximum(n - 1, 1)) * se
     status = np.select([n == 0, n == 1], ["no_data", "too_few"], default="ok").astype(object)
     return table.assign(
         n=n,

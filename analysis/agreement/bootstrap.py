@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse, stats
+import scipy
 
 from analysis.aggregation.proportions import wilson_interval
 from analysis.rows import Codes, Floats, chunks
@@ -52,7 +52,7 @@ def cluster_sums(values: Floats, clusters: Codes, groups: Codes, *, shape: tuple
     cells = shape[0] * shape[1]
     if cells <= DENSE_CELLS:
         return np.bincount(clusters * shape[1] + groups, weights=values, minlength=cells).reshape(shape)
-    return sparse.csr_array((values, (clusters, groups)), shape=shape)
+    return scipy.sparse.csr_array((values, (clusters, groups)), shape=shape)
 
 
 def ratio_sums(
@@ -140,7 +140,7 @@ def participant_intervals(
     """
     n_clusters, n_columns = numerators.shape
     work = draws * n_clusters * (n_columns + _COST_OF_DRAWING)
-    if draws == 0 or work > WORK or sparse.issparse(numerators):
+    if draws == 0 or work > WORK or scipy.sparse.issparse(numerators):
         low, high = linearized_interval(numerators, denominators, confidence=confidence)
         method = "participant_linearized"
     else:
@@ -269,7 +269,7 @@ def linearized_interval(
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.217, 0.783)
     """
-    z = float(stats.norm.ppf(0.5 + confidence / 2))
+    z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
     n_clusters = numerators.shape[0]
     top = np.asarray(numerators.sum(axis=0), dtype=np.float64).ravel()
     bottom = np.asarray(denominators.sum(axis=0), dtype=np.float64).ravel()

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from analysis.agreement.bootstrap import Intervals, participant_intervals, ratio_sums
 from analysis.agreement.majority import ItemCodes
@@ -150,15 +150,15 @@ def _side_sums(decided: pd.DataFrame, agrees: Floats, person: Codes, *, n_people
     return [total[:, None] for total in sums]
 
 
-def _selection(study: Study, kept: Flags, judged: Codes) -> sparse.csr_array:
+def _selection(study: Study, kept: Flags, judged: Codes) -> "scipy.sparse.csr_array":
     """Weigh paradigms into the statistics: items alike overall, paradigms alike in a phenomenon."""
     n = len(study.paradigms)
     weight = np.divide(1.0, judged, out=np.zeros(n), where=judged > 0)
     place = (np.arange(n), study.phenomenon_of)
-    phenomena = sparse.csr_array((weight, place), shape=(n, len(study.phenomena)))
-    overall = sparse.csr_array(np.column_stack([np.ones(n), kept.astype(np.float64)]))
+    phenomena = scipy.sparse.csr_array((weight, place), shape=(n, len(study.phenomena)))
+    overall = scipy.sparse.csr_array(np.column_stack([np.ones(n), kept.astype(np.float64)]))
     parts: list[Any] = [overall, phenomena]
-    return sparse.csr_array(sparse.hstack(parts))
+    return scipy.sparse.csr_array(scipy.sparse.hstack(parts))
 
 
 def _ends(intervals: Intervals) -> Ends:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analysis.agreement.inclusion import Rule, ShareRule, Tally
 from analysis.agreement.majority import N_MIN, USABLE, majority_status
@@ -66,7 +66,7 @@ def more_agreeing(
     """
     agreeing, judged = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
     a, b = prior[0] + agreeing, prior[1] + judged - agreeing
-    chances = stats.betabinom.pmf(np.arange(more + 1), more, a[:, None], b[:, None])
+    chances = scipy.stats.betabinom.pmf(np.arange(more + 1), more, a[:, None], b[:, None])
     return np.asarray(chances, dtype=np.float64)
 
 
@@ -263,10 +263,10 @@ def _share_outlook(
         means = ((agreeing + drawn) / (judged + more)).mean(axis=1)
         included, method = float((means >= float(rule.share) - _EDGE).mean()), "drawn"
     else:
-        mean, variance = stats.betabinom.stats(more, a, b)
+        mean, variance = scipy.stats.betabinom.stats(more, a, b)
         centre = ((agreeing + mean) / (judged + more)).mean()
         spread = np.sqrt((variance / (judged + more) ** 2).sum()) / len(judged)
-        included, method = float(stats.norm.sf((float(rule.share) - centre) / spread)), "normal"
+        included, method = float(scipy.stats.norm.sf((float(rule.share) - centre) / spread)), "normal"
     stays = {"included": included, "rejected": 1 - included}.get(now, 0.0)
     return DecisionOutlook(included, float(np.clip(1 - stays, 0, 1)), method)
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-import pingouin
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.effects.mixed import MixedFit, Random, mixed_model
@@ -103,6 +102,8 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
 
 def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
     """Ask pingouin for values, and compute the intervals that it rounds."""
+    import pingouin  # slow to import
+
     scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # pingouin's own, about pandas
@@ -145,7 +146,7 @@ def _ends(scores: Floats, *, confidence: float = 0.95) -> dict[str, tuple[float,
     level = 0.5 + confidence / 2
 
     def quantile(one: float, other: float) -> float:
-        return float(stats.f.ppf(level, one, other))
+        return float(scipy.stats.f.ppf(level, one, other))
 
     ends: dict[str, tuple[float, float]] = {}
     for kind, noise, df in (("1", within, n * (k - 1)), ("C", residual, (n - 1) * (k - 1))):

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.agreement.answers import Answers, answers_of
 from analysis.agreement.coefficients import REASONS, coefficients
@@ -187,7 +187,7 @@ def _interval(
         return None, None
     z = np.arctanh(known)
     error = np.sqrt((len(z) - 1) * z.var())
-    half = float(stats.t.ppf(0.975, len(z) - 1) * error)
+    half = float(scipy.stats.t.ppf(0.975, len(z) - 1) * error)
     centre = float(np.arctanh(found.spearman_brown))
     return float(np.tanh(centre - half)), float(np.tanh(centre + half))
 

@@ -7,7 +7,7 @@ intervals here cover the truth at all looks together.
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from analysis.errors import BadInput
 from analysis.rows import Floats
@@ -76,8 +76,8 @@ def mixture_evidence(
     if ((sums < 0) | (sums > people + 1e-9)).any():
         raise BadInput("a sum of shares is below 0 or above its n.", remedy="Give shares between 0 and 1.")
     rest = np.maximum(people - sums, 0.0)
-    likelihood = special.xlogy(sums, doubted) + special.xlog1py(rest, -doubted)
-    mixed = special.betaln(prior[0] + sums, prior[1] + rest) - special.betaln(*prior)
+    likelihood = scipy.special.xlogy(sums, doubted) + scipy.special.xlog1py(rest, -doubted)
+    mixed = scipy.special.betaln(prior[0] + sums, prior[1] + rest) - scipy.special.betaln(*prior)
     return np.asarray(mixed - likelihood, dtype=np.float64)
 
 
@@ -203,7 +203,7 @@ def share_evidence(shares: npt.ArrayLike, mean: npt.ArrayLike, *, nodes: int = N
     doubted = np.asarray(mean, dtype=np.float64)[..., None, None]
     factors = values[:, None] * bets / doubted + (1 - values[:, None]) * (1 - bets) / (1 - doubted)
     wealth = (counts[:, None] * np.log(factors)).sum(axis=-2)
-    return np.asarray(special.logsumexp(wealth, axis=-1) - np.log(nodes), dtype=np.float64)
+    return np.asarray(scipy.special.logsumexp(wealth, axis=-1) - np.log(nodes), dtype=np.float64)
 
 
 def anytime_mean_interval(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from analysis.columns import require_columns
 from analysis.errors import BadInput
@@ -222,7 +222,7 @@ class _Sums:
     def of(cls, value: Floats, person: Codes, thing: Codes, *, shape: tuple[int, int]) -> "_Sums":
         centred = value - value.mean() if len(value) else value
         count, total = (
-            sparse.csr_array(sparse.coo_array((data, (person, thing)), shape=shape).tocsr())
+            scipy.sparse.csr_array(scipy.sparse.coo_array((data, (person, thing)), shape=shape).tocsr())
             for data in (np.ones(len(value)), centred)
         )
         if shape[0] * shape[1] <= _BLOCK and count.nnz > 0.1 * shape[0] * shape[1]:

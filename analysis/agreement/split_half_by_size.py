@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from analysis.columns import require_columns
 from analysis.comparison.halves import strata_of
@@ -81,7 +81,7 @@ def split_half_by_size(
     shape = (len(people), len(things))
     centred = value[used] - value[used].mean()
     count, total = (
-        sparse.csr_array(sparse.coo_array((data, (person, thing)), shape=shape).tocsr())
+        scipy.sparse.csr_array(scipy.sparse.coo_array((data, (person, thing)), shape=shape).tocsr())
         for data in (np.ones(len(centred)), centred)
     )
     lists = strata_of(rows, person, unit=unit)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binomtest
+import scipy
 
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.criteria import Signs
@@ -108,7 +108,7 @@ def _row(
         human, table.model_delta[model].loc[places].to_numpy(dtype=float), deltas=deltas, signs=signs
     )
     right = int(np.nansum(prefers))
-    interval = binomtest(right, len(places)).proportion_ci(method="wilson")
+    interval = scipy.stats.binomtest(right, len(places)).proportion_ci(method="wilson")
     known = human[~np.isnan(human)]
     return {
         "paradigm": name,

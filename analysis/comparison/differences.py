@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binomtest
+import scipy
 
 from analysis.comparison.criteria import Signs, adc_passes, as_floats
 from analysis.comparison.deltas import PairTable
@@ -43,7 +43,7 @@ def mcnemar_p(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     better, worse = int((difference > 0).sum()), int((difference < 0).sum())
     if better + worse == 0:
         return None
-    return float(binomtest(better, better + worse).pvalue)
+    return float(scipy.stats.binomtest(better, better + worse).pvalue)
 
 
 def cluster_flip_p(

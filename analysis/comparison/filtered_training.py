@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.comparison.criteria import as_floats
 from analysis.comparison.deltas import PairTable
@@ -200,7 +200,7 @@ def _welch(first: list[float], other: list[float]) -> tuple[float | None, float 
     freedom = sum(errors) ** 2 / sum(
         error**2 / (len(some) - 1) for error, some in zip(errors, (first, other), strict=True)
     )
-    half = float(stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
+    half = float(scipy.stats.t.ppf(0.975, freedom)) * math.sqrt(sum(errors))
     difference = float(np.mean(first) - np.mean(other))
     return difference - half, difference + half
 
@@ -216,7 +216,7 @@ def _families(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if a[1] != b[1] or len(shared) < 2:
             continue
         x, y = np.array([first[name] for name in shared]), np.array([other[name] for name in shared])
-        test = stats.ttest_rel(x, y) if np.ptp(x - y) > SAME else None
+        test = scipy.stats.ttest_rel(x, y) if np.ptp(x - y) > SAME else None
         found.append({
             "a": a[0], "b": b[0], "method": a[1], "filters": len(shared),
             "mean_a": float(x.mean()), "mean_b": float(y.mean()),

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from analysis.columns import require_columns
 
@@ -84,8 +83,8 @@ def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
     codes, sentences = pd.factorize(pd.concat([pairs["good_id"], pairs["bad_id"]]).astype(str))
     good, bad = codes[: len(pairs)], codes[len(pairs) :]
     shape = (len(sentences), len(sentences))
-    graph = coo_array((np.ones(len(pairs)), (good, bad)), shape=shape)
-    _, component = connected_components(graph, directed=False)
+    graph = scipy.sparse.coo_array((np.ones(len(pairs)), (good, bad)), shape=shape)
+    _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
     return pd.Series([f"family {label}" for label in component[good]], index=pairs.index, dtype=object)
 
 
@@ -113,7 +112,7 @@ def cluster_sums(
     [[[3.0], [0.0]], [[2.0], [0.0]]]
     """
     codes, names = pd.factorize(clusters)
-    membership = coo_array(
+    membership = scipy.sparse.coo_array(
         (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(len(names), len(codes))
     )
     known = ~np.isnan(values)

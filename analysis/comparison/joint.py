@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from analysis.columns import require_columns
 from analysis.comparison.baselines import adc_shares
@@ -190,8 +190,8 @@ def _choosers(
     return scores, choices.strata, choices.names
 
 
-def _table(values: FloatArray, unit: Places, participant: Places) -> sparse.csr_array:
-    return sparse.csr_array((values, (unit, participant)))
+def _table(values: FloatArray, unit: Places, participant: Places) -> "scipy.sparse.csr_array":
+    return scipy.sparse.csr_array((values, (unit, participant)))
 
 
 def _with_nobody(scores: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analysis.comparison.correlation import pearson_r
 from analysis.comparison.criteria import as_floats
@@ -34,9 +34,8 @@ class LearningCurve:
         """Give the t interval of the slope; None below three points."""
         if self.n < 3:
             return None
-        half = (
-            float(stats.t.ppf((1 + level) / 2, self.n - 2)) * self.residual_sd / math.sqrt(self.spread_log2)
-        )
+        t = float(scipy.stats.t.ppf((1 + level) / 2, self.n - 2))
+        half = t * self.residual_sd / math.sqrt(self.spread_log2)
         return self.slope_per_doubling - half, self.slope_per_doubling + half
 
     def log2_tokens_interval(self, accuracy: float, level: float = 0.95) -> tuple[float, float] | None:
@@ -48,7 +47,7 @@ class LearningCurve:
         interval, x = self.slope_interval(level), self.log2_tokens_at(accuracy)
         if interval is None or x is None or interval[0] <= 0:
             return None
-        t, b = float(stats.t.ppf((1 + level) / 2, self.n - 2)), self.slope_per_doubling
+        t, b = float(scipy.stats.t.ppf((1 + level) / 2, self.n - 2)), self.slope_per_doubling
         g = (t * self.residual_sd / b) ** 2 / self.spread_log2
         away = x - self.mean_log2
         half = t * self.residual_sd / b * math.sqrt((1 - g) / self.n + away**2 / self.spread_log2)

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pingouin
-from scipy import special, stats
+import scipy
 
 from analysis.errors import BadInput
 
@@ -86,8 +85,8 @@ def jzs_bayes_factor(
     exponent = prior - 0.5 * np.log(spread) + fit
     if one_sided:
         lean = t * np.sqrt((spread - 1) / spread * (df + 1) / (df + t**2 / spread))
-        exponent = exponent + np.log(2) + stats.t.logcdf(lean, df + 1)
-    total = float(special.logsumexp(exponent) + np.log(_GRID[1] - _GRID[0]))
+        exponent = exponent + np.log(2) + scipy.stats.t.logcdf(lean, df + 1)
+    total = float(scipy.special.logsumexp(exponent) + np.log(_GRID[1] - _GRID[0]))
     with np.errstate(over="ignore"):
         return BayesFactor(float(np.exp(np.float64(total))), total / float(np.log(10)))
 
@@ -116,13 +115,12 @@ def share_bayes_factor(k: int, n: int) -> BayesFactor:
     """
     if n == 0:
         return BayesFactor(None, None, "no_data")
-    log10 = float((special.betaln(k + 1, n - k + 1) + n * np.log(2)) / np.log(10))
-    value = (
-        float(pingouin.bayesfactor_binom(k, n, p=0.5, a=1, b=1))
-        if n < 1000
-        else float(10.0 ** min(log10, 308))
-    )
-    return BayesFactor(value, log10)
+    log10 = float((scipy.special.betaln(k + 1, n - k + 1) + n * np.log(2)) / np.log(10))
+    if n >= 1000:
+        return BayesFactor(float(10.0 ** min(log10, 308)), log10)
+    import pingouin  # slow to import
+
+    return BayesFactor(float(pingouin.bayesfactor_binom(k, n, p=0.5, a=1, b=1)), log10)
 
 
 def bayes_words(factor: float | None) -> str:

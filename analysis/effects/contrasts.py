@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pingouin
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.errors import UnknownName
@@ -122,7 +121,7 @@ def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> C
     if spread <= 1e-12 * max(1.0, float(np.abs(difference).max())):
         return Contrast("no_variation", n, mean)
     statistic, df = _t(one, other, paired=True)
-    half = float(stats.t.ppf(0.5 + confidence / 2, df)) * spread / np.sqrt(n)
+    half = float(scipy.stats.t.ppf(0.5 + confidence / 2, df)) * spread / np.sqrt(n)
     s_good, s_bad = float(one.std(ddof=1)), float(other.std(ddof=1))
     return Contrast(
         "ok",
@@ -130,8 +129,8 @@ def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> C
         mean_difference=mean,
         statistic=statistic,
         df=df,
-        p=float(2 * stats.t.sf(abs(statistic), df)),
-        p_greater=float(stats.t.sf(statistic, df)),
+        p=float(2 * scipy.stats.t.sf(abs(statistic), df)),
+        p_greater=float(scipy.stats.t.sf(statistic, df)),
         ci_low=mean - half,
         ci_high=mean + half,
         d_z=mean / spread,
@@ -172,15 +171,15 @@ def welch_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> Co
     if sum(squares) <= 0:
         return Contrast("no_variation", n, mean)
     statistic, df = _t(one, other, paired=False)
-    half = float(stats.t.ppf(0.5 + confidence / 2, df) * np.sqrt(sum(squares)))
+    half = float(scipy.stats.t.ppf(0.5 + confidence / 2, df) * np.sqrt(sum(squares)))
     return Contrast(
         "ok",
         n=n,
         mean_difference=mean,
         statistic=statistic,
         df=df,
-        p=float(2 * stats.t.sf(abs(statistic), df)),
-        p_greater=float(stats.t.sf(statistic, df)),
+        p=float(2 * scipy.stats.t.sf(abs(statistic), df)),
+        p_greater=float(scipy.stats.t.sf(statistic, df)),
         ci_low=mean - half,
         ci_high=mean + half,
         d_pooled=_ratio(mean, np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)),
@@ -241,7 +240,9 @@ def p_of(found: Contrast, *, alternative: str = "two-sided") -> float | None:
         return found.p
     if found.statistic is None or found.df is None:
         return None
-    return found.p_greater if alternative == "greater" else float(stats.t.cdf(found.statistic, found.df))
+    if alternative == "greater":
+        return found.p_greater
+    return float(scipy.stats.t.cdf(found.statistic, found.df))
 
 
 def common_language(good: Floats, bad: Floats) -> float | None:
@@ -274,12 +275,14 @@ def common_language(good: Floats, bad: Floats) -> float | None:
     one, other = one[~np.isnan(one)], other[~np.isnan(other)]
     if not len(one) or not len(other):
         return None
-    ranks = stats.rankdata(np.concatenate([one, other]))[: len(one)]
+    ranks = scipy.stats.rankdata(np.concatenate([one, other]))[: len(one)]
     above = ranks.sum() - len(one) * (len(one) + 1) / 2
     return float(above / (len(one) * len(other)))
 
 
 def _t(one: Floats, other: Floats, *, paired: bool) -> tuple[float, float]:
+    import pingouin  # slow to import
+
     row = pingouin.ttest(one, other, paired=paired, correction=not paired).iloc[0]
     return float(row["T"]), float(row["dof"])
 

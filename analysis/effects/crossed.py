@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+import scipy
 
 from analysis.rows import Codes, Floats
 
@@ -78,7 +78,7 @@ class Crossed:
         self.outer_square = np.zeros((q, q))
         for one, place in zip(self.outer, places, strict=True):
             for other, there in zip(self.outer, places, strict=True):
-                sums = sparse.coo_array((one.covariate * other.covariate, (place, there)), shape=(q, q))
+                sums = scipy.sparse.coo_array((one.covariate * other.covariate, (place, there)), shape=(q, q))
                 self.outer_square += sums.toarray()
         sums_of = [_group_sums(term, self.columns) for term in self.outer]
         self.outer_columns = np.concatenate(sums_of) if sums_of else np.zeros((0, self.p + 1))
@@ -89,8 +89,8 @@ class Crossed:
                 cols.append(there)
                 data.append(term.covariate * other.covariate)
         where = (np.concatenate(rows), np.concatenate(cols))
-        crossing = sparse.csr_array(
-            sparse.coo_array((np.concatenate(data), where), shape=(groups * m, q)).tocsr()
+        crossing = scipy.sparse.csr_array(
+            scipy.sparse.coo_array((np.concatenate(data), where), shape=(groups * m, q)).tocsr()
         )
         self._sum_classes(crossing, groups=groups, m=m, q=q)
         cells = groups * m * q
@@ -163,7 +163,7 @@ class Crossed:
         if len(scale):
             root = np.linalg.cholesky(square)
             log_det += 2 * float(np.log(np.diag(root)).sum())
-            solved = linalg.lapack.dtrtrs(root, outer_columns, lower=1)[0]
+            solved = scipy.linalg.lapack.dtrtrs(root, outer_columns, lower=1)[0]
             left = left - solved.T @ solved
         return self._fixed(left, log_det)
 
@@ -206,8 +206,10 @@ def _scaled(inverse_root: Floats, crossing: Any) -> Any:
             return crossing * inverse_root[:, 0]
         return (inverse_root @ crossing.reshape(groups, m, -1)).reshape(groups * m, -1)
     places = np.arange(groups)
-    blocks = sparse.bsr_array((inverse_root, places, np.arange(groups + 1)), shape=(groups * m, groups * m))
-    return sparse.csr_array(blocks.tocsr() @ crossing)
+    blocks = scipy.sparse.bsr_array(
+        (inverse_root, places, np.arange(groups + 1)), shape=(groups * m, groups * m)
+    )
+    return scipy.sparse.csr_array(blocks.tocsr() @ crossing)
 
 
 def _dense(matrix: Any) -> Floats:

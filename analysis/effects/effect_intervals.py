@@ -1,7 +1,7 @@
 """Intervals of standardized effects, from the noncentral t."""
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 
 def d_z_interval(d_z: float, n: int, *, confidence: float = 0.95) -> tuple[float, float] | None:
@@ -40,11 +40,11 @@ def d_z_interval(d_z: float, n: int, *, confidence: float = 0.95) -> tuple[float
 
     def end(share: float) -> float:
         def gap(centre: float) -> float:
-            return float(stats.nct.cdf(t, df, centre)) - share
+            return float(scipy.stats.nct.cdf(t, df, centre)) - share
 
         if not (gap(t - reach) > 0 > gap(t + reach)):
             return float("nan")
-        return float(optimize.brentq(gap, t - reach, t + reach)) / float(np.sqrt(n))
+        return float(scipy.optimize.brentq(gap, t - reach, t + reach)) / float(np.sqrt(n))
 
     low, high = end(1 - tail), end(tail)
     return None if np.isnan(low) or np.isnan(high) else (low, high)

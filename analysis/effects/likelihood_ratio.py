@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.effects.mixed import CROSSED, Random, mixed_model
 
@@ -50,5 +50,5 @@ def likelihood_ratio(
         bad = next(fit.status for fit in fits if fit.criterion is None)
         return {"statistic": None, "df": len(dropped), "p": None, "status": bad}
     statistic = max(small - large, 0.0)
-    p = float(stats.chi2.sf(statistic, len(fixed) - len(smaller)))
+    p = float(scipy.stats.chi2.sf(statistic, len(fixed) - len(smaller)))
     return {"statistic": statistic, "df": len(fixed) - len(smaller), "p": p, "status": fits[1].status}

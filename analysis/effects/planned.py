@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from analysis.rows import Flags, Floats
 
@@ -66,7 +66,7 @@ def expected_share(effect: float, *, noise: Noise | None = None) -> float:
     settings = noise or Noise()
     gain = settings.choice_gain / (2**0.5 * settings.residual)
     spread = 1 + gain**2 * (settings.participant_effect**2 + settings.item_effect**2)
-    return float(stats.norm.cdf(gain * effect / spread**0.5))
+    return float(scipy.stats.norm.cdf(gain * effect / spread**0.5))
 
 
 def ratings(

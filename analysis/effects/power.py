@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from analysis.errors import BadInput
 from analysis.rows import Floats
@@ -33,7 +33,7 @@ def critical_count(n: int, *, alpha: float = ALPHA) -> int | None:
     [None, 6, 9, 12, 15]
     """
     k = np.arange(n // 2 + 1, n + 1)
-    significant = k[2 * stats.binom.sf(k - 1, n, 0.5) < alpha]
+    significant = k[2 * scipy.stats.binom.sf(k - 1, n, 0.5) < alpha]
     return int(significant[0]) if len(significant) else None
 
 
@@ -69,7 +69,7 @@ def sign_power(n: int, share: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
     least = critical_count(n, alpha=alpha)
     if least is None:
         return np.zeros(p.shape)
-    power: Floats = np.asarray(stats.binom.sf(least - 1, n, p), dtype=np.float64)
+    power: Floats = np.asarray(scipy.stats.binom.sf(least - 1, n, p), dtype=np.float64)
     return power
 
 
@@ -100,8 +100,8 @@ def paired_t_power(n: int, d_z: npt.ArrayLike, *, alpha: float = ALPHA) -> Float
     d = np.asarray(d_z, dtype=np.float64)
     if n < 2:
         return np.zeros(d.shape)
-    cut = stats.t.ppf(1 - alpha / 2, n - 1)
-    power: Floats = np.asarray(stats.nct.sf(cut, n - 1, d * np.sqrt(n)), dtype=np.float64)
+    cut = scipy.stats.t.ppf(1 - alpha / 2, n - 1)
+    power: Floats = np.asarray(scipy.stats.nct.sf(cut, n - 1, d * np.sqrt(n)), dtype=np.float64)
     return np.where(np.isnan(power), (d > 0).astype(np.float64), power)
 
 

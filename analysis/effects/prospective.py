@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.aggregation.proportions import wilson_interval
 from analysis.effects.mixed import CROSSED, Random, mixed_model
@@ -176,15 +176,15 @@ def _by_participants(difference: Floats, *, single: bool) -> tuple[Floats, Float
     n = difference.shape[1]
     if single:
         k = (difference > 0).sum(axis=1)
-        p = np.minimum(1.0, 2 * stats.binom.sf(np.maximum(k, n - k) - 1, n, 0.5))
+        p = np.minimum(1.0, 2 * scipy.stats.binom.sf(np.maximum(k, n - k) - 1, n, 0.5))
         low, high = wilson_interval(k, n)
         return k / n - 0.5, p, high - low
     mean, spread = difference.mean(axis=1), difference.std(axis=1, ddof=1)
     varied = spread > 1e-12
     t = np.divide(mean, spread / np.sqrt(n), out=np.zeros(len(mean)), where=varied)
     certain = ~varied & (np.abs(mean) > 0)  # everybody alike: the sign test of participants
-    p = np.where(certain, 2 * 0.5**n, 2 * stats.t.sf(np.abs(t), n - 1))
-    return mean, p, 2 * stats.t.ppf(0.975, n - 1) * spread / np.sqrt(n)
+    p = np.where(certain, 2 * 0.5**n, 2 * scipy.stats.t.sf(np.abs(t), n - 1))
+    return mean, p, 2 * scipy.stats.t.ppf(0.975, n - 1) * spread / np.sqrt(n)
 
 
 def _random(noise: Noise) -> tuple[Random, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+import scipy
 
 from analysis.aggregation.ratings import transformed
 from analysis.agreement.decisions import forced_choice_decisions
@@ -237,10 +237,13 @@ def _detections(
 def _cuts(count: Floats, *, alpha: float, criterion: str) -> Floats:
     """Give the critical t of each count of participants."""
     sizes, place = np.unique(count, return_inverse=True)
-    found = [
-        np.inf if n < 2 else _bayes_cut(int(n)) if criterion == "bayes" else stats.t.ppf(1 - alpha / 2, n - 1)
-        for n in sizes
-    ]
+
+    def cut(n: int) -> float:
+        if n < 2:
+            return np.inf
+        return _bayes_cut(n) if criterion == "bayes" else float(scipy.stats.t.ppf(1 - alpha / 2, n - 1))
+
+    found = [cut(int(n)) for n in sizes]
     cuts: Floats = np.array(found, dtype=np.float64)[place].reshape(count.shape)
     return cuts
 
@@ -253,7 +256,7 @@ def _bayes_cut(n: int) -> float:
 
     if short(1e4) < 0:
         return float("inf")
-    return float(optimize.brentq(short, 0.0, 1e4))
+    return float(scipy.optimize.brentq(short, 0.0, 1e4))
 
 
 def _over_pilots(

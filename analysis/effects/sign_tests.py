@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.errors import BadInput
 from analysis.rows import Floats, group_codes
@@ -45,7 +45,7 @@ def sign_test(k: int, n: int, *, alternative: Alternative = "two-sided") -> floa
         return None
     if not 0 <= k <= n:
         raise BadInput(f"{k} of {n} is no count.", remedy="k lies between 0 and n.")
-    return float(stats.binomtest(int(k), int(n), alternative=alternative).pvalue)
+    return float(scipy.stats.binomtest(int(k), int(n), alternative=alternative).pvalue)
 
 
 def mcnemar_test(only_first: int, only_second: int) -> float | None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.columns import require_columns
 from analysis.rows import group_codes
@@ -68,5 +68,5 @@ def within_intervals(
         return table.assign(mean=centre, **blank, status="too_few" if n else "no_data")
     level = means - means.mean(axis=1, keepdims=True) + means.mean()
     se = np.sqrt(level.var(axis=0, ddof=1) * m / (m - 1) / n)
-    half, centre = stats.t.ppf(0.5 + confidence / 2, n - 1) * se, means.mean(axis=0)
+    half, centre = scipy.stats.t.ppf(0.5 + confidence / 2, n - 1) * se, means.mean(axis=0)
     return table.assign(mean=centre, se=se, ci_low=centre - half, ci_high=centre + half, status="ok")

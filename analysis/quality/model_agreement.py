@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from analysis.quality.base import answered, measured, session_codes
 from analysis.quality.leave_one_out import LEAST_ITEMS, beside_others, correlations
@@ -104,7 +104,7 @@ def _chosen(
     n = np.bincount(session[disputed], minlength=len(labels))
     with_model = np.bincount(session[disputed & ((margins > 0) == (values == 1))], minlength=len(labels))
     share = with_model / np.maximum(n, 1)
-    p = np.asarray(stats.binom.sf(with_model - 1, n, 0.5), dtype=np.float64)
+    p = np.asarray(scipy.stats.binom.sf(with_model - 1, n, 0.5), dtype=np.float64)
     return measured(
         labels,
         share,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.figures import FIGURES, Drawing, Evidence, draw, export_figure
+import analysis  # figures through the package, which loads Altair when the first one is drawn
 from analysis.releases import reading
 from analysis.releases.comparing import comparison_frames, comparisons_of, release_table
 from analysis.releases.models import Comparison
@@ -21,15 +21,15 @@ def study_evidence(
     study: Experiment,
     *,
     exclude: str = "",
-    drawing: Drawing | None = None,
+    drawing: "analysis.figures.Drawing | None" = None,
     round_number: int | None = None,
-) -> Evidence:
+) -> "analysis.figures.Evidence":
     """Everything the study's figures are drawn from, or what one of them needs."""
     plan = find_plan(study, exclude)
     if drawing is not None and drawing.about == "models":
         return comparison_evidence(newest_comparison(study))
     judgments = judgments_for(study, plan, round_number=round_number)
-    found = Evidence(judgments=judgments, plan=plan, stages=stages(study, round_number))
+    found = analysis.figures.Evidence(judgments=judgments, plan=plan, stages=stages(study, round_number))
     if drawing is not None:
         return found
     beside = comparison_evidence(newest_comparison(study))
@@ -42,14 +42,14 @@ def newest_comparison(study: Experiment) -> Comparison | None:
     return comparisons_of(study).exclude(report={}).order_by("-pk").first()
 
 
-def comparison_evidence(found: Comparison | None) -> Evidence:
+def comparison_evidence(found: Comparison | None) -> "analysis.figures.Evidence":
     """What the figures of a comparison are drawn from: a frozen release and the stored scores."""
     if found is None:
-        return Evidence()
+        return analysis.figures.Evidence()
     human, pairs, scores = comparison_frames(found)
     text = release_table(found.release, "sentences.csv").set_index("sentence_id")["sentence"]
     options = found.options
-    return Evidence(
+    return analysis.figures.Evidence(
         human=human,
         pairs=pairs,
         scores=scores,
@@ -79,13 +79,13 @@ def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
 
 def study_file(study: Experiment, name: str, form: str, *, exclude: str = "", **looks: Any) -> bytes:
     """A figure of the study as a file, drawn once for the same data, plan and looks."""
-    drawing = FIGURES[name]
+    drawing = analysis.figures.FIGURES[name]
     compared = newest_comparison(study) if drawing.about == "models" else None
     choices = {"exclude": exclude, "form": form, "of": compared.pk if compared else 0, **looks}
 
     def make() -> bytes:
-        chart = draw(name, study_evidence(study, exclude=exclude, drawing=drawing))
-        return export_figure(chart, form, **looks)  # type: ignore[arg-type]
+        chart = analysis.figures.draw(name, study_evidence(study, exclude=exclude, drawing=drawing))
+        return analysis.figures.export_figure(chart, form, **looks)  # type: ignore[arg-type]
 
     content: bytes = reading.cached(study, f"figure-{name}", choices, make)
     return content

@@ -15,10 +15,9 @@ import pandas as pd
 import typst
 from django.template.loader import render_to_string
 
+import analysis  # figures through the package, which loads Altair when the first one is drawn
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan
-from analysis.figures import applicable, draw, export_figure
-from analysis.figures.theme import INK, LINE, MODELS, QUIET, keeps_colours
 from analysis.gold.writers import json_bytes
 from analysis.releases.build import Options, build_release, renamed
 from analysis.releases.plans import find_plan, judgments_for
@@ -86,16 +85,17 @@ def make_report(
 
 def html_report(report: Report, charts: dict[str, Any]) -> bytes:
     """One page that needs nothing else: style and figures stand inside."""
+    theme = analysis.figures.theme
     drawn = {
         name: {
-            "wide": _inline(export_figure(chart, "svg", width=WIDE), f"{name}-w"),
-            "narrow": _inline(export_figure(chart, "svg", width=NARROW), f"{name}-n"),
-            "keeps": keeps_colours(chart),
+            "wide": _inline(analysis.figures.export_figure(chart, "svg", width=WIDE), f"{name}-w"),
+            "narrow": _inline(analysis.figures.export_figure(chart, "svg", width=NARROW), f"{name}-n"),
+            "keeps": theme.keeps_colours(chart),
         }
         for name, chart in charts.items()
     }
-    papers = [(one["light"], one["dark"]) for one in (INK, QUIET, LINE)]
-    marks = list(zip(MODELS["light"], MODELS["dark"], strict=True))
+    papers = [(one["light"], one["dark"]) for one in (theme.INK, theme.QUIET, theme.LINE)]
+    marks = list(zip(theme.MODELS["light"], theme.MODELS["dark"], strict=True))
     context = {"report": report, "drawn": drawn, "papers": papers, "marks": marks}
     return render_to_string("releases/report/report.html", context).encode()
 
@@ -103,8 +103,14 @@ def html_report(report: Report, charts: dict[str, Any]) -> bytes:
 def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
     """The report on A4; fonts of the machine are asked only for letters that the built-in ones lack."""
     widths = {name: _width(chart) for name, chart in charts.items()}
-    files = {f"{name}.pdf": export_figure(one, "pdf", width=widths[name]) for name, one in charts.items()}
-    heights = {name: _shape(export_figure(one, "svg", width=widths[name])) for name, one in charts.items()}
+    files = {
+        f"{name}.pdf": analysis.figures.export_figure(one, "pdf", width=widths[name])
+        for name, one in charts.items()
+    }
+    heights = {
+        name: _shape(analysis.figures.export_figure(one, "svg", width=widths[name]))
+        for name, one in charts.items()
+    }
     files["main.typ"] = typst_source(report, heights).encode()
     with TemporaryDirectory() as folder:
         for name, content in files.items():
@@ -139,10 +145,10 @@ def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str
     evidence = study_evidence(study, exclude=options.exclude, round_number=options.round_number)
     if study.origin == Experiment.Origin.IMPORTED:  # who arrived and consented is not known
         evidence = replace(evidence, stages=None)
-    drawable = {one.name: one for one in applicable(evidence, about="study")[0]}
+    drawable = {one.name: one for one in analysis.figures.applicable(evidence, about="study")[0]}
     wanted = [drawable[name] for name in FIGURES if name in drawable]
     figures = [Figure(one.name, one.title, f"{one.title}. {one.shows}.") for one in wanted]
-    return figures, {one.name: draw(one.name, evidence) for one in wanted}
+    return figures, {one.name: analysis.figures.draw(one.name, evidence) for one in wanted}
 
 
 def _inline(svg: bytes, prefix: str) -> str:
@@ -153,7 +159,7 @@ def _inline(svg: bytes, prefix: str) -> str:
 
 def _width(chart: Any) -> int:
     """The width at which a figure fills a page: one of many rows is drawn wider, so that it may shrink."""
-    shape = _shape(export_figure(chart, "svg", width=WIDE))
+    shape = _shape(analysis.figures.export_figure(chart, "svg", width=WIDE))
     return min(MOST_WIDE, max(WIDE, round(WIDE * shape * PAGE_WIDTH / TALLEST)))
 
 

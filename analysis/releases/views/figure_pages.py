@@ -4,7 +4,7 @@ from itertools import groupby
 
 from django.http import HttpRequest, HttpResponseBase
 
-from analysis.figures import Drawing, applicable
+import analysis  # figures through the package, which loads Altair when the first one is drawn
 from analysis.releases.forms import ExcludeForm
 from analysis.releases.plans import find_plan
 from analysis.releases.study_evidence import study_evidence
@@ -20,7 +20,7 @@ def figures(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     valid = valid_or_default(form)
     exclude = form.exclude() if valid else ""
     evidence = study_evidence(study, exclude=exclude)
-    drawable, others = applicable(evidence)
+    drawable, others = analysis.figures.applicable(evidence)
     query = request.GET.urlencode() if valid else ""
     groups = [
         {"drawings": [_shown(study, drawing, query=query) for drawing in drawings]}
@@ -40,7 +40,7 @@ def figures(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     )
 
 
-def _shown(study: Experiment, drawing: Drawing, *, query: str) -> dict[str, object]:
+def _shown(study: Experiment, drawing: "analysis.figures.Drawing", *, query: str) -> dict[str, object]:
     text = f"{drawing.title}. {drawing.shows}."
     figure = study_figure(study, drawing.name, alt_text=text, caption=f"{drawing.shows}.", query=query)
     return {"figure": figure, "drawing": drawing}

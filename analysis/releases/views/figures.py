@@ -5,33 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import pandas as pd
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 
+import analysis  # figures through the package, which loads Altair when the first one is drawn
 from analysis.comparison.deltas import PairTable, pair_table
 from analysis.errors import NotEnoughData
-from analysis.figures import (
-    FIGURES,
-    MEDIA_TYPES,
-    Evidence,
-    adc_curve_figure,
-    curve_frame,
-    delta_figure,
-    delta_frame,
-    export_figure,
-    item_strip,
-    paradigm_figure,
-    paradigm_frame,
-    statement_figure,
-)
-from analysis.figures.agreement import agreement_figure, agreement_frame
-from analysis.figures.ratings import rating_figure
 from analysis.releases import reading
 from analysis.releases.comparing import comparison_frames, comparisons_of
-from analysis.releases.depth_figures import DEPTH_FIGURES
 from analysis.releases.forms import AgreementForm, ExcludeForm, RatingsForm
 from analysis.releases.models import Comparison
 from analysis.releases.plans import find_plan
@@ -39,7 +22,7 @@ from analysis.releases.study_evidence import study_file
 from analysis.releases.views.pages import study_page, valid_or_default
 from experiments.models import Experiment
 
-Chart = alt.LayerChart
+Chart = Any  # an Altair chart
 STRIP = 40
 WIDTHS = {"": 640, "wide": 880, "half": 408, "narrow": 310}  # as the pages show them
 MODELS_DRAWN = 4
@@ -61,7 +44,7 @@ class Figure:
 def figure(request: HttpRequest, study: Experiment, *, name: str, form: str) -> HttpResponseBase:
     """A figure of the study's own data, in any of five forms."""
     chosen = {"agreement": draw_agreement, "items": draw_items, "ratings": draw_ratings}
-    if name not in FIGURES:
+    if name not in analysis.figures.FIGURES:
         raise Http404("no such figure")
     drawn = chosen.get(name)
     if drawn is None:
@@ -71,7 +54,9 @@ def figure(request: HttpRequest, study: Experiment, *, name: str, form: str) -> 
         try:
             return drawn(request, study)
         except NotEnoughData as error:
-            return statement_figure(FIGURES[name].title, f"Nothing to draw: {error.message}")
+            return analysis.figures.statement_figure(
+                analysis.figures.FIGURES[name].title, f"Nothing to draw: {error.message}"
+            )
 
     return answer(request, chart, name=f"{study.slug}-{name}", form=form)
 
@@ -99,18 +84,18 @@ def answer(
     """The figure's file; what can never change is kept."""
     looks = _looks(request)
     theme, width = looks["mode"], looks["width"]
-    if form not in MEDIA_TYPES:
+    if form not in analysis.figures.MEDIA_TYPES:
         raise Http404("no such form of figure")
 
     def make() -> bytes:
-        return export_figure(draw(), form, mode=theme, width=width)
+        return analysis.figures.export_figure(draw(), form, mode=theme, width=width)
 
     try:
         full = hashlib.sha256(f"{key}-{form}-{theme}-{width}".encode()).hexdigest()
         content = cache.get_or_set(full, make, SECONDS) if key else make()
     except NotEnoughData as error:
         raise Http404(str(error)) from error
-    response = HttpResponse(content, content_type=MEDIA_TYPES[form])
+    response = HttpResponse(content, content_type=analysis.figures.MEDIA_TYPES[form])
     response["Cache-Control"] = "private, max-age=60"
     response["Content-Disposition"] = f'inline; filename="{name}.{form}"'
     return response
@@ -118,12 +103,12 @@ def answer(
 
 def _registered(request: HttpRequest, study: Experiment, *, name: str, form: str) -> HttpResponse:
     """A figure of the registry; where it does not apply, the file says so in words."""
-    if form not in MEDIA_TYPES:
+    if form not in analysis.figures.MEDIA_TYPES:
         raise Http404("no such form of figure")
     chosen = ExcludeForm(request.GET or None, experiment=study)
     exclude = chosen.exclude() if valid_or_default(chosen) else ""
     content = study_file(study, name, form, exclude=exclude, **_looks(request))
-    response = HttpResponse(content, content_type=MEDIA_TYPES[form])
+    response = HttpResponse(content, content_type=analysis.figures.MEDIA_TYPES[form])
     response["Cache-Control"] = "private, max-age=60"
     response["Content-Disposition"] = f'inline; filename="{study.slug}-{name}.{form}"'
     return response
@@ -136,8 +121,10 @@ def _looks(request: HttpRequest) -> dict[str, Any]:
 
 def draw_agreement(request: HttpRequest, study: Experiment) -> Chart:
     """Bars by paradigm."""
-    choices = agreement_choices(request, study)
-    return agreement_figure(agreement_frame(reading.agreement(study, **choices)), note=_plan(study, choices))
+    choices, figures = agreement_choices(request, study), analysis.figures.agreement
+    return figures.agreement_figure(
+        figures.agreement_frame(reading.agreement(study, **choices)), note=_plan(study, choices)
+    )
 
 
 def draw_items(request: HttpRequest, study: Experiment) -> Chart:
@@ -148,7 +135,7 @@ def draw_items(request: HttpRequest, study: Experiment) -> Chart:
     distance = (judged["share"] - 0.5).abs()
     shown = judged.loc[distance.sort_values(kind="stable").index[:STRIP]]
     note = f"The {STRIP} most contested of {len(judged)}." if len(judged) > STRIP else ""
-    return item_strip(shown, note=f"{note} {_plan(study, choices)}".strip())
+    return analysis.figures.item_strip(shown, note=f"{note} {_plan(study, choices)}".strip())
 
 
 def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
@@ -156,28 +143,32 @@ def draw_ratings(request: HttpRequest, study: Experiment) -> Chart:
     choices = ratings_choices(request, study)
     report = reading.ratings(study, **choices)
     frame = pd.DataFrame(report["items"], columns=["condition", "mean"]).astype({"mean": float})
-    return rating_figure(frame, scale=str(choices["transform"]), note=_plan(study, choices))
+    return analysis.figures.ratings.rating_figure(
+        frame, scale=str(choices["transform"]), note=_plan(study, choices)
+    )
 
 
 def _plan(study: Experiment, choices: dict[str, Any]) -> str:
     """The plan and the round, for captions."""
-    note = Evidence(plan=find_plan(study, str(choices["exclude"]))).note
+    note = analysis.figures.Evidence(plan=find_plan(study, str(choices["exclude"]))).note
     number = choices.get("round_number")
     return note if number is None else f"{note} Round {number} only.".strip()
 
 
 def draw_comparison(found: Comparison, name: str) -> Chart:
     """ADC by δ, Δ against Δ, or bars by paradigm."""
+    from analysis.releases.depth_figures import DEPTH_FIGURES
+
     if name in DEPTH_FIGURES and found.report.get("depth"):
         return DEPTH_FIGURES[name](found)
     if name == "paradigms":
-        return paradigm_figure(paradigm_frame(found.report))
+        return analysis.figures.paradigm_figure(analysis.figures.paradigm_frame(found.report))
     human, pairs, scores = comparison_frames(found)
     table = pair_table(human, pairs, scores, already_standardized=found.options["already_standardized"])
     signs = found.options["signs"]
     if name == "adc":
-        return adc_curve_figure(
-            curve_frame(table, signs=signs, ceiling=_ceiling(found)),
+        return analysis.figures.adc_curve_figure(
+            analysis.figures.curve_frame(table, signs=signs, ceiling=_ceiling(found)),
             n_pairs=int(table.labeled.sum()),
             signs=signs,
         )
@@ -263,6 +254,9 @@ def _draw_deltas(found: Comparison, table: PairTable, *, name: str, signs: Any) 
     if not name.startswith("deltas-") or not number.isdecimal() or int(number) >= len(table.models):
         raise Http404("no such figure")
     model, delta = table.models[int(number)], sorted(found.options["deltas"])[0]
-    return delta_figure(
-        delta_frame(table, model, delta=delta, signs=signs), model=model, delta=delta, signs=signs
+    return analysis.figures.delta_figure(
+        analysis.figures.delta_frame(table, model, delta=delta, signs=signs),
+        model=model,
+        delta=delta,
+        signs=signs,
     )

@@ -104,6 +104,6 @@ def test_the_command_writes_what_applies_and_nothing_on_bad_input(study, tmp_pat
 
 def test_a_figure_is_drawn_once_for_the_same_data(client, study, monkeypatch):
     client.get(address(study, "flow", "svg"))
-    monkeypatch.setattr("analysis.releases.study_evidence.draw", lambda *given: pytest.fail("drawn again"))
+    monkeypatch.setattr("analysis.figures.draw", lambda *given: pytest.fail("drawn again"))
     assert client.get(address(study, "flow", "svg")).status_code == 200
     assert reading.SECONDS > 0
