@@ -11,7 +11,7 @@ from judgments.sessions.given import GivenTrial
 from judgments.sessions.protocol import protocol_of
 
 FORMAT = 1
-ENGINE = "1.1.0"
+ENGINE = "1.1.1"
 
 
 def plan_of(session: Session, trials: Sequence[GivenTrial], *, sentence_of: Any) -> dict[str, Any]:

@@ -22,3 +22,41 @@ def test_a_clock_set_back_is_noted_and_changes_no_response_time(open_page):
     assert "clock_backwards" not in first.timing and second.timing["clock_backwards"] is True
     assert all("clock_backwards" not in one.timing for one in others)
     assert all(200 <= one.rt_ms < 60_000 for one in (first, second, *others))
+
+
+FRAMES = """async ([due, run]) => {
+  let now = 0;
+  const frames = due.map((stamp, place) => [stamp, run[place]]);
+  Object.defineProperty(performance, "now", { value: () => now, configurable: true });
+  window.requestAnimationFrame = (next) => queueMicrotask(() => {
+    const [stamp, at] = frames.shift();
+    now = at;
+    next(stamp);
+  });
+  const { painted } = await import(document.querySelector("script[src*='engine/start']").src.replace(
+    /start(\\.[0-9a-f]+)?\\.js.*/, "timing.js"));
+  return [await painted(), due.length - frames.length];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("due", "run", "onset", "n_frames"),
+    [
+        ([100, 116.7, 133.3], [100.4, 117, 134], 116.7, 2),  # on time
+        (
+            [100, 116.7, 133.3],
+            [130, 130.5, 134],
+            133.3,
+            3,
+        ),  # the first was late: the second was due before it ran
+        ([100, 116.7, 116.7, 133.3], [130, 130.2, 130.4, 134], 133.3, 4),
+        ([100, 200, 300], [100, 200, 300], 200, 2),  # a clock coarsened to 100 ms
+        ([100] * 9, [130] * 9, 130, 6),  # stamps that stand still
+    ],
+)
+def test_the_onset_is_no_stamp_from_before_the_painting_frame_ran(open_page, due, run, onset, n_frames):
+    """Made-up frames: when each was due, and when the page came round to running it (ms)."""
+    page = open_page()
+    page.goto(f"/s/{begin(study(n_lists=1, instructions='')).token}/")
+    page.locator(".task[data-onset]").wait_for()
+    assert page.evaluate(FRAMES, [due, run]) == [onset, n_frames]

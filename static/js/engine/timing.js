@@ -1,6 +1,7 @@
 // Clocks. A response time is the answering event's timeStamp minus the onset, both on the page's monotonic
-// clock; the onset is the time stamp of the first animation frame after the frame that painted the trial.
+// clock; the onset is the time stamp of the first animation frame that was due after the one that painted the trial.
 
+const MOST_LATE = 4; // frames: a clock that never gets there must not keep a trial from beginning
 const EPOCH_LIKE = 1e12; // some old browsers stamp events with the time of day
 
 export function timeOf(event) {
@@ -11,10 +12,15 @@ function nextFrame() {
   return new Promise((resolve) => requestAnimationFrame(resolve));
 }
 
-// Resolves with the onset of what is in the document now. Hidden pages have no frames: it waits.
+// Resolves with the onset of what is in the document now. Hidden pages have no frames: it waits. A frame's stamp
+// is the time it was due. Where frames are late, the one after the painting frame may have been due before that
+// one did its work: nothing can have been seen by then, so it is passed over.
 export async function painted() {
   await nextFrame();
-  return nextFrame();
+  const painting = performance.now();
+  let stamp = await nextFrame();
+  for (let late = 0; stamp < painting && late < MOST_LATE; late += 1) stamp = await nextFrame();
+  return Math.max(stamp, painting);
 }
 
 // The smallest step of the clock, in ms: 0.1 usually, 1 or 100 where a browser coarsens it.
