@@ -3,6 +3,7 @@
 from typing import Any
 
 import pandas as pd
+from django.db.models import QuerySet
 
 from experiments.materials.markup import is_marked, plain
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
@@ -35,9 +36,9 @@ def sentence_frame(materials: MaterialSet | None) -> pd.DataFrame:
     return _frame(rows, {**SENTENCE_FIELDS, "attributes": "attributes"}, marked={"sentence": "attributes"})
 
 
-def pair_frame(materials: MaterialSet | None) -> pd.DataFrame:
-    """One row per minimal pair, with the fields of its source."""
-    rows = MinimalPair.objects.filter(material_set=materials) if materials else MinimalPair.objects.none()
+def pair_frame(pairs: QuerySet[MinimalPair] | MaterialSet | None) -> pd.DataFrame:
+    """One row per minimal pair of a set, or of those given, with the fields of its source."""
+    rows = pairs if isinstance(pairs, QuerySet) else MinimalPair.objects.filter(material_set=pairs)
     members = {"good__attributes": "good_attributes", "bad__attributes": "bad_attributes"}
     marked = {"sentence_good": "good_attributes", "sentence_bad": "bad_attributes"}
     return _frame(rows, {**PAIR_FIELDS, **members}, marked=marked)

@@ -7,29 +7,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import structlog
 
-from analysis.comparison.prefixes import sentence_regions
-from analysis.comparison.roster import PREFIX_METHODS
 from analysis.errors import BadInput
 from analysis.releases.comparing import release_table
 from analysis.releases.held_model import address_of, model_of
-from analysis.releases.material_frames import pair_frame
 from analysis.releases.model_places import pinned
 from analysis.releases.models import Release, ScoreShard, ScoringRun, SentenceScore
 from analysis.releases.run_progress import progress_of
+from analysis.releases.run_texts import reader, refuse_without_words, texts_of
 from analysis.releases.score_cache import scores_of
 from analysis.releases.shards import claim, mine, plan, score_shard
 from analysis.scoring import Scorer, Scores
-from analysis.scoring.base import FLAGS
+from analysis.scoring.base import flag_counts
 from analysis.scoring.measures import MEASURES, measure
-from analysis.scoring.regions import score_regions
 from config.celery import app
 from experiments.models import Sentence
 
 log = structlog.get_logger(__name__)
-PAIR_TEXTS = ("good_id", "bad_id", "sentence_good", "sentence_bad")
 BATCH = 2_000
 HELP, MOST_HELPERS = "releases.score_shard", 64
 TOLD_EVERY_S, LOOK_EVERY_S = 2.0, 1.0
@@ -66,20 +61,21 @@ def score(run: ScoringRun, *, progress: Progress) -> Scored:
     """Score every sentence of the run; sentences without a score are named."""
     sentences = sentences_of(run)
     progress(0, len(sentences), "opening the model")
-    if run.model.startswith("csv:") or run.method in PREFIX_METHODS:
+    if run.model.startswith("csv:"):
         model = model_of(run, afresh=True)
-        found = _in_one_piece(model, sentences, progress=progress)
-    else:
-        model = begin(run, sentences)
-        work_through(run, progress)
-        found = scores_of(run.scorer, [sentence.words for sentence in sentences])
-    return _scored(run, model, found, sentences)
+        return _scored(run, model, _in_one_piece(model, sentences, progress=progress), sentences)
+    asked = texts_of(run.method, sentences, materials=run.material_set)
+    refuse_without_words(run.method, asked, materials=run.material_set)
+    inside = [sentence for sentence in sentences if sentence.pk in asked]
+    run.spec["not_asked"] = len(sentences) - len(inside)
+    model = begin(run, inside)
+    work_through(run, progress)
+    return _scored(run, model, scores_of(run.scorer, list(asked.values())), inside)
 
 
 def begin(run: ScoringRun, sentences: Sequence[Sentence]) -> Scorer:
     """Open the model, fix its revision before any key is made, cut the shards, and ask for help."""
-    model = model_of(run, afresh=True)
-    _refuse_what_the_model_lacks(run, model)
+    model = reader(run.method, model_of(run, afresh=True))
     if not run.spec.get("upload"):
         run.spec["address"] = pinned(address_of(run), model.spec.revision)
     run.revision = model.spec.revision[:100]
@@ -151,17 +147,8 @@ def store_scores(run: ScoringRun, scored: Scored) -> dict[str, Any]:
     return {"run": run.pk, "sentences": len(scored.rows), "missing": len(scored.missing)}
 
 
-def prefix_regions(pairs: pd.DataFrame, method: str) -> dict[str, tuple[str, str]]:
-    """Prefix and critical word of each sentence, from the fields that stored pairs kept of their source."""
-    rows = [
-        {**(row["fields"] or {}), **{name: row[name] for name in PAIR_TEXTS}}
-        for row in pairs.to_dict("records")
-    ]
-    return sentence_regions(rows, method)
-
-
 def _scored(run: ScoringRun, model: Scorer, found: Scores, sentences: Sequence[Sentence]) -> Scored:
-    values = _values(run, model, found, sentences)
+    values = _values(run, found, sentences)
     rows = [
         SentenceScore(
             run=run,
@@ -183,22 +170,12 @@ def _scored(run: ScoringRun, model: Scorer, found: Scores, sentences: Sequence[S
             file=run.model,
             remedy=f"Sentences are called {sentences[0].key} and so on.",
         )
-    flags = {name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(found.flags & flag)))}
-    spec = asdict(model.spec) | {"uri": run.model, "spec_id": model.spec.spec_id, "flags": flags}
+    told = {"uri": run.model, "spec_id": model.spec.spec_id, "flags": flag_counts(found.flags)}
+    spec = asdict(model.spec) | told
     return Scored(rows, missing, model.spec.revision, spec)
 
 
-def _refuse_what_the_model_lacks(run: ScoringRun, model: Scorer) -> None:
-    """Ask for the measure of one sentence before two thousand are scored in vain."""
-    if run.method in MEASURES:
-        one = np.ones(1)
-        unigram = one if "unigram" in model.capabilities else None
-        measure(run.method, one, n_tokens=one, unigram_logprob=unigram, n_chars=one, n_bytes=one)
-
-
-def _values(
-    run: ScoringRun, model: Scorer, found: Scores, sentences: Sequence[Sentence]
-) -> npt.NDArray[np.float64]:
+def _values(run: ScoringRun, found: Scores, sentences: Sequence[Sentence]) -> npt.NDArray[np.float64]:
     """The measure of each sentence; NaN where the method has nothing to say about it."""
     if run.method in MEASURES:
         return measure(
@@ -209,17 +186,7 @@ def _values(
             n_chars=found.n_chars,
             n_bytes=[len(sentence.words.encode()) for sentence in sentences],
         )
-    if run.method not in PREFIX_METHODS or run.model.startswith("csv:"):
-        return found.logprob  # given as such: a classifier's scores, or words after prefixes scored elsewhere
-    regions = prefix_regions(pair_frame(run.material_set), run.method)
-    if not regions:
-        raise BadInput(
-            f"no pair of {run.material_set} is made for the {run.method} method.",
-            column="method",
-            remedy=f"Pairs need the flag {run.method}_method, or its prefix and words.",
-        )
-    keys, texts = [sentence.key for sentence in sentences], [sentence.words for sentence in sentences]
-    return score_regions(model, keys, regions, sentences=texts).logprob
+    return found.logprob  # a classifier's answers, critical words, or these scored elsewhere
 
 
 def _in_one_piece(model: Scorer, sentences: Sequence[Sentence], *, progress: Progress) -> Scores:

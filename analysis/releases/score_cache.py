@@ -131,7 +131,7 @@ def scores_of(row: ScorerSpec, texts: Sequence[str]) -> Scores:
         np.array(columns["n_words"], dtype=np.int32),
         np.array(columns["n_chars"], dtype=np.int32),
         np.array(columns["n_unk"], dtype=np.int32),
-        _same(texts, np.array(columns["flags"], dtype=np.uint8), logprob, n_tokens),
+        _same(texts, np.array(columns["flags"], dtype=np.uint16), logprob, n_tokens),
         None if np.isnan(unigram).all() else unigram,
     )
 
@@ -214,7 +214,7 @@ def _same(texts: Sequence[str], flags: Any, logprob: Any, n_tokens: Any) -> Any:
         alike = n_tokens[one] == n_tokens[other] and abs(logprob[one] - logprob[other]) < SAME_WITHIN
         if alike and texts[one] != texts[other]:
             kept[[one, other]] = True
-    return np.where(kept, flags, flags & ~np.uint8(FLAG_SAME)).astype(np.uint8)
+    return np.where(kept, flags, flags & ~np.uint16(FLAG_SAME)).astype(np.uint16)
 
 
 def _floats(values: Any, n: int) -> list[float | None]:

@@ -3,7 +3,7 @@
 import hashlib
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +131,7 @@ def _requested(
 @transaction.atomic
 def request_model_runs(
     experiment: Experiment,
-    models: Sequence[str],
+    models: Sequence[str] | Mapping[str, Sequence[str]],
     *,
     methods: Sequence[str] = ("lp",),
     release: Release | None = None,
@@ -139,10 +139,14 @@ def request_model_runs(
     asked_by: str = "",
     user=None,
 ) -> list[ScoringRun]:
-    """A run for each model and measure; ``asked_by`` names the request, which asked twice is one."""
+    """A run for each model and measure; ``asked_by`` names the request, which asked twice is one.
+
+    Models may come with measures of their own, which go before ``methods``.
+    """
     if experiment.materials is None:
         raise BadInput("the study has no materials to score.", remedy="Choose materials first.")
-    for method in methods:
+    wanted = models if isinstance(models, Mapping) else dict.fromkeys(models, methods)
+    for method in dict.fromkeys(name for names in wanted.values() for name in names):
         if method not in METHODS:
             raise UnknownName("method", method, METHODS)
     said = said_of(experiment, release, device)
@@ -150,8 +154,8 @@ def request_model_runs(
     if asked_by and (made := list(rows.filter(spec__asked_by=asked_by).order_by("pk"))):
         return made
     runs = []
-    for uri in dict.fromkeys(map(checked_uri, models)):
-        for method in measures_for(uri, methods):
+    for uri, names in {checked_uri(uri): names for uri, names in wanted.items()}.items():
+        for method in measures_for(uri, names):
             run = ScoringRun.objects.create(
                 material_set=experiment.materials,
                 name=shown_name(uri)[:200],

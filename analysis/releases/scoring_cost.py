@@ -9,6 +9,7 @@ from analysis.releases.held_model import model_of
 from analysis.releases.model_places import checked_uri, pinned, shown_name
 from analysis.releases.models import Release, ScoringRun
 from analysis.releases.run_scores import Progress, sentences_of
+from analysis.releases.run_texts import reader, refuse_without_words, texts_of
 from analysis.releases.score_cache import (
     check_software,
     has_fixed_revision,
@@ -51,7 +52,7 @@ def request_cost(
 
 
 def cost_of(arguments: dict[str, Any], *, progress: Progress) -> dict[str, Any]:
-    """The estimate for every model; one that cannot be opened is named with the reason."""
+    """The estimate for every model; what cannot be opened or measured is named with the reason."""
     spec = {name: arguments[name] for name in ("device", "release", "study")}
     models = arguments["models"]
     sentences = sentences_of(_run(arguments, models[0], spec))
@@ -59,10 +60,12 @@ def cost_of(arguments: dict[str, Any], *, progress: Progress) -> dict[str, Any]:
     for place, uri in enumerate(models):
         progress(place, len(models), f"opening {shown_name(uri)}"[:200])
         try:
-            found = _of_model(_run(arguments, uri, spec), sentences, arguments["methods"])
-            rows.append({"name": shown_name(uri), **found})
+            found, lacks = _of_model(_run(arguments, uri, spec), sentences, arguments["methods"])
+            refused += lacks
+            if found["measures"]:
+                rows.append({"name": shown_name(uri), **found})
         except BadInput as error:
-            refused.append({"uri": uri, "error": str(error)})
+            refused.append({"uri": uri, "measure": "", "error": str(error)})
     pks = [sentence.pk for sentence in sentences]
     minutes = [row["minutes"] for row in rows]
     return {
@@ -80,18 +83,47 @@ def _run(arguments: dict[str, Any], uri: str, spec: dict[str, Any]) -> ScoringRu
     return ScoringRun(material_set_id=arguments["materials"], model=uri, spec=dict(spec))
 
 
-def _of_model(run: ScoringRun, sentences: Sequence[Sentence], methods: Sequence[str]) -> dict[str, Any]:
+def _of_model(
+    run: ScoringRun, sentences: Sequence[Sentence], methods: Sequence[str]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The model's row, and the measures that it cannot give; what is scored for several counts once."""
     model = model_of(run, afresh=True)
-    texts = list(dict.fromkeys(sentence.words for sentence in sentences))
+    measures, refused = [], []
+    asked: dict[str, tuple[Scorer, list[str]]] = {}
+    for method in measures_for(run.model, methods):
+        try:
+            one = reader(method, model)
+            texts = texts_of(method, sentences, materials=run.material_set)
+            refuse_without_words(method, texts, materials=run.material_set)
+        except BadInput as error:
+            refused.append({"uri": run.model, "measure": method, "error": str(error)})
+            continue
+        measures.append(method)
+        asked[one.spec.spec_id] = (one, list(dict.fromkeys(texts.values())))
+    parts = [_part(one, texts) for one, texts in asked.values()]
+    n = sum(part["distinct"] for part in parts)
+    cached, minutes = sum(part["cached"] for part in parts), [part["minutes"] for part in parts]
+    rates = [part["sentences_per_s"] for part in parts if part["left"]] or [None]
     told = {
         "uri": pinned(run.model, model.spec.revision),
         "revision": model.spec.revision,
-        "measures": measures_for(run.model, methods),
-        "distinct": len(texts),
+        "measures": measures,
+        "distinct": n,
+        "cached": cached,
+        "cached_share": cached / n if n else 0.0,
+        "left": n - cached,
+        "sentences_per_s": None if None in rates else min(rates),
+        "basis": next((part["basis"] for part in parts if part["left"]), ""),
+        "minutes": None if None in minutes else sum(minutes),
     }
+    return told, refused
+
+
+def _part(model: Scorer, texts: list[str]) -> dict[str, Any]:
+    """What one way of asking the model costs: whole sentences, or critical words."""
     if not has_fixed_revision(model.spec):
         unknown = {"sentences_per_s": None, "basis": "", "minutes": None}
-        return told | {"cached": 0, "cached_share": 0.0, "left": len(texts), **unknown}
+        return {"distinct": len(texts), "cached": 0, "left": len(texts), **unknown}
     row = scorer_row(model.spec)
     check_software(row, model, texts)
     row.refresh_from_db()
@@ -101,14 +133,13 @@ def _of_model(run: ScoringRun, sentences: Sequence[Sentence], methods: Sequence[
     if left and rate is None:
         rate, n = _probe(row, model, left)
         basis = f"a probe of {n} sentences"
-    minutes = 0.0 if not left else len(left) / rate / 60 if rate else None
-    return told | {
+    return {
+        "distinct": len(texts),
         "cached": len(texts) - len(left),
-        "cached_share": 1 - len(left) / len(texts),
         "left": len(left),
         "sentences_per_s": rate,
-        "basis": basis if left else "",
-        "minutes": minutes,
+        "basis": basis,
+        "minutes": 0.0 if not left else len(left) / rate / 60 if rate else None,
     }
 
 

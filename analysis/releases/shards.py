@@ -24,6 +24,7 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from analysis.releases.held_model import model_of
 from analysis.releases.models import ScorerSpec, ScoreShard, ScoringRun
+from analysis.releases.run_texts import reader, texts_of
 from analysis.releases.score_cache import (
     check_software,
     has_fixed_revision,
@@ -47,15 +48,16 @@ WORKER_DIED = "The worker died at every attempt; see its log."
 def plan(run: ScoringRun, model: Scorer, sentences: Sequence[Sentence]) -> str:
     """Cut what is to be scored; give what is to be said of the cache. Called again, it adds what lacks."""
     row = scorer_row(model.spec, served_for=served_for(run, model))
-    texts = [sentence.words for sentence in sentences]
+    asked = texts_of(run.method, sentences, materials=run.material_set)
+    texts = [asked[sentence.pk] for sentence in sentences]
     said = check_software(row, model, texts)
     with transaction.atomic():
         ScorerSpec.objects.select_for_update().get(pk=row.pk)  # one run at a time cuts for a scorer
         shas = dict(zip((sentence_sha(text) for text in texts), sentences, strict=True))
         cached = known(row, list(shas))
         left = {sha: sentence for sha, sentence in shas.items() if sha not in cached}
-        adopted = _adopted(row, left)
-        made = _cut(row, list(left.values()))
+        adopted = _adopted(row, run.method, left)
+        made = _cut(row, asked, list(left.values()))
         if run.scorer_id != row.pk:
             run.shards.clear()
             run.scorer, run.n_distinct, run.n_cached = row, len(shas), len(cached)
@@ -122,11 +124,10 @@ def retry(run: ScoringRun) -> int:
 def _score(
     run: ScoringRun, shard: ScoreShard, count: Callable[[int], None], tell: Callable[[], None] | None
 ) -> None:
-    model, row = model_of(run), shard.scorer
+    model, row = reader(run.method, model_of(run)), shard.scorer
     if key_spec(model.spec, served_for=served_for(run, model)).spec_id != row.spec_id:
         raise BadInput("the model's files are no longer those that the run began with.", remedy="Start anew.")
-    by_pk = Sentence.objects.only("text", "attributes").in_bulk(shard.sentences)
-    texts = [by_pk[pk].words for pk in shard.sentences if pk in by_pk]
+    texts = _texts(run.method, shard)
     cached = known(row, [sentence_sha(text) for text in texts])
     left = [text for text in texts if sentence_sha(text) not in cached]
     count(len(texts) - len(left))
@@ -153,7 +154,14 @@ def _score(
         ScorerSpec.objects.filter(pk=row.pk).update(sentences_per_s=len(left) / seconds)
 
 
-def _adopted(row: ScorerSpec, left: dict[bytes, Sentence]) -> list[ScoreShard]:
+def _texts(method: str, shard: ScoreShard) -> list[str]:
+    """What the shard asks, in its order; sentences that are gone by now are left out."""
+    held = Sentence.objects.only("key", "text", "attributes").in_bulk(shard.sentences)
+    asked = texts_of(method, list(held.values()))
+    return [asked[pk] for pk in shard.sentences if pk in asked]
+
+
+def _adopted(row: ScorerSpec, method: str, left: dict[bytes, Sentence]) -> list[ScoreShard]:
     """Shards that another run has under way for these sentences, failed ones to be tried again.
 
     What they hold is taken out of ``left``.
@@ -162,8 +170,7 @@ def _adopted(row: ScorerSpec, left: dict[bytes, Sentence]) -> list[ScoreShard]:
         return []
     found = []
     for shard in ScoreShard.objects.filter(scorer=row).exclude(state=State.DONE).select_for_update():
-        held = Sentence.objects.filter(pk__in=shard.sentences).only("text", "attributes")
-        shared = {sentence_sha(sentence.words) for sentence in held} & left.keys()
+        shared = {sentence_sha(text) for text in _texts(method, shard)} & left.keys()
         if not shared:
             continue
         found.append(shard)
@@ -175,10 +182,11 @@ def _adopted(row: ScorerSpec, left: dict[bytes, Sentence]) -> list[ScoreShard]:
     return found
 
 
-def _cut(row: ScorerSpec, sentences: Sequence[Sentence]) -> list[ScoreShard]:
+def _cut(row: ScorerSpec, asked: dict[int, str], sentences: Sequence[Sentence]) -> list[ScoreShard]:
     items = (sentence.item for sentence in sentences)
     groups = [item.paradigm.name if item.paradigm_id else "" for item in items]
-    pieces = shard_places([sentence.words for sentence in sentences], groups, size=settings.SHARD_SENTENCES)
+    texts = [asked[sentence.pk] for sentence in sentences]
+    pieces = shard_places(texts, groups, size=settings.SHARD_SENTENCES)
     last = ScoreShard.objects.filter(scorer=row).aggregate(last=Max("number"))["last"] or 0
     rows = [
         ScoreShard(

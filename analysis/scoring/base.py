@@ -17,6 +17,7 @@ from analysis.errors import BadInput, UnknownName
 GROUP = "obelus.scorers"
 FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TOO_LONG, FLAG_NORMALISED = 1, 2, 4, 8
 FLAG_SAME, FLAG_NO_FIRST, FLAG_NOT_FINITE, FLAG_MARKED = 16, 32, 64, 128
+FLAG_CUT = 256
 FLAGS = {
     "empty": FLAG_EMPTY,
     "unknown tokens": FLAG_UNKNOWN,
@@ -26,6 +27,7 @@ FLAGS = {
     "first token not scored": FLAG_NO_FIRST,
     "score not finite": FLAG_NOT_FINITE,
     "white space at an end, or a mark of the model inside": FLAG_MARKED,
+    "critical word begins inside a token": FLAG_CUT,
 }
 
 Progress = Callable[[int], None]
@@ -66,10 +68,32 @@ class Scores(NamedTuple):
     n_words: npt.NDArray[np.int32]
     n_chars: npt.NDArray[np.int32]
     n_unk: npt.NDArray[np.int32]
-    flags: npt.NDArray[np.uint8]
+    flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
     unigram_logprob: npt.NDArray[np.float64] | None = None
     token_logprobs: list[npt.NDArray[np.float64]] | None = None
     spans: list[list[tuple[int, int]]] | None = None
+
+
+def flag_counts(flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> dict[str, int]:
+    """Count the sentences of each flag.
+
+    Parameters
+    ----------
+    flags : ndarray
+        From :class:`Scores`.
+
+    Returns
+    -------
+    dict of str to int
+        By the flag's words; flags of no sentence are not in it.
+
+    Examples
+    --------
+    >>> flag_counts(np.array([FLAG_EMPTY, 0, FLAG_EMPTY + FLAG_UNKNOWN], dtype=np.uint8))
+    {'empty': 2, 'unknown tokens': 1}
+    """
+    wide = flags.astype(np.uint16)
+    return {name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(wide & flag)))}
 
 
 class Scorer(Protocol):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.scoring.base import FLAG_EMPTY, FLAGS, Progress, Scorer, Scores
+from analysis.scoring.base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
 from analysis.scoring.measures import measure
 
 
@@ -181,9 +181,7 @@ def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) 
         "unknown_tokens": int(found.n_unk.sum()),
         "sentences_with_unknown_tokens": int((found.n_unk > 0).sum()),
         "empty_sentences": int(np.count_nonzero(found.flags & FLAG_EMPTY)),
-        "flags": {
-            name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(found.flags & flag)))
-        },
+        "flags": flag_counts(found.flags),
         "path": getattr(scorer, "why", ""),
         "warnings": list(getattr(scorer, "warnings", [])),
         "missing": {str(column): int(frame[column].isna().sum()) for column in scores},

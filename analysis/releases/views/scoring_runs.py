@@ -71,8 +71,7 @@ def begin(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBa
     try:
         runs = request_model_runs(
             study,
-            [row["uri"] for row in job.result.get("models", [])],
-            methods=asked["methods"],
+            {row["uri"]: row["measures"] for row in job.result.get("models", [])},
             release=_release(study, asked["release"]),
             device=asked["device"],
             asked_by=f"estimate {job.pk}",

@@ -15,9 +15,11 @@ from analysis.comparison.roster import PREFIX_METHODS
 from analysis.errors import BadInput
 from analysis.files import SUFFIXES, whole_file, write_table
 from analysis.releases.material_frames import pair_frame
-from analysis.releases.run_scores import prefix_regions
+from analysis.releases.run_texts import prefix_regions
 from analysis.releases.score_cache import CachedScorer, has_fixed_revision
-from analysis.scoring import ScoredSentences, score_sentences, scorer
+from analysis.scoring import ScoredSentences, Scorer, score_sentences, scorer
+from analysis.scoring.base import FLAG_CUT, FLAGS
+from analysis.scoring.critical_words import WordScorer
 from analysis.scoring.measures import check_method
 from analysis.scoring.regions import RegionScores, score_regions
 from config.commands import ContractCommand
@@ -26,7 +28,7 @@ from experiments.names import find_materials
 
 MANY_UNKNOWN = 0.05
 COUNTED = ".counts.parquet"
-CUT = "critical word begins inside a token"
+CUT = next(name for name, flag in FLAGS.items() if flag == FLAG_CUT)
 
 
 class Command(ContractCommand):
@@ -80,11 +82,12 @@ class Command(ContractCommand):
             for name in options["method"]
             if name.lower() in PREFIX_METHODS
         }
-        model = scorer(options["model"])
-        is_cached = options["materials"] and has_fixed_revision(model.spec)
-        if is_cached and model.spec.method != "csv":
-            model = CachedScorer(model)
+        opened = scorer(options["model"])
+        words = {method: WordScorer(opened, method) for method in regions}
+        is_cached = options["materials"] and has_fixed_revision(opened.spec) and opened.spec.method != "csv"
+        model: Scorer = CachedScorer(opened) if is_cached else opened
         sentences = self.sentences(options)
+        names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
         with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
             task = bar.add_task("scoring", total=len(sentences))
             scored = score_sentences(
@@ -94,9 +97,17 @@ class Command(ContractCommand):
                 name=options["name"],
                 progress=lambda done: bar.advance(task, done),
             )
-        names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
-        for method, found in regions.items():
-            scored = with_column(scored, method, score_regions(model, names, found, sentences=texts))
+            for method, asked in words.items():
+                bar.reset(task, total=len(regions[method]), description=method)
+                one = CachedScorer(asked) if is_cached else asked
+                found = score_regions(
+                    one,
+                    names,
+                    regions[method],
+                    sentences=texts,
+                    progress=lambda done: bar.advance(task, done),
+                )
+                scored = with_column(scored, method, found)
         write(scored, to)
         self.tell(scored, to, as_json=options["json"])
 
