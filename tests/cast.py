@@ -28,7 +28,8 @@ from experiments.models import (
     Sentence,
 )
 from judgments.models import Participant, Session, Trial
-from judgments.sessions.arrive import Arrival, arrive
+from judgments.sessions.arrival import Arrival
+from judgments.sessions.arrive import arrive
 from judgments.sessions.finish import finish
 from judgments.sessions.record import Delivery, record
 from judgments.tasks.registry import shown_task

@@ -24,9 +24,13 @@ from experiments.models import Experiment, ExperimentVersion
 from judgments.models import PlatformIdentity, Session
 from judgments.screens.device import A_YEAR_S, device_of, device_token, mark_device
 from judgments.screens.page import closed, not_found, page
-from judgments.sessions.arrive import Arrival, ConsentRefused, arrive, has_refused, refuse
+from judgments.screens.session_views import come_in
+from judgments.screens.trial_screen import engine_modules, task_script
+from judgments.sessions.arrival import Arrival, ConsentRefused
+from judgments.sessions.arrive import arrive, has_refused, refuse
 from judgments.sessions.compiled import Compiled
 from judgments.sessions.enough import check_wanted
+from judgments.sessions.lease import SessionOver
 from judgments.sessions.places import (
     StudyClosed,
     check_invited,
@@ -104,16 +108,18 @@ def _never_opened(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _ask(request: HttpRequest, protocol: Protocol, *, problem: str = "") -> HttpResponse:
     key = signing.dumps(secrets.token_urlsafe(12), salt="arrival")
-    response = HttpResponse(_consent_page(protocol.title, consent_text(protocol), protocol.language, problem))
+    text, task = consent_text(protocol), protocol.task.name
+    response = HttpResponse(_consent_page(protocol.title, text, protocol.language, task, problem))
     response.content = response.content.replace(KEY_HERE, key.encode())
     add_never_cache_headers(response)
     return response
 
 
 @lru_cache(maxsize=100)
-def _consent_page(title: str, text: str, language: str, problem: str) -> str:
+def _consent_page(title: str, text: str, language: str, task: str, problem: str) -> str:
     """The consent screen of a study, which differs between participants by its key only."""
-    told = {"title": title, "text": text, "problem": problem, "key": KEY_HERE.decode()}
+    modules = [task_script(task), *engine_modules()]
+    told = {"title": title, "text": text, "problem": problem, "key": KEY_HERE.decode(), "modules": modules}
     return page(None, "consent", language=language, **told).content.decode()
 
 
@@ -131,7 +137,21 @@ def _answered(
     token = device_token(request)
     arrival = replace(arrival, device=device_of(experiment, token))
     session = arrive(experiment, arrival, consent_text=consent_text(protocol), version=version)
-    return mark_device(_enter(session), token)
+    return mark_device(_enter(session, _first_screen(request, session)), token)
+
+
+def _first_screen(request: HttpRequest, session: Session) -> HttpResponse | None:
+    """The session's page in answer to the consent itself, which spares the wait for a redirect.
+
+    Only where scripts run: they put the session's address into the address bar, so that a reload asks for
+    it and sends no form again.
+    """
+    if session.is_final or "script" not in request.POST:
+        return None
+    try:
+        return come_in(request, session)
+    except (SessionOver, StudyClosed):
+        return None
 
 
 def _arrival(request: HttpRequest, *, earlier: str = "") -> Arrival | None:
@@ -164,9 +184,9 @@ def _returning(request: HttpRequest, experiment: Experiment) -> Session | None:
     return sessions.filter(token=token).first()
 
 
-def _enter(session: Session) -> HttpResponse:
-    """Go to the session; the cookie brings the person back when the address is lost."""
-    response = redirect("session", token=session.token)
+def _enter(session: Session, screen: HttpResponse | None = None) -> HttpResponse:
+    """Show the session's screen, or go there; the cookie brings the person back when the address is lost."""
+    response = screen or redirect("session", token=session.token)
     response.set_cookie(
         _cookie(session.experiment),
         session.token,

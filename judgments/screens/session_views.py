@@ -94,6 +94,11 @@ def current(request: HttpRequest, session: Session) -> HttpResponse:
     """Show what comes next for this participant."""
     if request.method == "POST":
         return redirect("session", token=session.token)
+    return come_in(request, session)
+
+
+def come_in(request: HttpRequest, session: Session) -> HttpResponse:
+    """The page of what comes next, for a session just read or just begun."""
     if is_too_late(session):
         raise StudyClosed("expired")
     begun = beginnings.still(session)

@@ -131,26 +131,35 @@ def _reader(queryset: models.QuerySet, compiler: Any) -> Callable[[Sequence[Any]
     return read
 
 
-def insert(instance: models.Model, *, unless_there: bool = False) -> bool:
-    """Store a new row and give the instance its key, as ``save(force_insert=True)`` does without signals.
+def insert_all(instances: Sequence[models.Model], *, known_by: str, unless_there: bool = False) -> None:
+    """Store new rows and give the instances their keys, as ``save(force_insert=True)`` does without signals.
 
-    With ``unless_there`` a row that a unique constraint forbids is left out; says whether it was stored.
+    ``known_by`` is a column that tells these instances apart. With ``unless_there`` a row that a unique
+    constraint forbids is left out, and its instance stays without a key.
     """
-    sql, fields = _insert_sql(type(instance), 1)
-    if unless_there:
-        sql += " ON CONFLICT DO NOTHING"
+    if not instances:
+        return
+    model = type(instances[0])
+    _, fields = _insert_sql(model, 1)
+    rows = [_values(instance, fields) for instance in instances]
+    add = " ON CONFLICT DO NOTHING" if unless_there else ""
+    keys: dict[Any, int] = {}
     with planned_once() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(f'{sql} RETURNING "id"', _values(instance, fields))
-            stored = cursor.fetchone()
+            cursor.execute(
+                f'{_insert_columns_sql(model)}{add} RETURNING "{known_by}", "id"',
+                [list(column) for column in zip(*rows, strict=True)],
+            )
+            keys = dict(cursor.fetchall())
         else:
-            cursor.execute(sql, _values(instance, fields))
-            stored = (cursor.lastrowid,) if cursor.rowcount else None
-    if stored is None:
-        return False
-    instance.pk = stored[0]
-    instance._state.adding, instance._state.db = False, connection.alias
-    return True
+            for instance, row in zip(instances, rows, strict=True):
+                cursor.execute(_insert_sql(model, 1)[0] + add, row)
+                if cursor.rowcount:
+                    keys[getattr(instance, known_by)] = cursor.lastrowid
+    for instance in instances:
+        if (pk := keys.get(getattr(instance, known_by))) is not None:
+            instance.pk = pk
+            instance._state.adding, instance._state.db = False, connection.alias
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> None:

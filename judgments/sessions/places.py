@@ -1,5 +1,7 @@
 """Places of a study and of its lists: who holds one, and whether another person may begin."""
 
+import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q
@@ -64,16 +66,24 @@ _live = Compiled(lambda pk: Experiment.objects.filter(pk=pk).values_list(*LIVE))
 
 def check_open(experiment: Experiment) -> None:
     """Raise :class:`StudyClosed` unless the study takes participants and has a place left."""
+    if places_left(experiment) < 1:
+        raise StudyClosed("full")
+
+
+def places_left(experiment: Experiment) -> float:
+    """How many more may begin in this round; infinite without a limit.
+
+    Raises :class:`StudyClosed` when the study takes no participants.
+    """
     if not experiment.is_taking_participants:
         reasons = {Experiment.Status.PAUSED: "paused", Experiment.Status.CLOSED: "closed"}
         raise StudyClosed(reasons.get(experiment.status, "not_open"))
     most = round_now(experiment).max_participants
     if most is None:
-        return
+        return math.inf
     counted = {"is_test": is_test_run(experiment), "version__is_preview": False}
     held = _all_held(timezone.now(), experiment.pk, here=in_round(experiment), **counted)
-    if sum(n for (n,) in held) >= most:
-        raise StudyClosed("full")
+    return most - sum(n for (n,) in held)
 
 
 _all_held = Compiled(
@@ -127,7 +137,7 @@ _locked = Compiled(
 )
 
 
-def filled(list_ids: list[int], *, is_test: bool) -> dict[int, int]:
+def filled(list_ids: Sequence[int], *, is_test: bool) -> dict[int, int]:
     """Completed and live sessions of each list."""
     counts = _held(timezone.now(), *list_ids, is_test=is_test) if list_ids else ()
     return {**dict.fromkeys(list_ids, 0), **dict(counts)}

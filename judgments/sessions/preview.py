@@ -4,9 +4,10 @@ from django.db import transaction
 
 from experiments.models import Experiment, ExperimentVersion
 from judgments.models import Participant, Session
-from judgments.sessions.arrive import Arrival, new_session, note_consent, pseudonym
+from judgments.sessions.arrival import Arrival, pseudonym
 from judgments.sessions.places import locked_lists
 from judgments.sessions.prepare import prepare_trials
+from judgments.sessions.take_places import new_sessions, note_consents
 
 
 def begin_preview(
@@ -44,6 +45,6 @@ def _take_place(
     earlier = person.sessions.order_by("-pk").first()
     if earlier is not None:
         return earlier
-    session = new_session(version, person, arrival, lists=lists, is_test=True)
-    note_consent(session, consent_text, given=True)
-    return session
+    sessions = new_sessions(version, [(arrival, person)], lists=lists, is_test=True)
+    note_consents(sessions, [consent_text], given=True)
+    return sessions[0]

@@ -12,7 +12,8 @@ from analysis.quality.speed import reading_length
 from experiments.models import Experiment
 from judgments.models import Judgment, Participant, Session, Trial
 from judgments.sessions.advance import WARM_UP, next_step, show
-from judgments.sessions.arrive import Arrival, arrive
+from judgments.sessions.arrival import Arrival
+from judgments.sessions.arrive import arrive
 from judgments.sessions.clock import retime
 from judgments.sessions.finish import finish
 from judgments.sessions.latent import felt, felt_options

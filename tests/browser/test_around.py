@@ -65,7 +65,7 @@ def test_everything_reads_well_at_twice_the_size_and_without_motion(open_page, c
     check_page(page)
     page.get_by_role("button", name="Start").click()
     check_page(page)
-    page.locator(f"input[value='{right_place(Session.objects.get(), 0)}']").check()
+    page.locator(f"input[name=answer_1][value='{right_place(Session.objects.get(), 0)}']").check()
     page.get_by_role("button", name="Continue").click()
     page.locator(".task[data-onset]").wait_for()
     check_page(page)
@@ -128,3 +128,20 @@ def test_pay_is_decided_on_a_page_that_reads_well(open_page, client, live_server
     page.get_by_text("Both entries stay in the ledger").wait_for()
     page.goto(f"/studies/agreement/participants/{session.participant.pk}/erase/")
     read_well(page)
+
+
+@pytest.mark.parametrize("instructions", ["", "Read each pair."])
+def test_after_consent_the_address_is_the_sessions_and_a_reload_sends_no_form(open_page, instructions):
+    cast.study("agreement", instructions=instructions, n_lists=1)
+    page = open_page()
+    asked = []
+    page.on("request", lambda one: asked.append((one.method, one.url)) if one.is_navigation_request() else 0)
+    agree(page)
+    page.wait_for_url("**/s/*/")
+    heading = page.locator("h1, legend").first.inner_text()
+    assert [method for method, _ in asked] == ["GET", "POST"]  # no redirect between consent and first screen
+    page.reload()
+    assert asked[-1] == ("GET", page.url) and page.locator("h1, legend").first.inner_text() == heading
+    page.go_back()
+    page.wait_for_url("**/s/*/")  # the link knows the session
+    assert Session.objects.count() == 1

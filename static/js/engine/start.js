@@ -42,13 +42,14 @@ async function takeTrialsOver(form, { session, queue, sender }) {
     const { words } = plan;
     const context = { main, keys, signal: new AbortController().signal };
     await read(context, { title: words.other_tab, body: [make("p", {}, words.go_there)], button: words.use_this });
-    location.reload();
+    location.replace(plan.next);
   }
 }
 
 async function start() {
-  const { session, answers } = document.body.dataset;
+  const { session, answers, home } = document.body.dataset;
   if (!session) return;
+  if (!location.pathname.startsWith(home)) history.replaceState(null, "", home); // the consent was answered with this page
   const queue = await openQueue(session);
   const sender = new Sender(answers, queue);
   sender.wake();

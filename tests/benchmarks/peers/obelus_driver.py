@@ -1,8 +1,8 @@
 """Whole participant runs through our own addresses, for the load drivers of self-hosted peers.
 
-A participant opens the link, consents, is shown the first trial, whose page brings the plan, sends 20
-forced choices one after another (each a request of its own with all that our engine measures), and reads
-the completion code. Runs in the drivers' environment with their folder on the path: ``bench_peers.py`` does
+A participant opens the link, consents as a browser with scripts does, is shown the first trial, whose page
+brings the plan, sends 20 forced choices one after another (each a request of its own with all that our
+engine measures), and reads the completion code. Runs in the drivers' environment with their folder on the path: ``bench_peers.py`` does
 so, and ``OBELUS_PYTHON`` names the project's Python. Afterwards the harness looks up every acknowledged
 answer in the store. ``--opt dup=1`` sends every answer twice at once; ``--opt workers=2`` and
 ``--opt threads=8`` set gunicorn.
@@ -27,7 +27,7 @@ PYTHON = os.environ.get("OBELUS_PYTHON", str(PROJECT / ".venv/bin/python"))
 FOLDER = Path(WORK) / "obelus"
 MADE_FROM = ("*/migrations/*.py", "*/*/migrations/*.py", "static/**/*", "tests/cast.py")
 KEY = re.compile(r'name="arrival" value="([^"]+)"')
-SESSION = re.compile(r"/s/([-\w]+)/")
+SESSION = re.compile(r'data-session="([-\w]+)"')
 PLAN = re.compile(r'<script id="plan" type="application/json">(.*?)</script>', re.DOTALL)
 STUDY = """
 import django
@@ -179,9 +179,9 @@ class Obelus(Peer):
             key = KEY.search(await answer.text())
             if answer.status != 200 or key is None:
                 raise NotAccepted(f"link {answer.status}")
-        async with http.post(link, data={"arrival": key[1], "consent": "yes"}) as answer:
+        async with http.post(link, data={"arrival": key[1], "consent": "yes", "script": "1"}) as answer:
             page = await answer.text()
-            found = SESSION.search(str(answer.url))
+            found = SESSION.search(page)
             plan = PLAN.search(page)
             if answer.status != 200 or found is None or plan is None:
                 raise NotAccepted(f"consent {answer.status}")

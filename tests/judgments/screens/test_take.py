@@ -3,6 +3,7 @@
 import pytest
 from django.test import Client
 
+from experiments.models import Experiment
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from tests.cast import begin, study
 from tests.judgments.screens.walk import consent, hidden
@@ -34,6 +35,30 @@ def test_a_double_click_on_agree_is_one_session(client):
     form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "yes"}
     first, second = Client().post(LINK, form), Client().post(LINK, form)
     assert first["Location"] == second["Location"]
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("instructions", ["", "Read each pair."])
+def test_where_scripts_run_the_first_screen_answers_the_consent_itself(client, instructions):
+    study(instructions=instructions)
+    form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "yes", "script": "1"}
+    response = client.post(LINK, form)
+    session = Session.objects.get()
+    assert response.status_code == 200 and "no-store" in response["Cache-Control"]
+    page = response.content.decode()
+    assert f'data-home="/s/{session.token}/"' in page
+    assert page == client.get(f"/s/{session.token}/").content.decode()
+    assert client.get(LINK)["Location"] == f"/s/{session.token}/"  # the cookie came with the page
+    again = client.post(LINK, form)  # reloaded before a script ran: the same session
+    assert again["Location"] == f"/s/{session.token}/" and Session.objects.count() == 1
+
+
+def test_where_scripts_run_whoever_comes_too_late_is_told_so(client):
+    study(max_participants=1)
+    form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "yes", "script": "1"}
+    begin(Experiment.objects.get(), "somebody quicker")
+    response = client.post(LINK, form)
+    assert response.status_code == 200 and "data-home" not in response.content.decode()
     assert Session.objects.count() == 1
 
 

@@ -8,7 +8,8 @@ from django.utils import timezone
 from experiments.lifecycle import open_study
 from experiments.models import Design, Experiment
 from judgments.models import Consent, Participant, PlatformIdentity, Session
-from judgments.sessions.arrive import ConsentRefused, refuse
+from judgments.sessions.arrival import ConsentRefused
+from judgments.sessions.arrive import refuse
 from judgments.sessions.places import StudyClosed
 from tests.cast import ada, arrival, begin, draft, material_set, sit, study
 

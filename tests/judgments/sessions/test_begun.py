@@ -197,7 +197,7 @@ def test_an_arrival_that_is_taken_back_leaves_nothing(monkeypatch):
     def fails(*_, **__):
         raise OperationalError("gone away")
 
-    monkeypatch.setattr("judgments.sessions.arrive.note_consent", fails)
+    monkeypatch.setattr("judgments.sessions.take_places.note_consents", fails)
     with pytest.raises(OperationalError):
         cast.begin(study, "ada")
     assert not beginnings.by_token and not Session.objects.exists()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment
 from judgments.models import Participant, Session, Trial
-from judgments.sessions.compiled import Compiled, insert, insert_rows
+from judgments.sessions.compiled import Compiled, insert_all, insert_rows
 from tests import cast
 from tests.judgments.screens.walk import hidden
 
@@ -68,18 +68,21 @@ def test_a_value_that_the_query_changes_is_refused():
         compiled("agree")
 
 
-def test_a_row_is_stored_once_and_gets_its_key():
+def test_rows_are_stored_once_and_get_their_keys():
     study = cast.study()
     first = Participant(experiment=study, pseudonym="pia", background={"age": "30"})
-    assert insert(first) and first.pk
-    again = Participant(experiment=study, pseudonym="pia")
-    assert not insert(again, unless_there=True) and again.pk is None
-    stored = Participant.objects.get()
+    insert_all([first], known_by="pseudonym")
+    again, other = (Participant(experiment=study, pseudonym=name) for name in ("pia", "quentin"))
+    insert_all([again, other], known_by="pseudonym", unless_there=True)
+    assert again.pk is None and other.pk not in {None, first.pk}
+    stored = Participant.objects.get(pseudonym="pia")
     assert (stored.pk, stored.background, stored.is_native) == (first.pk, {"age": "30"}, None)
     assert abs(timezone.now() - stored.created_at) < timedelta(minutes=1)
-    first.is_native = True
-    first.save()
-    assert Participant.objects.get().is_native is True
+    other.is_native = True
+    other.save()
+    assert Participant.objects.get(pk=other.pk).is_native is True
+    insert_all([], known_by="pseudonym")
+    assert Participant.objects.count() == 2
 
 
 def test_many_rows_are_stored_with_the_defaults_of_what_is_not_given():
