@@ -2,6 +2,7 @@
 
 from django.conf import settings
 from kombu import Queue
+from kombu.transport import TRANSPORT_ALIASES
 
 broker_url = settings.CELERY_BROKER_URL
 broker_connection_retry_on_startup = True
@@ -12,6 +13,7 @@ worker_prefetch_multiplier = 1
 task_default_queue = "obelus"
 task_queues = [Queue(name, routing_key=name) for name in ("obelus", "cpu")]  # a GPU's worker adds -Q gpu
 timezone = "UTC"
+beat_scheduler = "config.schedule:Scheduler"
 beat_schedule_filename = str(settings.VAR / "beat")
 beat_schedule = {
     "requeue stale jobs": {"task": "experiments.requeue_stale_jobs", "schedule": 15.0},
@@ -21,6 +23,7 @@ beat_schedule = {
 }
 
 if broker_url.startswith("filesystem://"):
+    TRANSPORT_ALIASES["filesystem"] = "config.folder_broker:Transport"
     folders = {name: settings.CELERY_BROKER_FOLDER / name for name in ("messages", "control")}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A real worker on the configured broker is killed in the middle of a job; the job finishes once."""
+"""A real worker on the configured broker, or one of its processes, is killed; every job finishes once."""
 
 import os
 import signal
@@ -39,14 +39,13 @@ def start_worker(tmp_path):
         "DATABASE_POOL": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
-    command = (
-        "-A config -b BROKER worker -I tests.experiments.slow_job --pool solo --loglevel warning -Q QUEUE"
-    )
+    command = "-A config -b BROKER worker -I tests.experiments.slow_job --loglevel warning -Q QUEUE"
     words = [{"BROKER": broker, "QUEUE": queue}.get(word, word) for word in command.split()]
     started: list[subprocess.Popen] = []
 
-    def start() -> subprocess.Popen:
-        process = subprocess.Popen([sys.executable, "-m", "celery", *words], cwd=ROOT, env=environment)
+    def start(*more: str) -> subprocess.Popen:
+        line = [sys.executable, "-m", "celery", *words, *(more or ("--pool", "solo"))]
+        process = subprocess.Popen(line, cwd=ROOT, env=environment)
         started.append(process)
         return process
 
@@ -74,12 +73,14 @@ def wait_until(condition, seconds: float = 40) -> None:
         time.sleep(0.1)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_job_of_a_killed_worker_finishes_once(start_worker, monkeypatch, settings):
-    material_set = MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
-    monkeypatch.setattr(
-        "experiments.job_runner.send", lambda job_id: None
-    )  # this test carries the ids itself
+@pytest.fixture
+def material_set(transactional_db, monkeypatch) -> MaterialSet:
+    """Where jobs leave their marks; the tests carry the ids of jobs themselves."""
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    return MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
+
+
+def test_job_of_a_killed_worker_finishes_once(start_worker, material_set, settings):
     job = enqueue("tests.slow", {"steps": 40, "set": material_set.pk})
     first = start_worker()
     send_from_outside(job, start_worker)
@@ -96,3 +97,29 @@ def test_job_of_a_killed_worker_finishes_once(start_worker, monkeypatch, setting
     job.refresh_from_db()
     assert (job.state, job.result) == (Job.State.DONE, {"attempt": 2})
     assert list(Phenomenon.objects.values_list("name", flat=True)) == ["made by attempt 2"]
+
+
+def test_a_worker_whose_waiting_processes_are_killed_runs_the_next_jobs(start_worker, material_set):
+    """As when memory runs out. With one pipe for all processes, the killed one would keep its lock."""
+    worker = start_worker("--concurrency", "2")
+
+    def run_one() -> None:
+        Phenomenon.objects.all().delete()  # each leaves the same mark
+        job = enqueue("tests.slow", {"steps": 1, "set": material_set.pk})
+        send_from_outside(job, start_worker)
+        wait_until(lambda: Job.objects.get(pk=job.pk).state == Job.State.DONE)
+
+    run_one()
+    for _ in range(2):
+        for child in children(worker.pid):
+            os.kill(child, signal.SIGKILL)
+        run_one()
+    worker.terminate()
+    assert worker.wait(timeout=20) == 0
+
+
+def children(pid: int) -> list[int]:
+    """The processes begun by this one."""
+    table = subprocess.run(["ps", "-Ao", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    pairs = [line.split() for line in table.splitlines()]
+    return [int(child) for child, parent in pairs if int(parent) == pid]

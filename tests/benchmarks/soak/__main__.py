@@ -26,7 +26,7 @@ from tests.benchmarks.soak.audit import audit, balance
 from tests.benchmarks.soak.cluster import make_cluster
 from tests.benchmarks.soak.network import FlakyNetwork
 from tests.benchmarks.soak.people import Crowd, Person
-from tests.benchmarks.soak.pulse import Pulse
+from tests.benchmarks.soak.pulse import PATIENCE_S, Pulse
 from tests.benchmarks.soak.services import Service, database, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
 
@@ -82,7 +82,7 @@ def kill_at_random(services: dict[str, Service], n: int, rng: random.Random, pul
 
 def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
     """When leases have run out and were noted, let as many come as level lists need."""
-    end = time.monotonic() + 60 * LEASE_MINUTES + 90
+    end = time.monotonic() + 60 * LEASE_MINUTES + PATIENCE_S
     while True:
         sessions = step("facts", environment)["sessions"]
         if not any(one["status"] == "active" for one in sessions):

@@ -5,6 +5,8 @@ import time
 import urllib.error
 import urllib.request
 
+PATIENCE_S = 300.0  # on a machine several times overloaded a start takes a minute; what hangs, hangs for ever
+
 
 class Pulse(threading.Thread):
     """Asks for readiness all the time; knows the longest silence."""
@@ -30,7 +32,7 @@ class Pulse(threading.Thread):
                 self.seen = time.monotonic()
             time.sleep(0.1)
 
-    def wait(self, seconds: float = 60) -> None:
+    def wait(self, seconds: float = PATIENCE_S) -> None:
         """Until the platform serves."""
         end = time.monotonic() + seconds
         while not self.is_ready():
