@@ -15,6 +15,7 @@ from analysis.errors import BadInput
 from analysis.releases.model_places import is_pinned, opened_address, stamp, without_root
 from analysis.releases.models import ScoringRun
 from analysis.scoring import Scorer, scorer
+from analysis.scoring.base import parse_address
 from experiments.models import Upload
 
 SUFFIXES = {"csv": (".csv", ".tsv", ".jsonl", ".parquet"), "arpa": (".arpa", ".arpa.gz", ".gz", ".lm")}
@@ -93,7 +94,7 @@ def note_processes(sender: object, **kwargs: object) -> None:
 
 def _floats(run: ScoringRun, uri: str) -> bool:
     """Whether the address could name other weights by now."""
-    is_upload, is_local = bool(run.spec.get("upload")), bool(stamp(uri))
+    is_upload, is_local = bool(run.spec.get("upload")), parse_address(uri).target.startswith("./")
     return not (is_upload or is_local or is_pinned(uri))
 
 

@@ -16,13 +16,15 @@ from django.conf import settings
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import ScorerAddress, parse_address
 from analysis.scoring.frames import model_name
+from analysis.scoring.options import check_options
 
 HUB_KINDS = ("hf-causal", "hf-masked", "hf-classifier")
 NEURAL = (*HUB_KINDS, "lstm")
 HUB_NAME = re.compile(
     r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?(@[A-Za-z0-9][\w./-]{0,99})?", re.ASCII
 )
-OPTIONS = ("bos", "casing", "dtype", "eos", "label", "method", "output", "punctuation", "space", "tokens")
+NOT_NAMED = ("device", "trust")  # the first is chosen by queue, the second runs what others wrote
+UNIGRAMS = ".unigrams.txt"
 ARCHITECTURES = {"ForCausalLM": "hf-causal", "LMHeadModel": "hf-causal", "ForMaskedLM": "hf-masked"}
 CLASSIFIERS = "ForSequenceClassification"
 ARPA = (".arpa", ".arpa.gz")
@@ -52,21 +54,30 @@ def offered_models() -> list[Offered]:
     ]
 
 
+def offered_unigrams() -> list[str]:
+    """Files of single tokens' probabilities that lie in MODELS_DIR, as ``./path``."""
+    root = _root()
+    found = sorted(root.glob(f"*{UNIGRAMS}"))[:MOST] if root else []
+    return [f"./{one.name}" for one in found if one.resolve().is_relative_to(root or "")]
+
+
 def checked_uri(text: str) -> str:
     """A model's address as a page may name it; no path of this machine, no code of the model's own."""
     uri = text.strip()
     if uri in settings.MODEL_URIS:
         return uri
     address = parse_address(uri)
-    for name in address.options:
-        if name not in OPTIONS:
-            raise UnknownName("option of a model named here", name, OPTIONS)
-    if address.target.startswith("./"):
-        if uri.partition("?")[0] not in {one.uri for one in offered_models()}:
-            raise BadInput(f"{address.target} is no model of MODELS_DIR.", remedy="Choose one of the list.")
-        return uri
-    if address.kind not in HUB_KINDS:
+    is_local = address.target.startswith("./")
+    if is_local and uri.partition("?")[0] not in {one.uri for one in offered_models()}:
+        raise BadInput(f"{address.target} is no model of MODELS_DIR.", remedy="Choose one of the list.")
+    if not is_local and address.kind not in HUB_KINDS:
         raise UnknownName("kind of model of the hub", address.kind, HUB_KINDS)
+    check_options(address, without=NOT_NAMED)
+    unigrams = address.options.get("unigram", "")
+    if unigrams and unigrams not in offered_unigrams():
+        raise UnknownName("file of single tokens in MODELS_DIR", unigrams, offered_unigrams())
+    if is_local:
+        return uri
     if not HUB_NAME.fullmatch(address.target) or ".." in address.target:
         raise BadInput(
             f"{address.target!r} is no name of the hub.",
@@ -81,6 +92,8 @@ def opened_address(uri: str, *, device: str) -> str:
     options = dict(address.options)
     if address.kind in NEURAL:
         options["device"] = "cuda" if device == "gpu" else "cpu"
+    if options.get("unigram", "").startswith("./"):
+        options["unigram"] = str(_inside(options["unigram"]))
     target = str(_inside(address.target)) if address.target.startswith("./") else address.target
     is_of_hub = address.kind in HUB_KINDS and target == address.target and uri not in settings.MODEL_URIS
     if is_of_hub and Path(target.partition("@")[0]).exists():
@@ -115,11 +128,12 @@ def written(address: ScorerAddress) -> str:
 
 def stamp(uri: str) -> tuple[object, ...]:
     """What tells that a local model has changed: names, sizes and times of its files."""
-    target = parse_address(uri).target
-    if not target.startswith("./"):
-        return ()
-    place = _inside(target)
-    files = sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
+    address = parse_address(uri)
+    files: list[Path] = []
+    for target in (address.target, address.options.get("unigram", "")):
+        if target.startswith("./"):
+            place = _inside(target)
+            files += sorted(one for one in place.iterdir() if one.is_file()) if place.is_dir() else [place]
     return tuple((one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in files)
 
 

@@ -9,6 +9,7 @@ from analysis.comparison.roster import PREFIX_METHODS
 from analysis.errors import BadInput
 from analysis.releases.model_places import HUB_KINDS, checked_uri, offered_models
 from analysis.releases.models import Release
+from analysis.releases.option_fields import PREFIX, option_fields, with_options
 from analysis.scoring.measures import MEASURES
 from experiments.models import Experiment
 
@@ -65,7 +66,8 @@ class ModelRunsForm(forms.Form):
         label="Measures",
         widget=forms.CheckboxSelectMultiple,
         help_text="All of a model’s measures come from one scoring. A classifier’s answers are taken as "
-        "they are. slor and normlp need a model that knows single words: n-grams, our recurrent models.",
+        "they are. slor and normlp need the probabilities of single tokens: n-gram models and models trained "
+        "here bring them, for others choose a file below. one_prefix and two_prefix need pairs made for it.",
     )
     device = forms.ChoiceField(required=False, label="Computed on")
 
@@ -84,6 +86,7 @@ class ModelRunsForm(forms.Form):
         if len(devices) == 1:
             self.fields["device"].widget = forms.HiddenInput()
         self.has_local = bool(offered)
+        self.fields |= option_fields()
         for name in ("source", "kind", "device"):
             self.fields[name].remark = ""
 
@@ -101,10 +104,35 @@ class ModelRunsForm(forms.Form):
                 raise forms.ValidationError(f"line {number}: {error}") from error
         return found
 
+    def main_fields(self) -> list[forms.BoundField]:
+        """What is asked of everybody."""
+        return [one for one in self.visible_fields() if not one.name.startswith(PREFIX)]
+
+    def more_fields(self) -> list[forms.BoundField]:
+        """How sentences are read, for who wants it otherwise."""
+        return [one for one in self.visible_fields() if one.name.startswith(PREFIX)]
+
+    def is_more_open(self) -> bool:
+        """Whether one of these was chosen."""
+        return any(one.value() or one.errors for one in self.more_fields())
+
     def clean(self) -> dict[str, Any]:
         """At least one model, and not more than a day's work."""
         data = super().clean() or {}
-        n = len(self.chosen())
+        given = list(dict.fromkeys([*data.get("models", []), *data.get("hub", [])]))
+        options = {
+            name.removeprefix(PREFIX): value
+            for name, value in data.items()
+            if name.startswith(PREFIX) and value
+        }
+        wrong: dict[str, str] = {}
+        try:
+            self.addresses = [with_options(uri, options, wrong) for uri in given]
+        except BadInput as error:
+            self.add_error(None, str(error))
+        for name, words in wrong.items():
+            self.add_error(name, words)
+        n = len(given)
         if not self.errors and not n:
             self.add_error("models" if self.has_local else "hub", "Name at least one model.")
         if n > MOST_MODELS:
@@ -112,9 +140,8 @@ class ModelRunsForm(forms.Form):
         return data
 
     def chosen(self) -> list[str]:
-        """Addresses in the order of the form."""
-        data = self.cleaned_data
-        return list(dict.fromkeys([*data.get("models", []), *data.get("hub", [])]))
+        """Addresses in the order of the form, with the options chosen."""
+        return list(dict.fromkeys(self.addresses))
 
     def release(self) -> Release | None:
         """The release whose sentences are scored; none: all of the materials."""

@@ -67,7 +67,8 @@ class ModelRunsRequest(serializers.Serializer):
         child=PlainText(max_length=400),
         min_length=1,
         max_length=50,
-        help_text="Such as hf-causal:gpt2@COMMIT, or arpa:./FILE of the installation's folder of models.",
+        help_text="Such as hf-causal:gpt2@COMMIT?boundary=corrected&vocabulary=tokenizer, or arpa:./FILE of "
+        "the installation's folder of models; every option of the command but device and trust.",
     )
     methods = serializers.ListField(
         child=serializers.ChoiceField(choices=list(METHODS)), required=False, min_length=1, max_length=20
