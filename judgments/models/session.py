@@ -1,6 +1,7 @@
 """One participant sitting one list, from arrival to completion."""
 
 import secrets
+from functools import cache
 
 from django.db import models
 from django.db.models import Q
@@ -28,9 +29,10 @@ class Session(models.Model):
         WITHDRAWN = "withdrawn", "withdrawn"
 
         @classmethod
-        def final(cls) -> set[str]:
+        @cache
+        def final(cls) -> frozenset[str]:
             """Whether nothing more will be recorded."""
-            return set(cls.values) - {cls.ACTIVE, cls.ABANDONED}
+            return frozenset(set(cls.values) - {cls.ACTIVE, cls.ABANDONED})
 
         @classmethod
         def holding_a_place(cls) -> set[str]:

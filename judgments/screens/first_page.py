@@ -1,9 +1,10 @@
-"""The page of a session's first trial. Its frame is the same for all who get the same sentences first.
+"""The page of a session's first trial, put together once for all sessions that are given the same trials.
 
-Under load this page is what people wait for, and most of it would be putting the same template together.
+Under load this page is what people wait for, and most of it would be filling in the same template and
+writing the same plan. What differs between sessions are the token and the opaque ids.
 """
 
-import json
+import re
 from dataclasses import replace
 from secrets import token_hex
 from types import SimpleNamespace
@@ -11,51 +12,50 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import json_script
 
 from judgments.models import Session
+from judgments.models.trial import public_ids_of
 from judgments.screens.page import page
-from judgments.screens.plan_document import plan_document
+from judgments.screens.plan_document import planned
 from judgments.screens.trial_screen import progress, trial_context
 from judgments.sessions.advance import Step
-from judgments.sessions.given import GivenTrial
+from judgments.sessions.begun import MARK, Pattern
 from judgments.sessions.protocol import protocol_of
 
-MARK = f"here{token_hex(12)}"  # nobody writes this into a sentence
-TOKEN, TRIAL, PLAN = f"{MARK}token", f"{MARK}trial", f"{MARK}plan"
-MOST_FRAMES = 500
-frames: dict[tuple[str, ...], str] = {}
+TOKEN = f"here{token_hex(12)}"  # as MARK, which stands before the number of an id
+PLACES = re.compile(rf"({TOKEN}|{MARK}\d+\.)")
+MOST_PAGES = 500
+pages: dict[tuple[Any, ...], tuple[list[str], list[int]]] = {}
 
 
-def first_page(session: Session, step: Step, trial: GivenTrial) -> HttpResponse:
+def first_page(session: Session, step: Step, pattern: Pattern) -> HttpResponse:
     """The page of the first trial with the plan of all, for a session that has just begun."""
-    marked, ids = _marked(trial)
-    key = (session.version.sha256, str(session.version.pk), marked.kind, json.dumps(marked.shown))
-    html = frames.get(key)
-    if html is None:
-        if len(frames) >= MOST_FRAMES:
-            frames.clear()
-        html = frames[key] = _frame(session, replace(step, trial=marked))
-    plan = str(json_script(plan_document(session)))
-    document = plan[plan.index(">") + 1 : plan.rindex("<")]
-    for mark, own in {**ids, TOKEN: session.token, TRIAL: trial.public_id, f'"{PLAN}"': document}.items():
-        html = html.replace(mark, own)
-    response = HttpResponse(html)
+    version, minutes = session.version, session.experiment.lease_minutes
+    key = (*pattern.key, version.pk, version.is_preview, minutes)
+    made = pages.get(key)
+    if made is None:
+        if len(pages) >= MOST_PAGES:
+            pages.clear()
+        made = pages[key] = _cut(_page(session, replace(step, trial=pattern.trials[0]), pattern))
+    texts, places = made
+    own = [session.token, *public_ids_of(session.token, pattern.n_ids)]
+    written = [""] * (len(texts) + len(places))
+    written[::2], written[1::2] = texts, [own[place] for place in places]
+    response = HttpResponse("".join(written))
     add_never_cache_headers(response)
     return response
 
 
-def _marked(trial: GivenTrial) -> tuple[GivenTrial, dict[str, str]]:
-    """The trial with marks in place of its opaque ids, and what each mark stands for."""
-    options = trial.shown.get("options", ())
-    ids = {f"{MARK}option{place}o": one["id"] for place, one in enumerate(options)}
-    marked = [{**one, "id": mark} for one, mark in zip(options, ids, strict=True)]
-    shown: dict[str, Any] = {**trial.shown, "options": marked} if options else trial.shown
-    return replace(trial, public_id=TRIAL, shown=shown), ids
+def _cut(html: str) -> tuple[list[str], list[int]]:
+    """The texts between token and ids, and what stands between them: 0 the token, n the n-th id."""
+    cut = PLACES.split(html)
+    marks = [one.removeprefix(MARK).rstrip(".") for one in cut[1::2]]
+    return cut[::2], [0 if one == TOKEN else int(one) + 1 for one in marks]
 
 
-def _frame(session: Session, step: Step) -> str:
+def _page(session: Session, step: Step, pattern: Pattern) -> str:
     protocol = protocol_of(session.version)
+    plan = planned(session, pattern.trials, token=TOKEN)
     context = {
         "session": SimpleNamespace(token=TOKEN, is_final=False, version=session.version),
         "title": protocol.title,
@@ -63,6 +63,6 @@ def _frame(session: Session, step: Step) -> str:
         "protocol": protocol,
         **trial_context(step, protocol),
         "progress": progress(step),
-        "plan": PLAN,
+        "plan": plan,
     }
     return page(None, "trial", language=protocol.language, **context).content.decode()

@@ -1,5 +1,6 @@
 """Every participant's page: its language and direction, and never a stored copy."""
 
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ RIGHT_TO_LEFT_SCRIPTS = {"adlm", "arab", "hebr", "nkoo", "rohg", "syrc", "thaa"}
 LEFT_TO_RIGHT_SCRIPTS = {"cyrl", "deva", "latn"}
 
 
+@lru_cache(maxsize=1000)
 def direction(language: str) -> str:
     """Writing direction of a BCP 47 tag; a script subtag decides over the language.
 

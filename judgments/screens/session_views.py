@@ -11,6 +11,7 @@ from functools import wraps
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -33,7 +34,6 @@ from judgments.sessions.completion import way_back
 from judgments.sessions.comprehension import attempt_of, take_attempt
 from judgments.sessions.erase import BY_PARTICIPANT, erase
 from judgments.sessions.finish import finish
-from judgments.sessions.given import GivenTrial
 from judgments.sessions.lease import SessionOver, is_too_late
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.prepare import prepare_trials
@@ -102,10 +102,11 @@ def come_in(request: HttpRequest, session: Session) -> HttpResponse:
     if is_too_late(session):
         raise StudyClosed("expired")
     begun = beginnings.still(session)
-    step = next_step(session, unanswered=begun.trials if begun is not None else ())
-    if isinstance(step.trial, GivenTrial) and step.screen == "trial":
-        show(session, step.trial)
-        return first_page(session, step, step.trial)
+    step = next_step(session, unanswered=begun.pattern.trials if begun is not None else ())
+    if begun is not None and step.screen == "trial":
+        if beginnings.show(session.token, timezone.now()):
+            return first_page(session, step, begun.pattern)
+        step = next_step(session)  # they are stored by now
     if step.trial is None and not step.n_trials and not session.is_final:
         prepare_trials(session)  # the arrival was cut off before it wrote them, or they are being written
         step = next_step(session)

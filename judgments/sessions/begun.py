@@ -11,6 +11,8 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from secrets import token_hex
 from typing import Any
 
 from django.db import DatabaseError, connection, transaction
@@ -18,7 +20,7 @@ from django.db import DatabaseError, connection, transaction
 from judgments.models import Session, Trial
 from judgments.sessions.compiled import insert_rows
 from judgments.sessions.given import GivenTrial, trials_of_sessions
-from judgments.sessions.prepare import stored, trials_of, write_trials
+from judgments.sessions.prepare import kind_of_turn, n_ids, stored, trials_of, turn_of, write_trials
 from judgments.sessions.sittings import remember
 from judgments.sessions.turns import in_turn
 
@@ -32,25 +34,58 @@ class Begun:
     """A session whose trials are not stored yet."""
 
     session: Session
-    rows: list[dict[str, Any]]
+    turn: int
+    shown_at: datetime | None = None  # the first trial
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The trials as they will be stored."""
+        rows = trials_of(self.session, turn=self.turn)
+        if self.shown_at is not None:
+            rows[0]["shown_at"] = self.shown_at
+        return rows
 
     @property
     def trials(self) -> list[GivenTrial]:
         """The trials as they will be read; they have no key yet, and nothing is answered."""
-        return [
-            GivenTrial(
-                pk=0,
-                session_id=self.session.pk,
-                pair=None,
-                is_answered=False,
-                shown_at=row.get("shown_at"),
-                **{name: row[name] for name in SHARED},
-            )
-            for row in self.rows
-        ]
+        return [_given(row) for row in self.rows]
+
+    @property
+    def pattern(self) -> "Pattern":
+        """What this session's trials share with those of others on its list."""
+        session = self.session
+        key = (session.version.sha256, session.list_id, kind_of_turn(session, self.turn))
+        found = patterns.get(key)
+        if found is None:
+            marks = [f"{MARK}{place}." for place in range(n_ids(session))]
+            rows = trials_of(session, turn=self.turn, ids=iter(marks))
+            if len(patterns) >= MOST_PATTERNS:
+                patterns.clear()
+            found = patterns[key] = Pattern(key, tuple(map(_given, rows)), len(marks))
+        return found
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The trials that sessions of one list are given, each opaque id a mark with its number."""
+
+    key: tuple[str, int, str]
+    trials: tuple[GivenTrial, ...]
+    n_ids: int
 
 
 SHARED = ("position", "kind", "block", "public_id", "expected_first", "shown", "correct")
+MARK = f"here{token_hex(12)}-"  # nobody writes this into a sentence
+MOST_PATTERNS = 500
+patterns: dict[tuple[str, int, str], Pattern] = {}
+
+
+def _given(row: dict[str, Any]) -> GivenTrial:
+    """A row not stored yet as it will be read; whose it is, is left open."""
+    shared = {name: row[name] for name in SHARED}
+    return GivenTrial(
+        pk=0, session_id=0, pair=None, is_answered=False, shown_at=row.get("shown_at"), **shared
+    )
 
 
 class Beginnings:
@@ -69,7 +104,7 @@ class Beginnings:
         transaction.on_commit(lambda: self._keep(session))
 
     def _keep(self, session: Session) -> None:
-        begun = Begun(session, trials_of(session))
+        begun = Begun(session, turn_of(session))
         with self.lock:
             is_first = not self.by_token
             self.by_token[begun.session.token] = begun
@@ -93,8 +128,8 @@ class Beginnings:
         """Note when the first trial was shown; False where the trials are stored, or are being stored."""
         with self.lock:
             begun = self.by_token.get(token)
-            if begun is not None:
-                begun.rows[0].setdefault("shown_at", at)
+            if begun is not None and begun.shown_at is None:
+                begun.shown_at = at
         return begun is not None
 
     def settle(self, token: str) -> None:

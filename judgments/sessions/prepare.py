@@ -1,6 +1,7 @@
 """A planned list becomes the trials of one session: texts, order and sides as they will be shown."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -46,15 +47,25 @@ def write_trials(session: Session) -> None:
     insert_rows(Trial, [stored(row) for row in trials_of(session)])
 
 
-def trials_of(session: Session) -> list[dict[str, Any]]:
-    """The session's trials by column, not yet stored; they follow from its list and its token alone."""
+def trials_of(
+    session: Session, *, turn: int | None = None, ids: Iterator[str] | None = None
+) -> list[dict[str, Any]]:
+    """The session's trials by column, not yet stored; they follow from its list and its token alone.
+
+    ``turn`` is :func:`turn_of` where that is known; other ``ids`` give what all sessions of a list share.
+    """
     protocol = protocol_of(session.version)
     places = places_of(session.list_id, session.version.sha256, protocol.language)
-    turns = type(protocol.task).arrange is not Task.arrange or any(place.is_set for place in places)
-    turn = _turn(session) if turns else 0
+    turn = turn_of(session) if turn is None else turn
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
-    ids = public_ids_of(session.token, sum(1 + len(place.members) for place in places))
+    ids = ids or public_ids_of(session.token, n_ids(session))
     return [_row(session, place, ids, turn=turn, arranged=arranged) for place in places]
+
+
+def n_ids(session: Session) -> int:
+    """How many opaque ids its trials and their options have."""
+    places = places_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
+    return sum(1 + len(place.members) for place in places)
 
 
 def stored(row: dict[str, Any]) -> dict[str, Any]:
@@ -65,9 +76,21 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def _turn(session: Session) -> int:
-    """How many came to this list before."""
+def turn_of(session: Session) -> int:
+    """How many came to this list before, where sides or orders turn between participants; else 0."""
+    protocol = protocol_of(session.version)
+    places = places_of(session.list_id, session.version.sha256, protocol.language)
+    if type(protocol.task).arrange is Task.arrange and not any(place.is_set for place in places):
+        return 0
     return sum(n for (n,) in _earlier(session.list_id, session.pk, is_test=session.is_test))
+
+
+def kind_of_turn(session: Session, turn: int) -> str:
+    """The same for turns that give the same trials."""
+    protocol = protocol_of(session.version)
+    places = places_of(session.list_id, session.version.sha256, protocol.language)
+    around = math.lcm(*(max(1, len(place.members)) for place in places if place.is_set))
+    return json.dumps([protocol.task.arrange(protocol.settings, turn=turn), turn % around])
 
 
 _earlier = Compiled(
