@@ -43,10 +43,10 @@ def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeil
         "missing": "leaves the denominator and is counted",
         "constant": "median Δh",
         "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
-        "intervals": f"95 % percentile bootstrap, {RESAMPLES} draws of clusters by {clustered}",
+        "intervals": f"95 % percentile bootstrap, {RESAMPLES:,} draws of clusters by {clustered}",
         "joint_intervals": None
         if ceiling is None
-        else f"95 %, {JOINT_RESAMPLES} draws of participants within list and of clusters together, centred "
+        else f"95 %, {JOINT_RESAMPLES:,} draws of participants within list and of clusters together, centred "
         "on the estimate",
         "clusters": int(table.clusters.nunique()),
         "ceiling": None

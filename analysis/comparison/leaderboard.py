@@ -24,7 +24,8 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
         ``kind`` (``model``, ``constant``, ``people``), ``model``, ``pairs``, ``left_out``; ``blimp`` with
         ``blimp_low``, ``blimp_high``, ``blimp_chance``; for each δ ``adc_δ`` with ``_low``, ``_high``,
         ``_chance``, ``_recalibrated``, ``_skill``; ``area``; ``pearson_r`` with ``_low``, ``_high`` and its
-        ``_ceiling``; ``spearman_r``, ``mean_abs_difference``. What is undefined is None.
+        ``_ceiling``; ``spearman_r``, ``mean_abs_difference``. ``_joint_low`` and ``_joint_high`` of ADC and r
+        hold for other people too. What is undefined is None.
 
     See Also
     --------
@@ -129,6 +130,7 @@ def ordered(
 
 def _model(one: dict[str, Any], reach: float | None) -> dict[str, Any]:
     ends = one["intervals"]
+    joint = ends.get("joint") or {"adc": {}, "pearson_r": None}
     row: dict[str, Any] = {
         "kind": MODEL, "model": one["model"], "pairs": one["pairs"], "left_out": one["left_out"],
         **_numbers("blimp", one["blimp"], ends["blimp"], chance=one["chance_blimp"]),
@@ -138,11 +140,13 @@ def _model(one: dict[str, Any], reach: float | None) -> dict[str, Any]:
         row |= {
             f"adc_{delta}_recalibrated": one["adc_recalibrated"][delta],
             f"adc_{delta}_skill": one["skill"][delta],
+            **_joint(f"adc_{delta}", joint["adc"].get(delta)),
         }
     low, high = ends["pearson_r"] or (None, None)
     return row | {
         "area": one["adc_area"],
         "pearson_r": one["pearson_r"], "pearson_r_low": low, "pearson_r_high": high,
+        **_joint("pearson_r", joint["pearson_r"]),
         "pearson_r_ceiling": None if one["pearson_r"] is None else reach,
         "spearman_r": one["spearman_r"],
         "mean_abs_difference": one["mean_abs_difference"],
@@ -154,3 +158,8 @@ def _numbers(
 ) -> dict[str, Any]:
     low, high = ends or (None, None)
     return {name: value, f"{name}_low": low, f"{name}_high": high, f"{name}_chance": chance}
+
+
+def _joint(name: str, ends: Sequence[float] | None) -> dict[str, Any]:
+    low, high = ends or (None, None)
+    return {f"{name}_joint_low": low, f"{name}_joint_high": high}

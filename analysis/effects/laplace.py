@@ -145,6 +145,23 @@ def _crossing(model: Laplace, weights: Floats, big: int, small: int):  # type: i
 
 
 def slope(deviance: Callable[[Floats], float], at: Floats) -> Floats:
-    """Give a deviance's slope by central differences of a fixed step."""
+    """Give a deviance's slope by central differences of a fixed step.
+
+    Parameters
+    ----------
+    deviance : callable
+        From an array of parameters to a number.
+    at : array of float
+
+    Returns
+    -------
+    array of float
+        One derivative for each parameter.
+
+    Examples
+    --------
+    >>> slope(lambda at: float(at @ at), np.array([1.0, 3.0])).round(6).tolist()
+    [2.0, 6.0]
+    """
     ends = [deviance(at + step) - deviance(at - step) for step in _NEAR * np.eye(len(at))]
     return np.array(ends, dtype=np.float64) / (2 * _NEAR)

@@ -11,7 +11,13 @@ import pandas as pd
 from analysis.effects.planned import Noise, expected_share
 from analysis.effects.power import ALPHA, TARGET, conventions, enough_participants
 from analysis.effects.prospective import DRAWS, prospective_power
-from analysis.effects.resampling import choice_power, pilot_matrix, powered_by_size, resampled_power
+from analysis.effects.resampling import (
+    choice_power,
+    pilot_matrix,
+    powered_by_size,
+    resampled_power,
+    sample_words,
+)
 from analysis.errors import BadInput, UnknownName
 
 SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100)
@@ -222,6 +228,7 @@ def pilot_report(
         | {
             "criterion": "a Bayes factor above 3" if criterion == "bayes" else f"p < {alpha:g}, two-tailed",
             "share_powered": "share of phenomena with power of at least .8, not the mean power",
+            "participants": sample_words(table),
             "pilot": "drawn with replacement: it stands for the population, and below 30 participants "
             "power comes out too high",
         },

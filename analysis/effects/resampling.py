@@ -105,7 +105,8 @@ def resampled_power(
     -------
     DataFrame
         ``phenomenon``, ``n``, ``power``, ``wrong_direction`` (share of draws detected the other way),
-        ``mc_error``, ``n_pilot`` and, with ``pilots``, the 95 % interval over pilots.
+        ``mc_error``, ``n_pilot`` (who judged the contrast), ``n_drawn_from`` (all in the pilot, who are
+        drawn with their gaps) and, with ``pilots``, the 95 % interval over pilots.
 
     Raises
     ------
@@ -148,7 +149,40 @@ def resampled_power(
     table = pd.concat(parts, ignore_index=True)
     table["mc_error"] = np.sqrt(table["power"] * (1 - table["power"]) / draws)
     table["n_pilot"] = np.tile(np.isfinite(values).sum(axis=0), len(sizes))
+    table["n_drawn_from"] = len(values)
     return table
+
+
+def sample_words(table: pd.DataFrame) -> str:
+    """Say of whom the numbers of participants in a table of power are.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As from :func:`resampled_power` or :func:`choice_power`.
+
+    Returns
+    -------
+    str
+
+    Notes
+    -----
+    Resampling draws people of the pilot with their gaps: where each judged a part of the contrasts only, a
+    contrast has fewer judges than the study has participants. The exact sign test counts judges.
+
+    Examples
+    --------
+    >>> sample_words(pd.DataFrame({"n_pilot": [60, 74], "n_drawn_from": [342, 342]}))
+    'participants of the whole study; 60 to 74 of 342 in the pilot judged each contrast'
+    """
+    low, high = int(table["n_pilot"].min()), int(table["n_pilot"].max())
+    span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    if "n_drawn_from" not in table.columns:
+        return f"participants who judge the contrast, once each; {span} did in the pilot"
+    everyone = int(table["n_drawn_from"].max())
+    if low == everyone:
+        return f"participants, {everyone:,} in the pilot"
+    return f"participants of the whole study; {span} of {everyone:,} in the pilot judged each contrast"
 
 
 def choice_power(matrix: pd.DataFrame, sizes: Sequence[int], *, alpha: float = ALPHA) -> pd.DataFrame:
@@ -164,7 +198,8 @@ def choice_power(matrix: pd.DataFrame, sizes: Sequence[int], *, alpha: float = A
     Returns
     -------
     DataFrame
-        As from :func:`resampled_power`, without error; one choice per participant is assumed.
+        As from :func:`resampled_power`, without error and ``n_drawn_from``; one choice per participant is
+        assumed.
 
     Examples
     --------

@@ -7,10 +7,11 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.drawing import Drawing, lacks_expectation
 from analysis.figures.evidence import Evidence
 from analysis.figures.grouped_rows import headed_order, row_axis
 from analysis.figures.theme import FAILED, PASSED, caption, layered
+from analysis.plurals import plural
 
 STEP = 24
 INK_ON_BAR = "#c79a00"
@@ -91,8 +92,8 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     half = alt.Chart(pd.DataFrame({"half": [0.5]})).mark_rule(strokeDash=[4, 4]).encode(x="half:Q")
     title = caption(
         "Agreement by paradigm",
-        f"{len(shown)} paradigms, {int(shown['items'].sum())} items; bars: mean of item shares; lines: 95 % "
-        "intervals over participants; dashed: one half."
+        f"{plural(len(shown), 'paradigm')}, {plural(int(shown['items'].sum()), 'item')}; "
+        "bars: mean of item shares; lines: 95 % intervals over participants; dashed: one half."
         + (" Diamonds: items with the right majority." if "items_right" in shown.columns else ""),
         note,
     )
@@ -111,7 +112,7 @@ DRAWINGS = (
         shows="A bar per paradigm, the mean share of judgments as the author expects, with its interval",
         needs="judgments with an expected label",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw,
     ),
 )

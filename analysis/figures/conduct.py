@@ -10,6 +10,7 @@ from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.participants import MOST_DRAWN, STEP, flag_counts
 from analysis.figures.theme import FAILED, caption, layered
+from analysis.plurals import plural
 from analysis.quality.base import answered, column_numbers, session_codes
 from analysis.quality.catch_trials import catch_trials
 from analysis.quality.leave_one_out import leave_one_out
@@ -148,7 +149,7 @@ def conduct_figure(conduct: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     n_flagged = int(conduct.groupby("participant")["flagged"].any().sum())
     title = caption(
         "Participants one by one",
-        f"{len(people)} participants, {n_flagged} with a coloured cell: a quality signal. {said}.",
+        f"{plural(len(people), 'participant')}, {n_flagged} with a coloured cell: a quality signal. {said}.",
         f"{MOST_DRAWN} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )

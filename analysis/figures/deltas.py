@@ -13,6 +13,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_labels
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import BAND, FAILED, PASSED, TOO_FAR, caption, layered
+from analysis.plurals import plural
 from analysis.rows import Floats
 
 HEIGHT = 380
@@ -134,8 +135,8 @@ def delta_figure(
     n_identical = int(deltas["identical"].sum()) if "identical" in deltas.columns else 0
     title = caption(
         "Differences of people and model",
-        f"{len(deltas)} pairs; {passed} ({passed / len(deltas):.1%}) within δ = {delta:g} with the same sign "
-        f"(signs {signs}). Shaded: signs differ.",
+        f"{plural(len(deltas), 'pair')}; {passed:,} ({passed / len(deltas):.1%}) "
+        f"within δ = {delta:g} with the same sign (signs {signs}). Shaded: signs differ.",
         f"Rings: both members are the same string ({n_identical})." if n_identical else "",
         "Edges: histograms.",
         f"A random {len(drawn)} of the pairs are drawn." if len(drawn) < len(deltas) else "",

@@ -7,7 +7,7 @@ from typing import Literal
 import altair as alt
 
 from analysis.figures.evidence import Evidence
-from analysis.rows import is_kind
+from analysis.rows import column_or_blank, is_kind
 
 About = Literal["study", "models"]
 
@@ -79,6 +79,30 @@ def lacks_task(*wanted: str) -> Callable[[Evidence], str]:
         return ""
 
     return lacking
+
+
+def lacks_expectation(evidence: Evidence) -> str:
+    """Give the test of figures that count answers as expected or not.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    str
+        Why there is nothing to draw; empty where there is.
+
+    Examples
+    --------
+    >>> lacks_expectation(Evidence())
+    'There are no judgments yet.'
+    """
+    missing = lacks_task()(evidence)
+    if missing or "forced_choice" in evidence.tasks:
+        return missing
+    named = column_or_blank(evidence.everyone, "expected").isin(["acceptable", "unacceptable"])
+    return "" if named.any() else "No judged sentence has an expected status."
 
 
 def lacks_kind(kind: str, *columns: str) -> Callable[[Evidence], str]:

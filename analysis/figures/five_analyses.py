@@ -10,6 +10,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
+from analysis.plurals import plural
 
 STEP = 20
 MOST_DRAWN = 60
@@ -114,8 +115,8 @@ def five_analyses_figure(table: pd.DataFrame, *, by: str = "phenomenon", note: s
     )  # fmt: skip
     title = caption(
         "Five analyses of each contrast",
-        f"{len(order)} contrasts. {_rates(table)} Columns: direction, two-tailed and one-tailed test, Bayes "
-        "factor, mixed model.",
+        f"{plural(len(order), 'contrast')}. {_rates(table)} Columns: direction, two-tailed and one-tailed "
+        "test, Bayes factor, mixed model.",
         f"The {MOST_DRAWN} most doubtful are drawn." if len(order) > MOST_DRAWN else "",
         note,
     )
@@ -179,8 +180,8 @@ def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     people = _range(effects["n_participants"]) if "n_participants" in effects.columns else ""
     title = caption(
         "Effect sizes",
-        f"{len(effects)} contrasts{people}; d_z = mean / SD of participants' differences; lines: 95 %, "
-        "noncentral t.",
+        f"{plural(len(effects), 'contrast')}{people}; d_z = mean / SD of participants' differences; "
+        "lines: 95 %, noncentral t.",
         f"The {MOST_DRAWN} smallest are drawn." if len(effects) > MOST_DRAWN else "",
         note,
     )

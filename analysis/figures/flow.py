@@ -92,10 +92,10 @@ def flow_figure(flow: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     tips = drawn.mark_point(shape="triangle-down", filled=True, size=60, opacity=1, color="#80858e").encode(
         x=x, y=alt.Y("bottom:Q", scale=lines_down, axis=None)
     )
-    last = flow.iloc[-1]
+    end = {str(key): value for key, value in flow.iloc[-1].items()}
     title = caption(
         "From arrival to analysis",
-        f"{int(last['participants_left'])} participants and {int(last['judgments_left'])} judgments are "
+        f"{_count(end, 'participants', 'left')} and {_count(end, 'judgments', 'left')} are "
         "analysed. Judgments: answered targets.",
         note,
     )
@@ -137,7 +137,7 @@ def _said(row: dict[str, Any], *, is_first: bool) -> list[str]:
 
 def _count(row: dict[str, Any], unit: str, what: str) -> str:
     n = int(row[f"{unit}_{what}"])
-    return f"{n:,} {unit if n != 1 else unit[:-1]}".replace(",", "\u202f" if n >= 10_000 else "")
+    return f"{n:,}\u00a0{unit if n != 1 else unit[:-1]}"
 
 
 def overlap_figure(overlap: pd.DataFrame, *, note: str = "") -> alt.LayerChart:

@@ -7,9 +7,10 @@ from analysis.aggregation.ratings import item_means, transformed
 from analysis.agreement.report import item_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.drawing import Drawing, lacks_expectation, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import caption, layered
+from analysis.plurals import plural
 from analysis.rows import RATING_TASKS
 
 STATUSES = ("expected", "tie", "unexpected", "insufficient", "no_data")
@@ -84,7 +85,7 @@ def item_strip(items: pd.DataFrame, *, label: str = "item", note: str = "") -> a
     ties = int((shown["majority"] == "tie").sum())
     title = caption(
         "Agreement by item",
-        f"{len(shown)} items, {int(shown['n'].sum())} judgments.",
+        f"{plural(len(shown), 'item')}, {plural(int(shown['n'].sum()), 'judgment')}.",
         "Lines: 95 % Wilson intervals; dashed: one half.",
         f"Ties: {ties}." if ties else "",
         note,
@@ -145,8 +146,9 @@ def sentence_strip(means: pd.DataFrame, *, scale: str = "z", note: str = "") -> 
     middle = alt.Chart(pd.DataFrame({"middle": [0.0]})).mark_rule(strokeDash=[4, 4]).encode(x="middle:Q")
     title = caption(
         "Mean rating by sentence",
-        f"{len(shown)} sentences, {int(shown['n'].sum())} ratings; lines: 95 %, t with n − 1 degrees of "
-        "freedom." + (" Dashed: participants' own means." if scale == "z" else ""),
+        f"{plural(len(shown), 'sentence')}, {plural(int(shown['n'].sum()), 'rating')}; lines: "
+        "95 %, t with n − 1 degrees of freedom."
+        + (" Dashed: participants' own means." if scale == "z" else ""),
         note,
     )
     return layered(
@@ -163,7 +165,7 @@ def _draw_sentences(evidence: Evidence) -> alt.LayerChart:
     rated = means[means["mean"].notna()].sort_values("mean", kind="stable")
     every = -(-len(rated) // MOST_DRAWN) or 1
     shown = rated.iloc[::every]
-    said = f"One in {every} of {len(rated)}, from best to worst." if every > 1 else ""
+    said = f"One in {every:,} of {len(rated):,}, from best to worst." if every > 1 else ""
     return sentence_strip(shown, note=f"{said} {evidence.note}".strip())
 
 
@@ -172,7 +174,7 @@ def _draw(evidence: Evidence) -> alt.LayerChart:
     judged = counted[counted["share"].notna()]
     distance = (judged["share"] - 0.5).abs()
     shown = judged.loc[distance.sort_values(kind="stable").index[:MOST_DRAWN]]
-    left = f"The {MOST_DRAWN} most contested of {len(judged)}." if len(judged) > MOST_DRAWN else ""
+    left = f"The {MOST_DRAWN} most contested of {len(judged):,}." if len(judged) > MOST_DRAWN else ""
     return item_strip(shown, note=f"{left} {evidence.note}".strip())
 
 
@@ -184,7 +186,7 @@ DRAWINGS = (
         shows="A dot per item, the share of judgments as the author expects, with its Wilson interval",
         needs="judgments with an expected label",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw,
     ),
     Drawing(

@@ -11,6 +11,7 @@ from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.scale_points import MOST_DRAWN, row_column
 from analysis.figures.theme import PASSED, caption, layered
+from analysis.plurals import plural
 from analysis.rows import is_kind, tasks
 from analysis.scales import outliers, rated
 
@@ -129,8 +130,8 @@ def magnitude_figure(
     flagged = f" {n_outliers} estimates are flagged as outliers and kept." if n_outliers is not None else ""
     title = caption(
         "Magnitude estimates" if scale == "raw" else "Magnitude estimates, standardized",
-        f"{int(boxes['n'].sum())} estimates in {len(boxes)} conditions; boxes: quartiles and median; lines: "
-        f"to the furthest within 1.5 interquartile ranges.{flagged}",
+        f"{plural(int(boxes['n'].sum()), 'estimate')} in {plural(len(boxes), 'condition')}; "
+        f"boxes: quartiles and median; lines: to the furthest within 1.5 interquartile ranges.{flagged}",
         f"The {MOST_DRAWN} with most estimates are drawn." if len(boxes) > MOST_DRAWN else "",
         note,
     )

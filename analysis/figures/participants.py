@@ -13,6 +13,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, caption, layered
+from analysis.plurals import plural
 from analysis.quality.report import signal_table
 from analysis.rows import RATING_TASKS, Floats, column_or_blank, flags, is_kind, numbers, tasks
 
@@ -210,8 +211,8 @@ def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "")
     n_flagged = int((use.drop_duplicates("participant")["flags"] > 0).sum())
     title = caption(
         f"Use of the scale: {what}",
-        f"{len(people)} participants, {int(use['n'].sum())} answers; {n_flagged} with quality signals (bold, "
-        "first).",
+        f"{plural(len(people), 'participant')}, {plural(int(use['n'].sum()), 'answer')}; "
+        f"{n_flagged} with quality signals (bold, first).",
         f"{MOST_DRAWN} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )

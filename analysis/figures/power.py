@@ -6,11 +6,12 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.effects.power import TARGET
-from analysis.effects.resampling import DRAWS, powered_by_size
+from analysis.effects.resampling import DRAWS, powered_by_size, sample_words
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered
+from analysis.plurals import plural
 
 HEIGHT = 300
 MOST_NAMED = 6
@@ -72,12 +73,13 @@ def power_figure(
         lines += _median_line(shown, x, y)
         said = f"Thick: their median. {said}"
     test = str(power["test"].iloc[0]) if "test" in power.columns else ""
-    pilot = f" from {int(power['n_pilot'].max())} participants" if "n_pilot" in power.columns else ""
+    whose = f"Across: {sample_words(power)}." if "n_pilot" in power.columns else ""
     title = caption(
         "Power by number of participants",
-        f"{len(names)} contrasts{pilot}; {test or 'test as planned'}, two-tailed p < .05 in the predicted "
+        f"{plural(len(names), 'contrast')}; {test or 'test as planned'}, two-tailed p < .05 in the predicted "
         f"direction; dashed: {TARGET:g}.",
         said,
+        whose,
         _chosen_words(chosen),
         note,
     )
@@ -85,7 +87,7 @@ def power_figure(
 
 
 def powered_share_figure(
-    shares: pd.DataFrame, *, chosen: int | None = None, note: str = ""
+    shares: pd.DataFrame, *, chosen: int | None = None, whose: str = "", note: str = ""
 ) -> alt.LayerChart:
     """Draw the share of phenomena with power at the target, by task.
 
@@ -96,6 +98,8 @@ def powered_share_figure(
         :func:`analysis.effects.resampling.powered_by_size`.
     chosen : int, optional
         A number of participants to mark.
+    whose : str
+        Of whom the numbers are, from :func:`analysis.effects.resampling.sample_words`.
     note : str
         Conventions to add to the caption.
 
@@ -130,8 +134,9 @@ def powered_share_figure(
     )  # fmt: skip
     title = caption(
         "Contrasts with enough power",
-        f"{int(shares['phenomena'].max())} contrasts; share with power of at least {TARGET:g}, not mean "
-        f"power; dashed: {TARGET:.0%}.",
+        f"{plural(int(shares['phenomena'].max()), 'contrast')}; share with power of at least {TARGET:g}, "
+        f"not mean power; dashed: {TARGET:.0%}.",
+        f"Across: {whose}." if whose else "",
         _chosen_words(chosen),
         note,
     )
@@ -236,7 +241,7 @@ def _draw_curves(evidence: Evidence) -> alt.LayerChart:
 def _draw_shares(evidence: Evidence) -> alt.LayerChart:
     table = evidence.power
     shares = powered_by_size(table).assign(task=str(table["task"].iloc[0]))
-    return powered_share_figure(shares, note=evidence.note)
+    return powered_share_figure(shares, whose=sample_words(table), note=evidence.note)
 
 
 def _draw_planned(evidence: Evidence) -> alt.LayerChart:

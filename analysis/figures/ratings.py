@@ -8,7 +8,8 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import PASSED, caption, layered
+from analysis.figures.theme import FAILED, PASSED, caption, layered
+from analysis.plurals import plural
 from analysis.rows import RATING_TASKS
 
 STEP = 26
@@ -49,22 +50,29 @@ def rating_figure(items: pd.DataFrame, *, scale: str = "z", note: str = "") -> a
     means = shown.groupby("condition")["mean"].mean().sort_values(ascending=False)
     drawn = shown if len(shown) <= MOST_TICKS else shown.sample(MOST_TICKS, random_state=0).sort_index()
     y = alt.Y("condition:N", sort=list(means.index), title=None)
-    ticks = alt.Chart(drawn).mark_tick(thickness=1.5, color=PASSED, opacity=0.55).encode(
+    ticks = alt.Chart(drawn).mark_tick(thickness=1.5, color=PASSED, opacity=_opacity(drawn)).encode(
         x=alt.X("mean:Q", title=f"mean rating ({scale})"), y=y
     )  # fmt: skip
     centres = alt.Chart(means.rename("centre").reset_index()).mark_point(
-        filled=True, size=70, color=PASSED, opacity=1
+        filled=True, size=80, color=FAILED, opacity=1
     )
     left_out = rated["condition"].nunique() - len(means)
     title = caption(
         "Ratings by condition",
-        f"{len(shown)} sentences in {len(means)} conditions; ticks: sentences; dots: means of sentences.",
-        f"A random {MOST_TICKS} of the sentences are drawn." if len(drawn) < len(shown) else "",
+        f"{plural(len(shown), 'sentence')} in {plural(len(means), 'condition')}; "
+        "ticks: sentences; dots: means of sentences.",
+        f"A random {MOST_TICKS:,} of the sentences are drawn." if len(drawn) < len(shown) else "",
         f"{left_out} smaller conditions are not drawn." if left_out else "",
         note,
     )
     dots = centres.encode(x="centre:Q", y=y)
     return layered([ticks, dots], drawn[["condition", "mean"]], height=alt.Step(STEP), title=title)
+
+
+def _opacity(drawn: pd.DataFrame) -> float:
+    """Make ticks fainter where many share a row, so that their density can be seen."""
+    most = int(drawn["condition"].value_counts().max())
+    return min(0.55, max(0.05, 60 / most))
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

@@ -98,7 +98,7 @@ def reliability_figure(reliability: pd.DataFrame, *, unit: str = "means", note: 
     ceiling = f", ceiling {last['ceiling']:.2f}" if pd.notna(last["ceiling"]) else ""
     title = caption(
         "Reliability by number of participants",
-        f"{unit[:1].upper()}{unit[1:]}, {last['units']:.0f} of them; split halves within list, "
+        f"{unit[:1].upper()}{unit[1:]}, {last['units']:,.0f} of them; split halves within list, "
         f"Spearman–Brown. With all {int(last['n'])} participants {last['spearman_brown']:.2f}{ceiling} (√). "
         "Band: 95 % of random samples.",
         note,

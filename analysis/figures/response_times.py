@@ -13,6 +13,7 @@ from analysis.exclusions.plan import Plan
 from analysis.figures.drawing import Drawing, lacks_kind
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import BAND, FAILED, PASSED, caption, layered
+from analysis.plurals import plural
 from analysis.quality.base import column_numbers
 from analysis.quality.speed import LEAST_MS_PER_CHARACTER
 from analysis.rows import Flags, Floats, flags, is_kind
@@ -217,7 +218,8 @@ def participant_times_figure(
     usual = float(times["median_ms"].median())
     title = caption(
         "Response times of participants",
-        f"{len(times)} participants; each dot is a median over targets; half are below {_said(usual)}.",
+        f"{plural(len(times), 'participant')}; each dot is a median over targets; "
+        f"half are below {_said(usual)}.",
         _cut_words(cuts),
         note,
     )

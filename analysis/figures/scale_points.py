@@ -10,6 +10,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import caption, layered
+from analysis.plurals import plural
 from analysis.rows import tasks
 
 STEP = 24
@@ -126,7 +127,8 @@ def scale_point_figure(points: pd.DataFrame, *, note: str = "") -> alt.LayerChar
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule().encode(x="zero:Q")
     title = caption(
         "Scale points by condition",
-        f"{int(totals.sum())} ratings in {len(totals)} conditions, best mean first; shares of each condition."
+        f"{plural(int(totals.sum()), 'rating')} in {plural(len(totals), 'condition')}, best mean "
+        "first; shares of each condition."
         + (" The middle point lies half on either side." if len(scale) % 2 else ""),
         f"The {MOST_DRAWN} with most ratings are drawn." if len(totals) > MOST_DRAWN else "",
         note,

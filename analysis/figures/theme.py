@@ -151,9 +151,8 @@ def caption(title: str, *sentences: str) -> alt.TitleParams:
     altair.TitleParams
         Title and subtitle.
     """
-    lines = textwrap.wrap(
-        " ".join(sentence for sentence in sentences if sentence), CAPTION_WIDTH, break_on_hyphens=False
-    )
+    said = " ".join(sentence for sentence in sentences if sentence).replace(" %", "\u00a0%")
+    lines = textwrap.wrap(said, CAPTION_WIDTH, break_on_hyphens=False)
     return alt.TitleParams(text=textwrap.wrap(title, 40), subtitle=lines)
 
 

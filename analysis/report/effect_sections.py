@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.plurals import plural
 from analysis.report.content import Block, Figure, Paragraph, Section, Table
 from analysis.report.findings import effects_words
 from analysis.report.result_sections import LONG
-from analysis.report.wording import NONE, bayes, count, decimal, ends, p_value, plural, readable, share
+from analysis.report.wording import NONE, bayes, count, decimal, ends, p_value, readable, share
 from analysis.rows import RATING_TASKS
 
 ANALYSES = {
@@ -111,7 +112,8 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
         "Share of contrasts with a power of at least .8",
         ("Participants", "Contrasts", "Powered"),
         [(count(row["n"]), count(row["phenomena"]), share(row["share_powered"])) for row in found["sizes"]],
-        note=f"Test: {test}, {found['conventions']['criterion']}. The power of the study itself, computed "
+        note=f"Test: {test}, {found['conventions']['criterion']}. Numbers of "
+        f"{found['conventions']['participants']}. The power of the study itself, computed "
         "from its own result, repeats the p value and is not given (Hoenig & Heisey 2001); what the study "
         "could tell stands in its confidence intervals.",
     )

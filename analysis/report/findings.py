@@ -3,7 +3,8 @@
 from typing import Any
 
 from analysis.effects.convergence import ALPHA
-from analysis.report.wording import bayes, count, decimal, ends, listed, p_value, plural, readable, share
+from analysis.plurals import plural
+from analysis.report.wording import bayes, count, decimal, ends, listed, p_value, readable, share
 from analysis.rows import RATING_TASKS
 
 TIES = {

@@ -3,15 +3,10 @@
 from typing import Any
 
 from analysis.exclusions.criteria import CRITERIA
+from analysis.plurals import plural
 from analysis.report.findings import agreement_words, effects_words, reliability_words
 from analysis.report.released import Released
-from analysis.report.wording import (
-    TASKS,
-    count,
-    listed,
-    plural,
-    readable,
-)
+from analysis.report.wording import TASKS, count, listed, readable
 from analysis.rows import RATING_TASKS
 
 RULES = {

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.plurals import plural
 from analysis.report.content import Block, Figure, Paragraph, Section, Table
 from analysis.report.result_sections import LONG
-from analysis.report.wording import count, decimal, ends, plural, readable, share
+from analysis.report.wording import count, decimal, ends, readable, share
 from analysis.rows import RATING_TASKS
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.plurals import plural
 from analysis.report.content import Block, Facts, Figure, Paragraph, Section, Table
 from analysis.report.methods import task_words
 from analysis.report.released import Released
-from analysis.report.wording import NONE, count, ends, plural, readable, share
+from analysis.report.wording import NONE, count, ends, readable, share
 
 STAGES = {
     "opened": "opened the study",

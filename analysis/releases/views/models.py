@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.releases.comparing import Options, comparisons_of, model_names, request_comparison
+from analysis.releases.comparison_intervals import drawn_people, interval_rows
 from analysis.releases.forms import ComparisonForm, ScoreSetsForm, ScoringForm
 from analysis.releases.models import Comparison, ScoringRun
 from analysis.releases.scoring import request_score_sets, request_scoring
@@ -189,6 +190,8 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
         "rows": rows,
         "ceiling": [ceiling["adc"].get(key) for key in keys] if ceiling else None,
         "constant": [constant["adc"].get(key) for key in keys],
+        "interval_rows": interval_rows(report, keys),
+        "drawn_people": drawn_people(report),
         "beaten": [row["name"] for row in rows if row["below"]],
         "parting": [
             {"model": name, "pairs": pairs[:10]} for name, pairs in report.get("parting", {}).items()

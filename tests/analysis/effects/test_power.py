@@ -21,6 +21,7 @@ from analysis.effects.resampling import (
     pilot_matrix,
     powered_by_size,
     resampled_power,
+    sample_words,
 )
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 
@@ -81,6 +82,12 @@ def test_gaps_are_drawn_as_gaps():
     assert found.loc["b", "power"] == pytest.approx(fewer.loc["b", "power"], abs=0.08)
     assert found.loc["b", "power"] < found.loc["a", "power"]
     assert found["n_pilot"].tolist() == [400, 200]
+    # of whom the numbers of participants are: the study's, of whom not everybody judges a contrast
+    assert sample_words(resampled_power(half, [30])) == (
+        "participants of the whole study; 200 to 400 of 400 in the pilot judged each contrast"
+    )
+    assert sample_words(resampled_power(full, [30])) == "participants, 400 in the pilot"
+    assert "who judge the contrast, once each" in sample_words(choice_power(half > 0, [30]))
 
 
 def test_draws_without_variance_are_not_detected_and_the_seed_decides():

@@ -28,7 +28,8 @@ from analysis.figures import (
     vega_bundle,
 )
 from analysis.figures.deltas import MAX_POINTS
-from analysis.figures.theme import LIGHTER, MODELS, PASSED
+from analysis.figures.ratings import rating_figure
+from analysis.figures.theme import LIGHTER, MODELS, PASSED, caption
 from tests.analysis.figures import made
 
 
@@ -144,3 +145,17 @@ def test_the_bundle_comes_from_the_package_and_loads_nothing():
     assert "window.vegaEmbed=" in script
     assert "sourceMappingURL" not in script
     assert not re.search(r"""(import|fetch|src=)\s*\(?["']https?://""", script)
+
+
+def test_many_sentences_of_one_condition_are_drawn_faint_under_their_mean():
+    few = pd.DataFrame({"condition": "", "mean": [0.1, 0.2]})
+    many = pd.DataFrame({"condition": "", "mean": np.linspace(-1, 1, 5000)})
+    faint = [rating_figure(frame).to_dict()["layer"][0]["mark"]["opacity"] for frame in (few, many)]
+    assert faint[0] == 0.55 and faint[1] == 0.05
+    title = rating_figure(many).title["subtitle"]
+    assert " ".join(title).startswith("5,000 sentences in 1 condition; ticks: sentences")
+
+
+def test_a_percent_sign_stays_with_its_number():
+    lines = caption("T", *("Word " * 7 + "and 95 % of",) * 3).subtitle
+    assert not any(line.startswith("%") for line in lines) and "95\u00a0%" in " ".join(lines)

@@ -169,6 +169,12 @@ def test_the_flow_is_that_of_the_plan(likert):
     assert flow["judgments_removed"].iloc[-1] == 32
 
 
+def test_counts_of_the_flow_stay_on_one_line(likert):
+    shown = draw("flow", likert).to_dict()
+    lines = [row["line"] for rows in shown["datasets"].values() for row in rows if "line" in row]
+    assert not any(line.rstrip().split(" ")[-1].isdigit() for line in lines)
+
+
 def test_power_of_single_choices_is_exact():
     rows = made.choices().query("kind == 'target'").drop_duplicates(["participant", "paradigm"])
     table = pilot_power(rows, by="paradigm", sizes=[10, 20])

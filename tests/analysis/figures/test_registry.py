@@ -76,6 +76,13 @@ def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evide
     assert len(drawable) + len(others) == len(FIGURES)
 
 
+def test_figures_of_expectations_say_that_there_are_none(evidences):
+    plain = Evidence(judgments=made.ratings().assign(expected=""))
+    reasons = {drawing.name: reason for drawing, reason in applicable(plain)[1]}
+    assert reasons["items"] == reasons["agreement"] == "No judged sentence has an expected status."
+    assert not {"items", "agreement"} & {one.name for one, _ in applicable(evidences["choice"])[1]}
+
+
 def test_names_are_addresses_and_all_fourteen_numbers_occur():
     assert {drawing.number for drawing in FIGURES.values()} == set(range(1, 15))
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) for name in FIGURES)

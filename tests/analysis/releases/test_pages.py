@@ -161,6 +161,8 @@ def test_model_is_uploaded_scored_and_compared(ada):
         "chance",
         "bright",
         "Where bright and people part",
+        "How far these numbers hold",
+        "2,000 draws of participants within list and of clusters together",
     ):
         assert words in page, words
     assert ada.get(reverse("study-comparison-json", args=[study.slug, comparison.pk])).json()["pairs"] == 4

@@ -148,7 +148,10 @@ def test_ratings_of_one_side_by_each_person_are_explained(ada):
     study = judged_study("one-sided", task="likert", status=Experiment.Status.OPEN)
     Judgment.objects.filter(trial__sentence__expected="unacceptable").delete()
     page = ada.get(address("progress", study)).content.decode()
-    assert "Nobody judged both sides" in page and address("ratings", study) in page
+    assert (
+        "only where a person rated an acceptable and an unacceptable" in page
+        and address("ratings", study) in page
+    )
 
 
 def test_the_manual_explains_it_and_gives_the_tutorial_as_a_notebook(ada, study):

@@ -8,6 +8,11 @@ from analysis.releases.page_reports import effects_of, ordinal_of
 from config.commands import ContractCommand
 from experiments.names import find_experiment
 
+NO_CONTRAST = (
+    "There is no contrast: no judged sentence or pair has an expected status, and no "
+    "four conditions are two levels of two factors (such as island.embedded; --by PARADIGM or --factorial)."
+)
+
 
 class Command(ContractCommand):
     """``effects EXPERIMENT``."""
@@ -54,6 +59,8 @@ class Command(ContractCommand):
 
     def _tell(self, report: dict[str, Any]) -> None:
         by = report["by"]
+        if not report["analyses"] and not report["interactions"]:
+            self.stdout.write(NO_CONTRAST)
         for row in report["analyses"]:
             name = row[by] or "–"
             self.stdout.write(

@@ -1,0 +1,46 @@
+"""Intervals on the page of a comparison: what was drawn, and what stands where nothing can be drawn."""
+
+import pytest
+from django.urls import reverse
+
+from analysis.releases.comparing import request_comparison
+from experiments import job_runner
+from experiments.models import Paradigm, Phenomenon
+from tests import cast
+from tests.analysis.releases.study import judged_study, ready_release, scored
+
+pytestmark = pytest.mark.django_db
+
+
+def shown(client, people):
+    materials = cast.material_set("Two phenomena", paradigms=("number", "island"))
+    other = Phenomenon.objects.create(material_set=materials, name="islands")
+    Paradigm.objects.filter(material_set=materials, name="island").update(phenomenon=other)
+    study = judged_study(task="likert", people=people, materials=materials)
+    comparison = request_comparison(ready_release(study), [scored(study, "bright")])
+    job_runner.run(comparison.job_id)
+    comparison.refresh_from_db()
+    client.force_login(cast.ada())
+    answer = client.get(reverse("study-comparison", args=[study.slug, comparison.pk]))
+    return answer, comparison.report["models"][0]["intervals"]
+
+
+def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
+    answer, ends = shown(client, people=8)
+    pairs, both, moved = answer.context["interval_rows"]
+    assert (pairs["cells"][1]["low"], pairs["cells"][1]["high"]) == tuple(ends["adc"]["0.5"])
+    assert [cell["low"] for cell in both["cells"]] == [None, *(
+        one and one[0] for one in (*ends["joint"]["adc"].values(), ends["joint"]["pearson_r"])
+    )]  # fmt: skip
+    assert moved["cells"][1]["shift"] == ends["joint"]["shift"]["0.5"]
+    page = answer.content.decode()
+    assert "2,000 draws of participants within list" in page and "8 participants" in page and "Seed 0" in page
+
+
+def test_too_few_people_are_named_instead_of_an_interval(client):
+    answer, ends = shown(client, people=3)
+    assert ends["joint"]["status"] == "too_few"
+    assert [row["drawn"] for row in answer.context["interval_rows"]] == [
+        "other pairs", "other pairs and other people",
+    ]  # fmt: skip
+    assert "too few" in answer.content.decode()
