@@ -44,7 +44,7 @@ def word_question(prefix: str, word: str, *, sentence: str = "") -> str:
     Examples
     --------
     >>> word_question("The cat", "eats", sentence="The cat  eats mice.")
-    'The cat  eats\x1f9'
+    'The cat  eats\\x1f9'
     """
     prefix, word = prefix.strip(), word.strip()
     rest = sentence[len(prefix) :].lstrip() if prefix and sentence.startswith(prefix) else ""

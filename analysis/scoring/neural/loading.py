@@ -103,7 +103,7 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
         raise
     except Exception as error:  # files that others wrote make the libraries raise anything
         raise BadInput(
-            f"the model {name!r} cannot be opened: {_first_line(error)}",
+            f"the model {name!r} cannot be opened: {_reason(error)}",
             remedy="Give a folder with config, weights and tokenizer, or a name of the hub; a download "
             "cut off goes on when the command is run again. Models with code of their own need trust=yes.",
         ) from error
@@ -143,7 +143,7 @@ def open_tokenizer(name: str) -> Any:
     try:
         return transformers.AutoTokenizer.from_pretrained(place, revision=revision or None)
     except Exception as error:  # files that others wrote make the libraries raise anything
-        message = f"the tokenizer {name!r} cannot be opened: {_first_line(error)}"
+        message = f"the tokenizer {name!r} cannot be opened: {_reason(error)}"
         raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
 
 
@@ -288,5 +288,16 @@ def _one_of(address: ScorerAddress, name: str, known: tuple[str, ...]) -> str:
     return given
 
 
-def _first_line(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
+    """What went wrong on the line to the hub, where something did; else what the library says."""
+    one: BaseException | None = error
+    while one is not None:
+        lines = [kind.__name__ for kind in type(one).__mro__]
+        if isinstance(one, ConnectionError | TimeoutError) or "TransportError" in lines:
+            return f"the download stopped ({_first_line(one)})."
+        one = one.__cause__ or one.__context__
+    return _first_line(error)
+
+
+def _first_line(error: BaseException) -> str:
     return str(error).strip().split("\n")[0][:200]
