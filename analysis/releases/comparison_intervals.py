@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-PAIRS, BOTH, SHIFT = "other pairs", "other pairs and other people", "drawn people move it by"
+PAIRS, BOTH, SHIFT = "pairs", "pairs, people", "shift"
 
 
 def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -41,6 +41,6 @@ def test_too_few_people_are_named_instead_of_an_interval(client):
     answer, ends = shown(client, people=3)
     assert ends["joint"]["status"] == "too_few"
     assert [row["drawn"] for row in answer.context["interval_rows"]] == [
-        "other pairs", "other pairs and other people",
+        "pairs", "pairs, people",
     ]  # fmt: skip
     assert "too few" in answer.content.decode()
