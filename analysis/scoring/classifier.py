@@ -57,6 +57,7 @@ class ClassifierScorer:
         self.warnings = opened.warnings
         self.most = longest(opened.model.config)
         self.why, self.tokens = "", BATCH * self.most  # of one batch
+        self.layers: Any = None
         self.spec = Spec(
             uri=address.uri,
             revision=opened.revision,
@@ -120,7 +121,10 @@ class ClassifierScorer:
     def _values(self, group: Sequence[str]) -> list[float]:
         import torch
 
-        with torch.inference_mode():
+        from analysis.scoring.neural.packed import packed_layers
+
+        self.layers = packed_layers(self.model) if self.layers is None else self.layers
+        with torch.inference_mode(), self.layers.put_in():
             logits = self.model(**self.tokenizer(list(group), return_tensors="pt").to(self.model.device))
             margin = (logits.logits[:, self.good] - logits.logits[:, 1 - self.good]).double()
         if self.output == "margin":

@@ -95,7 +95,7 @@ class Pairs:
         """Pairs per CPU second."""
         return self.cases[name].rate(len(self.pairs))
 
-    def told(self, gemm: dict[str, float], way: str) -> list[str]:
+    def told(self, products: setup.Products, way: str) -> list[str]:
         """Print the table; give what is wrong."""
         wrong = []
         print(f"\n{self.name}: {len(self.pairs)} pairs, {self.gflop(way):.2f} GFLOP a pair by {way}")
@@ -104,26 +104,29 @@ class Pairs:
             kind, _, dtype = name.partition(" ")
             beside = ""
             if kind in WAYS:
-                bound = gemm[dtype or "float32"] / self.gflop(kind)
+                bound = products.best(dtype or "float32") / self.gflop(kind)
                 share = self.rate(name) / bound
                 beside = f"{share:.0%} of the bound {bound:.1f}"
                 if kind in ("tree", "plain") and not dtype and share < LEAST:
                     wrong.append(f"{self.name}: {name} reaches {share:.0%} of its bound.")
+            else:
+                bound = products.rates("float32")["mm"] / self.gflop("plain")
+                beside = f"{self.rate(name) / bound:.0%} of the bound {bound:.1f} by torch's own products"
             print(case.line(len(self.pairs), beside=beside))
             worst = float(np.abs(case.sums - self.cases[way].sums).max())
             if not dtype and worst > setup.EQUAL or kind not in WAYS and worst > setup.EQUAL:
                 wrong.append(f"{self.name}: {name} differs by {worst:.1e}.")
-        self._ratios(gemm, way)
+        self._ratios(products, way)
         return wrong
 
-    def _ratios(self, gemm: dict[str, float], way: str) -> None:
+    def _ratios(self, products: setup.Products, way: str) -> None:
         for system in ("minicons", "lm-eval"):
             if any(name.startswith(system) for name in self.cases):
                 best = self.best(system)
                 ratio = self.rate(way) / best.rate(len(self.pairs))
                 worst = float(np.abs(best.sums - self.cases[way].sums).max())
                 print(f"  {ratio:.2f} × {best.name} (wanted {WANTED[system]}); sums differ by {worst:.1e}")
-        share = self.rate(way) * self.gflop(way) / gemm["float32"]
+        share = self.rate(way) * self.gflop(way) / products.best("float32")
         print(f"  {share:.0%} of the bound (wanted {WANTED['bound']:.0%})")
         half = f"{way} bfloat16"
         if half in self.cases:
@@ -134,8 +137,6 @@ class Pairs:
 
 def measure(told: argparse.Namespace, folder: Path) -> list[str]:
     """Make the model, run all in turns, print; give what is wrong."""
-    import torch
-
     from analysis.scoring import scorer
 
     paradigms = setup.read_pairs(told.data)
@@ -153,14 +154,12 @@ def measure(told: argparse.Namespace, folder: Path) -> list[str]:
             one.add_ours(ways[0], "bfloat16")
             if peer is not None:
                 one.add_peers(peer, list(map(int, told.batches.split(","))))
-        rates: dict[str, list[float]] = {"float32": [], "bfloat16": []}
+        products = setup.Products("float32", "bfloat16")
         for _ in range(told.repetitions):
-            for dtype, found in rates.items():
-                found.append(setup.gemm_rate(getattr(torch, dtype)))
+            products.measure()
             setup.in_turns([case for one in sets for case in one.cases.values()], 1)
-    gemm = {dtype: statistics.median(found) for dtype, found in rates.items()}
-    print(f"products: {gemm['float32']:.0f} GFLOP/s float32, {gemm['bfloat16']:.0f} bfloat16")
-    return [problem for one in sets for problem in one.told(gemm, ways[0])]
+    print(products.told())
+    return [problem for one in sets for problem in one.told(products, ways[0])]
 
 
 def main() -> None:

@@ -42,15 +42,19 @@ def gflop(scorer: Any, sentences: list[str]) -> float:
     return sum(n * (setup.body_gflop(n + 2, n + 2) + HEAD_GFLOP) for n in lengths)
 
 
-def told_of(ours: setup.Case, theirs: list[setup.Case], count: int, work: float, gemm: float) -> list[str]:
+def told_of(
+    ours: setup.Case, theirs: list[setup.Case], count: int, work: float, products: setup.Products
+) -> list[str]:
     """Print the table of one method; give what is wrong."""
-    share, wrong = ours.rate(count) * work / gemm, []
+    bound, own = products.best("float32") / work, products.rates("float32")["mm"] / work
+    share, wrong = ours.rate(count) / bound, []
     print(setup.HEAD)
-    print(ours.line(count, beside=f"{share:.0%} of the bound {gemm / work:.2f} (wanted {WANTED_SHARE:.0%})"))
+    print(ours.line(count, beside=f"{share:.0%} of the bound {bound:.2f} (wanted {WANTED_SHARE:.0%})"))
     if share < LEAST:
         wrong.append(f"{ours.name} reaches {share:.0%} of its bound.")
     for case in theirs:
-        print(case.line(count))
+        beside = f"{case.rate(count) / own:.0%} of the bound {own:.2f} by torch's own products"
+        print(case.line(count, beside=beside))
         worst = float(np.abs(case.sums - ours.sums).max())
         if worst > setup.EQUAL:
             wrong.append(f"{case.name} differs from {ours.name} by {worst:.1e}.")
@@ -64,8 +68,6 @@ def told_of(ours: setup.Case, theirs: list[setup.Case], count: int, work: float,
 
 def measure(told: argparse.Namespace, folder: Path) -> list[str]:
     """Make the model, run all in turns, print; give what is wrong."""
-    import torch
-
     from analysis.scoring import scorer
 
     paradigms = setup.read_pairs(told.data)
@@ -82,16 +84,16 @@ def measure(told: argparse.Namespace, folder: Path) -> list[str]:
                 for n in map(int, told.batches.split(","))
                 if peer is not None
             ]
-        rates = []
+        products = setup.Products("float32")
         for _ in range(told.repetitions):
-            rates.append(setup.gemm_rate(torch.float32))
+            products.measure()
             setup.in_turns([case for method in METHODS for case in (ours[method], *theirs[method])], 1)
-    gemm, work = statistics.median(rates), gflop(model, sentences) / told.pairs
-    print(f"products: {gemm:.0f} GFLOP/s float32; {told.pairs} pairs, {work:.1f} GFLOP a pair")
+    work = gflop(model, sentences) / told.pairs
+    print(f"{products.told()}; {told.pairs} pairs, {work:.1f} GFLOP a pair")
     return [
         problem
         for method in METHODS
-        for problem in told_of(ours[method], theirs[method], told.pairs, work, gemm)
+        for problem in told_of(ours[method], theirs[method], told.pairs, work, products)
     ]
 
 

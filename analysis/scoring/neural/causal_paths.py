@@ -15,12 +15,14 @@ import torch
 
 from analysis.scoring.neural.activations import quick_gelu
 from analysis.scoring.neural.heads import TiledHead, head_of
+from analysis.scoring.neural.packed import Layers, packed_layers
 from analysis.scoring.neural.trees import NODES, PrefixTree, prefix_trees
 
 Floats = npt.NDArray[np.float64]
 Sequences = Sequence[Sequence[int]]
 Done = Callable[[int], None]
-TOKENS, LOGITS = 1024, 256  # in one batch; where the whole vocabulary is held for each
+TOKENS, LOGITS = 2048, 256  # in one batch; where the whole vocabulary is held for each
+ENOUGH = 256  # tokens in one batch for products to be fast
 WINDOW, LIKE = 64, 0.9  # trees looked at together; those of one batch are at most a tenth padding
 PATHS = ("tree", "plain", "own-head", "naive")
 
@@ -105,16 +107,17 @@ class OwnHead(Path):
 class Headed(Path):
     """A path that runs the body of the model and the tiled head."""
 
-    def __init__(self, model: Any, *, budget: int = TOKENS) -> None:
+    def __init__(self, model: Any, *, budget: int = TOKENS, layers: Layers | None = None) -> None:
         super().__init__(model, budget=budget)
         head = head_of(model)
         if head is None:
             raise NotImplementedError("the head is not one linear map")
         self.head: TiledHead = head
+        self.layers = packed_layers(model) if layers is None else layers
 
     def run(self, sequences: Sequences, *, done: Done | None = None) -> list[Floats]:
-        """Run with a quicker GELU where the model's own is slow."""
-        with quick_gelu(self.model):
+        """Run with quicker layers, and with a quicker GELU where the model's own is slow."""
+        with self.layers.put_in(), quick_gelu(self.model):
             return super().run(sequences, done=done)
 
     def _hidden(self, **inputs: torch.Tensor) -> torch.Tensor:
@@ -197,9 +200,10 @@ def by_length(sequences: Sequences, left: Sequence[int], budget: int) -> list[li
     groups: list[list[int]] = []
     widest = 0
     for place in sorted(left, key=lambda one: -len(sequences[one])):
-        if not groups or (len(groups[-1]) + 1) * widest > budget:
+        n, held = len(sequences[place]) - 1, len(groups[-1]) * widest if groups else 0
+        if not groups or held + widest > budget or (n < LIKE * widest and held >= ENOUGH):
             groups.append([])
-            widest = len(sequences[place]) - 1
+            widest = n
         groups[-1].append(place)
     return groups
 

@@ -4,7 +4,10 @@ from typing import Any
 
 import torch
 
-ROWS, WORDS = 512, 2048
+from analysis.scoring.neural.packed import linear, packs
+
+ROWS = 512
+WORDS = {"cpu": 512}  # of one tile, whose logits stay in the core's cache; elsewhere 2048
 
 
 class TiledHead:
@@ -25,7 +28,8 @@ class TiledHead:
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
         self.weight, self.bias = weight, bias
-        self.buffer = torch.empty(ROWS * WORDS, dtype=weight.dtype, device=weight.device)
+        self.linear = linear if packs(weight) else torch.nn.functional.linear
+        self.words = WORDS.get(weight.device.type, 2048)
 
     def log_normalizer(self, hidden: torch.Tensor) -> torch.Tensor:
         """log Σ exp(logit) of each row; float32."""
@@ -39,14 +43,10 @@ class TiledHead:
     def _rows(self, hidden: torch.Tensor) -> torch.Tensor:
         top = torch.full((len(hidden),), -torch.inf, device=hidden.device)
         total = torch.zeros(len(hidden), device=hidden.device)
-        for start in range(0, len(self.weight), WORDS):
-            tile = self.weight[start : start + WORDS]
-            out = self.buffer[: len(hidden) * len(tile)].view(len(hidden), len(tile))
-            if self.bias is None:
-                torch.mm(hidden, tile.T, out=out)
-            else:
-                torch.addmm(self.bias[start : start + WORDS], hidden, tile.T, out=out)
-            part = out.float()
+        for start in range(0, len(self.weight), self.words):
+            tile = self.weight[start : start + self.words]
+            bias = None if self.bias is None else self.bias[start : start + self.words]
+            part = self.linear(hidden, tile, bias).float()
             higher = torch.maximum(top, part.amax(1))
             total.mul_(torch.exp(top - higher))
             total.add_(part.sub_(higher[:, None]).exp_().sum(1))

@@ -9,6 +9,7 @@ from torch import nn
 
 from analysis.errors import BadInput
 from analysis.scoring.neural.causal_paths import Plain
+from analysis.scoring.neural.packed import Layers
 
 BATCH_TOKENS = 2048  # a recurrent step is fast only when many sentences take it together
 
@@ -66,7 +67,7 @@ class Recurrent(Plain):
     name = "recurrent"
 
     def __init__(self, model: LSTMModel, *, budget: int = BATCH_TOKENS) -> None:
-        super().__init__(model, budget=budget)
+        super().__init__(model, budget=budget, layers=Layers())
 
     def _hidden(self, **inputs: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.model.states(inputs["input_ids"])

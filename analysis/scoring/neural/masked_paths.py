@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from analysis.scoring.neural.packed import Layers, packed_layers
 from analysis.scoring.neural.probe import tolerance_of
 
 Floats = npt.NDArray[np.float64]
 Copy = tuple[tuple[int, ...], int, int]
 Done = Callable[[int], None]
-TOKENS = 1024  # in one batch
+TOKENS = 2048  # in one batch
 PROBED = 24
 
 
@@ -36,12 +37,13 @@ class AtMask:
 
     name = "head at the mask"
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, layers: Layers | None = None) -> None:
         self.model = model
+        self.layers = packed_layers(model, head=True) if layers is None else layers
 
     def logits(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
         """Logits at one place of each row."""
-        with self._given(self._asked(ids, places)[:, None]):
+        with self.layers.put_in(), self._given(self._asked(ids, places)[:, None]):
             found: torch.Tensor = self.model(input_ids=ids[:, :1]).logits[:, 0]
         return found
 
@@ -65,8 +67,8 @@ class LastLayerAtMask(AtMask):
 
     name = "last layer and head at the mask"
 
-    def __init__(self, model: Any) -> None:
-        super().__init__(model)
+    def __init__(self, model: Any, *, layers: Layers | None = None) -> None:
+        super().__init__(model, layers=layers)
         self.after_attention = model.base_model.encoder.layer[-1].attention.output
 
     def _asked(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
@@ -172,10 +174,10 @@ def choose_way(model: Any, copies: Sequence[Copy]) -> tuple[AtMask | Everywhere,
     tried = list(copies)[::step][:PROBED]
     whole = Everywhere(model)
     right = np.array([token_logprobs(whole, [one])[0] for one in tried])
-    reasons = []
+    reasons, layers = [], packed_layers(model, head=True)
     for kind in (LastLayerAtMask, AtMask):
         try:
-            way = kind(model)
+            way = kind(model, layers=layers)
             worst = float(np.abs(token_logprobs(way, tried) - right).max(initial=0.0))
         except (TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
             reasons.append(f"{kind.name} fails ({type(error).__name__})")

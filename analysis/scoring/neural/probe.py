@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.scoring.neural.causal_paths import WAYS, Naive, Path
+from analysis.scoring.neural.causal_paths import WAYS, Headed, Naive, Path
+from analysis.scoring.neural.packed import Layers, packed_layers
 
 SENTENCES = 8
 TOLERANCE = {"float32": 1e-3, "float64": 1e-6, "bfloat16": 0.5, "float16": 0.1}
@@ -20,7 +21,13 @@ class Chosen:
     why: str
 
 
-def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str = "auto") -> Chosen:
+def choose_path(
+    model: Any,
+    sequences: Sequence[Sequence[int]],
+    *,
+    wanted: str = "auto",
+    layers: Layers | None = None,
+) -> Chosen:
     """Take the first way whose sentence sums equal the naive ones.
 
     Parameters
@@ -30,6 +37,8 @@ def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str =
         What is to be scored; the longest, the shortest and six between are tried.
     wanted : {"auto", "tree", "plain", "own-head", "naive"}
         A way to take without asking, or ``auto``.
+    layers : Layers, optional
+        Quicker layers of this model, where they are made already.
 
     Returns
     -------
@@ -42,15 +51,15 @@ def choose_path(model: Any, sequences: Sequence[Sequence[int]], *, wanted: str =
     for some architectures; the probe turns an unknown one from a risk into a slower path.
     """
     if wanted != "auto":
-        return Chosen(WAYS[wanted](model), f"{wanted}: asked for")
+        return Chosen(_way(wanted, model, layers), f"{wanted}: asked for")
     tried = _probe(sequences)
     naive = Naive(model)
     right = np.array([row.sum() for row in naive.run(tried)])
     tolerance = tolerance_of(model)
     reasons = []
-    for name, way in WAYS.items():
+    for name in WAYS:
         try:
-            path = way(model)
+            path = _way(name, model, layers)
             found = np.array([row.sum() for row in path.run(tried)])
         except (
             TypeError,
@@ -77,6 +86,7 @@ class Choice:
     def __init__(self, model: Any, *, wanted: str = "auto") -> None:
         self.model, self.wanted = model, wanted
         self.chosen: Chosen | None = None
+        self.layers: Layers | None = None
         self.tried = (0, 0)
 
     def path_for(self, sequences: Sequence[Sequence[int]]) -> Chosen:
@@ -92,9 +102,16 @@ class Choice:
         """
         shown = (max(map(len, sequences), default=0), min(len(sequences), SENTENCES))
         if self.chosen is None or shown[0] > self.tried[0] or shown[1] > self.tried[1]:
-            self.chosen = choose_path(self.model, sequences, wanted=self.wanted)
+            if self.layers is None and self.wanted in ("auto", "tree", "plain"):
+                self.layers = packed_layers(self.model)
+            self.chosen = choose_path(self.model, sequences, wanted=self.wanted, layers=self.layers)
             self.tried = (max(shown[0], self.tried[0]), max(shown[1], self.tried[1]))
         return self.chosen
+
+
+def _way(name: str, model: Any, layers: Layers | None) -> Path:
+    kind = WAYS[name]
+    return kind(model, layers=layers) if issubclass(kind, Headed) else kind(model)
 
 
 def tolerance_of(model: Any) -> float:
