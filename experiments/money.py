@@ -28,7 +28,8 @@ def minor_units(text: str, currency: str) -> int:
         Decimal(text.replace(",", ".")) * 10 ** digits(currency) if AMOUNT.fullmatch(text) else Decimal(-1)
     )
     if amount != amount.to_integral_value() or not 0 < amount <= LARGEST:
-        raise BadInput(f"{text!r} is no amount.", column="amount", remedy="Write for example 1.50.")
+        what = f"{text!r} is no amount." if text else "nothing is written here."
+        raise BadInput(what, column="amount", remedy="Write for example 1.50.")
     return int(amount)
 
 

@@ -46,7 +46,9 @@ def decision(view: View) -> Callable[..., HttpResponse]:
         try:
             messages.success(request, view(request, study, **kwargs))
         except BadInput as error:
-            messages.error(request, str(error)[:1].upper() + str(error)[1:])
+            field = f"{error.column.capitalize()}: " if error.column else ""
+            said = f"{field}{error.message} {error.remedy}".strip()
+            messages.error(request, said[:1].upper() + said[1:])
         return back(request, study)
 
     return guarded

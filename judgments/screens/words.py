@@ -36,7 +36,7 @@ def _words(language: str | None) -> dict[str, str]:
         "trial_of": _("%(now)s of %(all)s"),
         "block_done": _("Block %(now)s of %(all)s is done"),
         "no_clock": _("Take a moment if you like: no clock is running."),
-        "right": _("Yes, most people answer so"),
+        "right": _("Yes, most people answer this way"),
         "wrong": _("Most people answer differently here"),
         "thanks": _("Thank you"),
         "your_answer": _("Your answer:"),

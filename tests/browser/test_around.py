@@ -145,3 +145,18 @@ def test_after_consent_the_address_is_the_sessions_and_a_reload_sends_no_form(op
     page.go_back()
     page.wait_for_url("**/s/*/")  # the link knows the session
     assert Session.objects.count() == 1
+
+
+def test_a_long_title_and_a_long_word_about_saving_leave_both_edges_alone(open_page):
+    """At 390 px: the position stays at the right of the title, the way out at the right below the words."""
+    study = cast.study("agreement", title="How acceptable is it, compared with a reference?", n_lists=1)
+    page = open_page()
+    page.goto(f"/s/{cast.begin(study).token}/")
+    page.get_by_role("button").first.click()
+    page.locator(".task[data-onset]").wait_for()
+    page.evaluate("document.querySelector('footer span').textContent = 'Answers saved. '.repeat(6)")
+    box = {name: page.locator(name).bounding_box() for name in ("header .num", "header", ".way-out", ".task")}
+    edge = box["header"]["width"] - 20
+    assert box["header"]["height"] < 60
+    for name in ("header .num", ".way-out", ".task"):
+        assert abs(box[name]["x"] + box[name]["width"] - edge) < 1, name

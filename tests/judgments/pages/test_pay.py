@@ -62,6 +62,29 @@ def test_not_paying_needs_a_reason_and_changes_nothing_in_the_analysis(client, s
     assert "Undo that first" in decide(client, session, "approve").content.decode()
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"amount": ""}, "Amount: nothing is written here. Write for example 1.50."),
+        ({"amount": "1,5x"}, "Amount: &#x27;1,5x&#x27; is no amount."),
+        ({"currency": "pounds"}, "Currency: &#x27;POUNDS&#x27; is no currency."),
+    ],
+)
+def test_a_wrong_field_is_named_as_on_the_page(client, study, given, said):
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    page = decide(client, session, "approve", **given).content.decode()
+    assert said in page and "Column" not in page
+    assert not Payment.objects.exists()
+
+
+def test_nobody_can_be_ticked_where_no_usual_pay_is_set(client):
+    cast.sit(cast.study("agreement", currency="GBP"))
+    client.force_login(cast.ada())
+    page = client.get(ADDRESS)
+    assert page.context["n_undecided"] == 1 and 'name="session"' not in page.content.decode()
+
+
 def test_a_flag_leaves_pay_alone(client, study):
     session = cast.sit(study)
     client.force_login(cast.ada())
