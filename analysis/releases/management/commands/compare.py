@@ -12,6 +12,7 @@ from analysis.comparison.roster import read_roster
 from analysis.comparison.table import comparison_text, paradigms_text
 from analysis.errors import BadInput
 from analysis.releases.material_frames import pair_frame
+from analysis.scoring.recorded import recorded_specs, recorded_text
 from config.commands import ContractCommand
 from experiments.names import find_materials
 
@@ -94,10 +95,12 @@ class Command(ContractCommand):
         document = compare_report(*frames, constants=options["constant"], **shared)
         if options["in_depth"]:
             document["depth"] = depth_report(*frames, models=models, **shared)
+        document["scoring"] = recorded_specs(options["scores"], columns=list(frames[2].columns))
         if options["json"]:
             self.print_json(document)
         else:
             self.stdout.write(comparison_text(document))
+            self.stdout.write(recorded_text(document["scoring"]))
             if options["by_paradigm"]:
                 self.stdout.write(paradigms_text(document))
             if "depth" in document:
