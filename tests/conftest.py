@@ -39,6 +39,10 @@ def shared_vectors() -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def _forget_frozen_lists() -> None:
     """Lists never change, so a process keeps them; the test database gives their ids anew."""
+    from judgments.sessions.begun import patterns
+    from judgments.sessions.opened import forget
     from judgments.sessions.prepare import places_of
 
     places_of.cache_clear()
+    patterns.clear()
+    forget()

@@ -19,7 +19,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from experiments.languages import speaking
-from experiments.lifecycle import FROZEN_FIELDS
 from experiments.models import Experiment, ExperimentVersion
 from judgments.models import PlatformIdentity, Session
 from judgments.screens.device import A_YEAR_S, device_of, device_token, mark_device
@@ -28,9 +27,9 @@ from judgments.screens.session_views import come_in
 from judgments.screens.trial_screen import engine_modules, task_script
 from judgments.sessions.arrival import Arrival, ConsentRefused
 from judgments.sessions.arrive import arrive, has_refused, refuse
-from judgments.sessions.compiled import Compiled
 from judgments.sessions.enough import check_wanted
 from judgments.sessions.lease import SessionOver
+from judgments.sessions.opened import opened
 from judgments.sessions.places import (
     StudyClosed,
     check_invited,
@@ -55,26 +54,11 @@ KEY_HERE = secrets.token_urlsafe(24).encode()  # nobody writes this into a conse
 A_MONTH_S = 30 * 24 * 3600
 
 
-# Texts come from the version's protocol; whatever else is left out here is read when it is asked for.
-_opened = Compiled(
-    lambda slug: (
-        ExperimentVersion.objects.filter(
-            experiment__slug=slug, experiment__origin=Experiment.Origin.COLLECTED, is_preview=False
-        )
-        .select_related("experiment")
-        .defer(
-            "snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS if name not in {"slug", "title"})
-        )
-        .order_by("-number")[:1]
-    )
-)
-
-
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def take(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the consent screen, or act on its answer."""
-    version = _opened.first(slug)
+    version = opened(slug)
     if version is None:
         return _never_opened(request, slug)
     experiment = version.experiment

@@ -22,6 +22,7 @@ MARKS: dict[type, Callable[[int], Any]] = {  # stand in for values while the SQL
     int: lambda place: 1_804_289_383 + place,
     datetime: lambda place: datetime(1789, 7, 14, tzinfo=UTC) + timedelta(days=place),
 }
+AS_THEY_ARE = (models.CharField, models.BooleanField, models.IntegerField, models.ForeignKey)  # no conversion
 MOST_PARAMETERS = 900  # SQLite before 3.32 takes no more in one statement
 
 
@@ -212,5 +213,10 @@ def _usual(model: type[models.Model]) -> dict[str, Any]:
     return usual
 
 
-def _values(instance: models.Model, fields: Sequence[models.Field]) -> list[Any]:
-    return [field.get_db_prep_save(field.pre_save(instance, True), connection) for field in fields]
+def _values(instance: models.Model, fields: list[models.Field]) -> list[Any]:
+    return [
+        getattr(instance, field.attname)
+        if isinstance(field, AS_THEY_ARE)
+        else field.get_db_prep_save(field.pre_save(instance, True), connection)
+        for field in fields
+    ]

@@ -10,7 +10,7 @@ from django.test import Client
 
 from judgments.models import Judgment, Session, Trial
 from judgments.screens import session_views
-from judgments.sessions import begun, sittings
+from judgments.sessions import begun, opened, sittings
 from judgments.sessions.begun import beginnings
 from judgments.sessions.erase import erase
 from judgments.sessions.prepare import prepare_trials
@@ -201,3 +201,28 @@ def test_an_arrival_that_is_taken_back_leaves_nothing(monkeypatch):
     with pytest.raises(OperationalError):
         cast.begin(study, "ada")
     assert not beginnings.by_token and not Session.objects.exists()
+
+
+def test_a_study_read_a_moment_ago_gives_no_place_that_it_no_longer_has(monkeypatch):
+    monkeypatch.setattr(opened, "MOMENT_S", 600.0)
+    study = cast.study(instructions="")
+    client = Client()
+    sent = {"arrival": hidden(client.get("/take/agreement/").content.decode(), "arrival"), "consent": "yes"}
+    type(study).objects.update(status="paused")
+    assert hidden(Client().get("/take/agreement/").content.decode(), "arrival")  # as it was a moment ago
+    refused = client.post("/take/agreement/", sent)
+    assert refused.status_code == 200 and not Session.objects.exists()
+    opened.forget()
+    closed = Client().get("/take/agreement/").content.decode()
+    type(study).objects.update(status="open")
+    assert 'name="arrival"' not in closed
+    assert 'name="arrival"' in Client().get("/take/agreement/").content.decode()  # opened again: at once
+
+
+def test_one_reading_serves_all_who_come_together(django_assert_num_queries, monkeypatch):
+    monkeypatch.setattr(opened, "MOMENT_S", 600.0)
+    cast.study(instructions="", target_judgments=0)  # how many more are wanted is counted each time
+    Client().get("/take/agreement/")
+    with django_assert_num_queries(0):
+        pages = [Client().get("/take/agreement/").content.decode() for _ in range(3)]
+    assert len({hidden(page, "arrival") for page in pages}) == 3
