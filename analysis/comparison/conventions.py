@@ -8,6 +8,7 @@ from analysis.comparison.criteria import Signs
 from analysis.comparison.deltas import PairTable
 from analysis.comparison.intervals import RESAMPLES, cluster_basis
 from analysis.comparison.joint import RESAMPLES as JOINT_RESAMPLES
+from analysis.comparison.recalibration import FOLDS
 
 AREA_TO = 3.0
 
@@ -43,6 +44,7 @@ def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeil
         "missing": "leaves the denominator and is counted",
         "constant": "median Δh",
         "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
+        "recalibrated": f"a line from Δlm to Δh, fitted on the other families of pairs ({FOLDS} folds)",
         "intervals": f"95 % percentile bootstrap, {RESAMPLES:,} draws of clusters by {clustered}",
         "joint_intervals": None
         if ceiling is None

@@ -112,6 +112,9 @@ def _model_rows(table: Table, model: dict[str, Any], deltas: list[str], *, has_s
         joint = ends["joint"]
         both = [None, *(joint["adc"][delta] for delta in deltas), joint["pearson_r"]]
         table.add_row("  other people too", *("" if one is None else _interval(one) for one in both))
+    if model["slope"] is not None:
+        again = [_number(model["adc_recalibrated"][delta]) for delta in deltas]
+        table.add_row("  recalibrated", "", *again)
     table.add_row(
         "  chance",
         _number(model["chance_blimp"]),
@@ -144,6 +147,13 @@ def _notes(document: dict[str, Any]) -> list[str]:
         f"Chance: {kept['chance']}. Intervals: {kept['intervals']}. Seed {kept['seed']}.",
         *([f"Other people too: {kept['joint_intervals']}."] if kept.get("joint_intervals") else []),
     ]
+    lines = [
+        f"{one['model']} {one['intercept']:.2f} {one['slope']:+.2f} Δlm"
+        for one in document["models"]
+        if one["slope"] is not None
+    ]
+    if lines:
+        notes += [f"Recalibrated: {kept['recalibrated']}. Least squares, Δh = {'; '.join(lines)}."]
     equal = [f"{one['model']} {one['equal_scores']}" for one in document["models"] if one["equal_scores"]]
     if equal:
         notes.append(f"Pairs with equal scores: {', '.join(equal)}.")

@@ -173,7 +173,6 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
             "adc": [row["adc"].get(key) for key in keys],
             "r": row["pearson_r"],
             "rho": row["spearman_r"],
-            "gap": row["mean_abs_difference"],
             "chance": [row["chance"].get(key) for key in keys],
             "chance_blimp": row["chance_blimp"],
             "skill": row["skill"].get(keys[0]),
@@ -191,6 +190,16 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
         "ceiling": [ceiling["adc"].get(key) for key in keys] if ceiling else None,
         "constant": [constant["adc"].get(key) for key in keys],
         "interval_rows": interval_rows(report, keys),
+        "lines": [
+            {
+                "name": row["model"],
+                "slope": row["slope"],
+                "intercept": row["intercept"],
+                "gap": row["mean_abs_difference"],
+                "recalibrated": [row["adc_recalibrated"].get(key) for key in keys],
+            }
+            for row in report["models"]
+        ],
         "drawn_people": drawn_people(report),
         "beaten": [row["name"] for row in rows if row["below"]],
         "parting": [

@@ -37,6 +37,15 @@ def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
     assert "2,000 draws of participants within list" in page and "8 participants" in page and "Seed 0" in page
 
 
+def test_the_line_to_people_and_the_recalibrated_adc_stand_beside(client):
+    answer, _ = shown(client, people=8)
+    (line,) = answer.context["lines"]
+    model = answer.context["report"]["models"][0]
+    assert (line["slope"], line["intercept"]) == (model["slope"], model["intercept"])
+    assert line["recalibrated"] == list(model["adc_recalibrated"].values())
+    assert "On people’s scale" in answer.content.decode() and "(10 folds)" in answer.content.decode()
+
+
 def test_too_few_people_are_named_instead_of_an_interval(client):
     answer, ends = shown(client, people=3)
     assert ends["joint"]["status"] == "too_few"
