@@ -6,6 +6,7 @@ import pytest
 
 from analysis.comparison import compare_report
 from analysis.comparison.leaderboard import leaderboard_rows, ordered, sort_keys
+from analysis.comparison.table import comparison_text
 from analysis.errors import UnknownName
 
 
@@ -59,3 +60,10 @@ def test_order_is_best_first_ties_share_a_rank_and_baselines_stay_last(document)
     assert "adc_0.5_skill" in sort_keys(rows) and "blimp_low" not in sort_keys(rows)
     with pytest.raises(UnknownName, match="adc_0.5"):
         ordered(rows, "adc_0.6")
+
+
+def test_the_table_tells_the_line_to_people_and_what_is_left_after_it(document):
+    text, near = " ".join(comparison_text(document, width=400).split()), document["models"][0]
+    assert f"Least squares, Δh = near {near['intercept']:.2f} {near['slope']:+.2f} Δlm; far " in text
+    assert f"recalibrated {near['adc_recalibrated']['0.5']:.3f} " in text
+    assert "fitted on the other families of pairs (10 folds)" in text
