@@ -6,6 +6,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from analysis.agreement.split_half import NoiseCeiling
 from analysis.comparison.baselines import (
     Constant,
     adc_shares,
@@ -113,6 +114,9 @@ def compare_report(
     if judgments is not None:
         joint = joint_intervals(judgments, table, rng=_rng(seed, "joint"), deltas=deltas, signs=signs)
         models = [one | {"intervals": one["intervals"] | _joint(joint[one["model"]])} for one in models]
+    noise = None if judgments is None else _correlation_ceiling(judgments, table, seed=seed)
+    reach = NoiseCeiling(None if noise is None else noise["model"], None)
+    models = [one | {"pearson_r_disattenuated": reach.disattenuated(one["pearson_r"])} for one in models]
     return {
         "pairs": len(table.pairs),
         "labeled_pairs": int(table.labeled.sum()),
@@ -121,9 +125,7 @@ def compare_report(
         "baselines": {
             "constant": _constant(constant),
             "constants": [_constant(one) for one in given],
-            "human_ceiling": None
-            if ceiling is None or judgments is None
-            else _ceiling(ceiling) | {"correlation": _correlation_ceiling(judgments, table, seed=seed)},
+            "human_ceiling": None if ceiling is None else _ceiling(ceiling) | {"correlation": noise},
         },
         "differences": model_differences(table, deltas=deltas, signs=signs, rng=_rng(seed, "flips")),
         "correlations": correlation_rows(_judges(table)),

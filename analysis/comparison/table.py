@@ -161,7 +161,10 @@ def _notes(document: dict[str, Any]) -> list[str]:
     if ceiling is not None:
         notes.append(f"People: {kept['ceiling']}. Skill: (ADC - constant) / (people - constant).")
     if ceiling is not None and (ceiling.get("correlation") or {}).get("model") is not None:
+        freed = [(one["model"], one["pearson_r_disattenuated"]) for one in document["models"]]
+        told = ", ".join(f"{name} {_number(value)}" for name, value in freed)
         notes.append("r in the row of people: the most that a model which knows the truth can reach.")
+        notes.append(f"r divided by it (disattenuated): {told}.")
     if not document["labeled_pairs"]:
         return [
             *notes,

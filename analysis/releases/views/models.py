@@ -172,6 +172,7 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
             "blimp": row["blimp"],
             "adc": [row["adc"].get(key) for key in keys],
             "r": row["pearson_r"],
+            "r_freed": row.get("pearson_r_disattenuated"),
             "rho": row["spearman_r"],
             "chance": [row["chance"].get(key) for key in keys],
             "chance_blimp": row["chance_blimp"],

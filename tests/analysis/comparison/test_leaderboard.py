@@ -66,4 +66,7 @@ def test_the_table_tells_the_line_to_people_and_what_is_left_after_it(document):
     text, near = " ".join(comparison_text(document, width=400).split()), document["models"][0]
     assert f"Least squares, Δh = near {near['intercept']:.2f} {near['slope']:+.2f} Δlm; far " in text
     assert f"recalibrated {near['adc_recalibrated']['0.5']:.3f} " in text
+    r, reach = near["pearson_r"], document["baselines"]["human_ceiling"]["correlation"]["model"]
+    assert near["pearson_r_disattenuated"] == pytest.approx(r / reach)
+    assert f"(disattenuated): near {r / reach:.3f}, far " in text
     assert "fitted on the other families of pairs (10 folds)" in text

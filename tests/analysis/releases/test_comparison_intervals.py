@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from analysis.releases.comparing import request_comparison
+from analysis.releases.models import Comparison
 from experiments import job_runner
 from experiments.models import Paradigm, Phenomenon
 from tests import cast
@@ -53,3 +54,12 @@ def test_too_few_people_are_named_instead_of_an_interval(client):
         "pairs", "pairs, people",
     ]  # fmt: skip
     assert "too few" in answer.content.decode()
+
+
+def test_r_stands_beside_its_share_of_the_ceiling(client):
+    shown(client, people=8)
+    comparison = Comparison.objects.get()
+    comparison.report["models"][0]["pearson_r_disattenuated"] = 0.617
+    comparison.save()
+    page = client.get(reverse("study-comparison", args=[comparison.release.experiment.slug, comparison.pk]))
+    assert "0.62 of the ceiling" in page.content.decode()
