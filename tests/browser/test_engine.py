@@ -215,6 +215,15 @@ def test_blocked_storage_falls_back_and_says_so(script, kind, open_page):
     assert Judgment.objects.count() == 4
 
 
+def test_who_cannot_keep_answers_is_told_before_the_first_one(open_page):
+    session = a_session()
+    page = open_page()
+    page.add_init_script(NO_STORAGE)
+    page.goto(f"/s/{session.token}/")
+    shown_trial(page)
+    expect(page.locator("[data-status]")).to_contain_text("leave the page open", timeout=10_000)
+
+
 def test_a_flaky_network_loses_and_doubles_nothing(open_page):
     """The first reply to every delivery is lost on its way back, after the server has stored it."""
     session = a_session()

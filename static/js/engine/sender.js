@@ -20,8 +20,10 @@ export class Sender {
     document.addEventListener("visibilitychange", () => this.wake());
   }
 
+  // A listener hears of every change, and first of how things stand.
   onChange(listener) {
     this.#listeners.add(listener);
+    this.#tell();
   }
 
   async #tell() {
