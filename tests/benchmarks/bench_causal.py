@@ -3,8 +3,9 @@
 Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/bench_causal.py [--data FOLDER] [--pairs 100]``.
 The same model of the size of GPT-2 small and the same BLiMP pairs go through all, in turns; figures are
 medians of pairs per CPU second. The bound is what the products of the model alone would take at the rate this
-core reaches on them by the better of torch's two libraries; peers are told theirs by torch's own. Ends with 1 if a sum differs by more than 1e-4 or our ways reach less than 60 % of their
-bounds, which a slow machine does not change. Without ``PEERS_PYTHON`` ours is measured alone.
+core reaches on them by the better of torch's two libraries; peers are told theirs by torch's own. Ends with 1
+if a sum differs by more than 1e-4 or our ways reach less than 60 % of their bounds, which a slow machine does
+not change. Without ``PEERS_PYTHON`` ours is measured alone.
 """
 
 import argparse

@@ -4,8 +4,8 @@ Run ``PEERS_PYTHON=FOLDER/bin/python python tests/benchmarks/bench_masked.py [--
 The same model of the size of BERT base and the same BLiMP pairs go through both, in turns, by the original
 pseudo-log-likelihood and by word-l2r; figures are medians of pairs per CPU second. minicons 0.3.39 needs a
 method that transformers 5 dropped, which its driver puts back. The bound takes the better of torch's two
-libraries for products; peers are told their share by torch's own. Ends with 1 if a sum differs by more than 1e-4
-or ours reaches less than 60 % of its bound. Without ``PEERS_PYTHON`` ours is measured alone.
+libraries for products; peers are told their share by torch's own. Ends with 1 if a sum differs by more than
+1e-4 or ours reaches less than 60 % of its bound. Without ``PEERS_PYTHON`` ours is measured alone.
 """
 
 import argparse
