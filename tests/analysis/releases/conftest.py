@@ -4,7 +4,7 @@ import pytest
 from django.core.cache import cache
 from django.test import override_settings
 
-from analysis.releases import jobs
+from analysis.releases import held_model, jobs
 from experiments import job_runner
 
 
@@ -17,5 +17,6 @@ def places(tmp_path, settings, monkeypatch):
     folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
     monkeypatch.setattr(job_runner, "send", lambda job_id: None)
     cache.clear()
+    held_model.forget()  # the test database gives the ids of uploads anew
     with override_settings(STORAGES={**settings.STORAGES, "releases": folder}):
         yield
