@@ -56,7 +56,8 @@ class ClassifierScorer:
         self.lower = lower_case(options.get("casing", "as-is"))
         self.warnings = opened.warnings
         self.most = longest(opened.model.config)
-        self.why, self.tokens = "", BATCH * self.most  # of one batch
+        is_alone = opened.model.config.pad_token_id is None  # such models find no end in a batch
+        self.why, self.tokens = "", 1 if is_alone else BATCH * self.most  # of one batch
         self.layers: Any = None
         self.spec = Spec(
             uri=address.uri,

@@ -1,6 +1,7 @@
 """Open a model of the hub or of a folder: its exact revision, its tokenizer, its kind of number."""
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -98,7 +99,9 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
             given["revision"] = exact.removeprefix("commit:")
         tokenizer = transformers.AutoTokenizer.from_pretrained(name, **given)
         loader = getattr(transformers, auto)
-        model = loader.from_pretrained(name, dtype=getattr(torch, dtype), **given)
+        model, read = loader.from_pretrained(
+            name, dtype=getattr(torch, dtype), output_loading_info=True, **given
+        )
     except (MemoryError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # files that others wrote make the libraries raise anything
@@ -107,6 +110,7 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
             remedy="Give a folder with config, weights and tokenizer, or a name of the hub; a download "
             "cut off goes on when the command is run again. Models with code of their own need trust=yes.",
         ) from error
+    _refuse_invented(name, model, read["missing_keys"])
     warnings = _fitting(model, tokenizer, vocabulary=vocabulary)
     if dtype != "float32":
         warnings.append(f"{dtype}: a score may change by some hundredths with the sentences beside it")
@@ -239,6 +243,17 @@ def tokenizer_digest(tokenizer: Any) -> str:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     text = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _refuse_invented(name: str, model: Any, missing: Collection[str]) -> None:
+    """Refuse a model some of whose weights were drawn at random because its files do not hold them."""
+    invented = sorted(set(missing) & {key for key, _ in model.named_parameters()})
+    if invented:
+        raise BadInput(
+            f"the model {name!r} cannot be opened as {type(model).__name__}: its files lack {invented[0]}"
+            f"{f' and {len(invented) - 1} other weights' if invented[1:] else ''}.",
+            remedy="Name its own kind (hf-causal:, hf-masked:, hf-classifier:); train a classifier first.",
+        )
 
 
 def _fitting(model: Any, tokenizer: Any, *, vocabulary: str) -> list[str]:

@@ -53,3 +53,22 @@ def test_three_labels_and_unknown_ones_are_refused(tmp_path):
         scorer(classifier(tmp_path / "a", ["a", "b", "c"]).address("hf-classifier"))
     with pytest.raises(UnknownName, match="good"):
         scorer(classifier(tmp_path / "b", ["no", "yes"]).address("hf-classifier", label="good"))
+
+
+def test_a_model_without_a_head_of_this_kind_is_refused_not_given_one_at_random(causal, tmp_path):
+    with pytest.raises(BadInput, match="as GPT2ForSequenceClassification: its files lack score.weight"):
+        scorer(causal("gpt2").address("hf-classifier"))
+    body = classifier(tmp_path / "bert", ["unacceptable", "acceptable"])
+    with pytest.raises(BadInput, match="lack cls"):
+        scorer(body.address("hf-masked"))
+
+
+def test_a_classifier_without_padding_is_asked_one_by_one(causal, tmp_path):
+    config = transformers.GPT2Config(vocab_size=300, n_embd=24, n_layer=1, n_head=2, num_labels=2)
+    tiny = saved(
+        tmp_path, peaked(transformers.GPT2ForSequenceClassification(config)), causal("gpt2").tokenizer
+    )
+    found = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
+    for sentence, margin in zip(SENTENCES, found, strict=True):
+        bad, good = logits(tiny, sentence)
+        assert margin == pytest.approx(good - bad, abs=1e-4)
