@@ -121,7 +121,7 @@ class Step:
 def next_step(session: Session, *, unanswered: Sequence[GivenTrial] = ()) -> Step:
     """Find the step of a session as it is now; ``unanswered`` are its trials where they are known already."""
     protocol = protocol_of(session.version)
-    trial = unanswered[0] if unanswered else _first_open.first(session.pk)
+    trial = unanswered[0] if unanswered else None if session.is_final else _first_open.first(session.pk)
     lease_ran_out = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
     screen = decide(
         State(
@@ -142,7 +142,8 @@ def next_step(session: Session, *, unanswered: Sequence[GivenTrial] = ()) -> Ste
     if screen == "feedback":
         position = session.screen.removeprefix("feedback-")
         trial = session.trials.select_related("judgment").get(position=position)
-    n_blocks, n_trials, n_answered = _extent_of(unanswered) or _extent.first(session.pk) or (None, 0, 0)
+    extent = _extent_of(unanswered) or (None if session.is_final else _extent.first(session.pk))
+    n_blocks, n_trials, n_answered = extent or (None, 0, 0)
     return Step(
         screen,
         trial=trial,
