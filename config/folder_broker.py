@@ -9,7 +9,7 @@ process has a pipe of its own, as with Redis and RabbitMQ. Files appear whole or
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty
-from time import monotonic
+from time import monotonic_ns
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +26,7 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
         """Write aside and rename: nobody reads half a message, and a killed writer leaves none."""
         folder = Path(self.data_folder_out)
-        name = f"{round(monotonic() * 1000)}_{uuid4()}.{queue}.msg"
+        name = f"{monotonic_ns():020}_{uuid4()}.{queue}.msg"  # readers go by the order of names
         try:
             _whole(folder, dumps(payload)).rename(folder / name)
         except OSError as error:
