@@ -2,10 +2,10 @@
 
 A participant opens the link, consents as a browser with scripts does, is shown the first trial, whose page
 brings the plan, sends 20 forced choices one after another (each a request of its own with all that our
-engine measures), and reads the completion code. Runs in the drivers' environment with their folder on the path: ``bench_peers.py`` does
-so, and ``OBELUS_PYTHON`` names the project's Python. Afterwards the harness looks up every acknowledged
-answer in the store. ``--opt dup=1`` sends every answer twice at once; ``--opt workers=2`` and
-``--opt threads=8`` set gunicorn.
+engine measures), and reads the completion code. Runs in the drivers' environment with their folder on the
+path: ``bench_peers.py`` does so, and ``OBELUS_PYTHON`` names the project's Python. Afterwards the harness
+looks up every acknowledged answer in the store. ``--opt dup=1`` sends every answer twice at once;
+``--opt workers=2`` and ``--opt threads=4`` set gunicorn.
 """
 
 import asyncio
@@ -124,7 +124,7 @@ class Obelus(Peer):
 
     def start_cmd(self):
         """The server as `make run` starts it, with one process, since there is one core."""
-        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "4")
+        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "8")
         options = ["--worker-class", "gthread", "--workers", workers, "--threads", threads]
         options += ["--keep-alive", "60", "--log-level", "warning"]
         command = [PYTHON, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}", *options]
