@@ -107,8 +107,9 @@ def come_in(request: HttpRequest, session: Session) -> HttpResponse:
         if beginnings.show(session.token, timezone.now()):
             return first_page(session, step, begun.pattern)
         step = next_step(session)  # they are stored by now
-    if step.trial is None and not step.n_trials and not session.is_final:
-        prepare_trials(session)  # the arrival was cut off before it wrote them, or they are being written
+    if step.trial is None and step.n_answered == 0 and not session.is_final:
+        beginnings.settle(session.token)  # they were being written while we looked
+        prepare_trials(session)  # the arrival was cut off before it wrote them
         step = next_step(session)
     if step.screen == "finish":
         finish(session)

@@ -10,7 +10,7 @@ from django.test import Client
 
 from judgments.models import Judgment, Session, Trial
 from judgments.screens import session_views
-from judgments.sessions import begun, opened, sittings
+from judgments.sessions import advance, begun, opened, sittings
 from judgments.sessions.begun import beginnings
 from judgments.sessions.erase import erase
 from judgments.sessions.prepare import prepare_trials
@@ -157,6 +157,24 @@ def test_a_page_asked_for_while_they_are_being_stored(monkeypatch):
         return step
 
     monkeypatch.setattr(session_views, "next_step", just_before)
+    assert client.get(address).content.decode() == page
+
+
+def test_a_page_asked_for_whose_trials_are_stored_between_two_looks(monkeypatch):
+    cast.study(instructions="")
+    client, address, page, plan = at_first_trial()
+    look, waiting = advance._first_open, dict(beginnings.by_token)
+    beginnings.by_token.clear()
+
+    class JustBefore:
+        def first(self, key):
+            found = look.first(key)
+            beginnings.by_token.update(waiting)
+            waiting.clear()
+            beginnings.store()
+            return found
+
+    monkeypatch.setattr(advance, "_first_open", JustBefore())
     assert client.get(address).content.decode() == page
 
 
