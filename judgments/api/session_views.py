@@ -92,6 +92,8 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
 def store(request: HttpRequest, token: str) -> HttpResponse:
     """Answers come in; what is acknowledged is committed."""
     rows, refused = _rows(_body(request))
+    if beginnings.get(token) is not None:
+        beginnings.settle(token)
     if len(rows) == 1 and not refused and (receipt := store_next(token, rows[0])):
         return _receipt(receipt, token)
     session = _asked(token, [row.trial for row in rows])

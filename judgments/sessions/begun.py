@@ -18,9 +18,9 @@ from typing import Any
 from django.db import DatabaseError, connection, transaction
 
 from judgments.models import Session, Trial
-from judgments.sessions.compiled import insert_rows
+from judgments.sessions.compiled import Compiled, insert_rows, padded
 from judgments.sessions.given import GivenTrial, trials_of_sessions
-from judgments.sessions.prepare import kind_of_turn, n_ids, stored, trials_of, turn_of, write_trials
+from judgments.sessions.prepare import kind_of_turn, n_ids, trials_of, turn_of, write_trials
 from judgments.sessions.sittings import remember
 from judgments.sessions.turns import in_turn
 
@@ -158,13 +158,23 @@ beginnings = Beginnings()
 
 
 def _store(waiting: Sequence[Begun]) -> None:
-    keys = [one.session.pk for one in waiting]
+    keys = padded([one.session.pk for one in waiting])
     with in_turn(), transaction.atomic():
-        running = Session.objects.filter(pk__in=keys, status=Session.Status.ACTIVE).order_by("pk")
-        empty = set(running.select_for_update(no_key=True).values_list("pk", flat=True))
-        empty.difference_update(Trial.objects.filter(session__in=empty).values_list("session_id", flat=True))
-        rows = [stored(row) for one in waiting if one.session.pk in empty for row in one.rows]
-        insert_rows(Trial, rows)
+        empty = {pk for (pk,) in _running(*keys)} - {pk for (pk,) in _written(*keys)}
+        insert_rows(Trial, [row for one in waiting if one.session.pk in empty for row in one.rows])
     given = trials_of_sessions(keys)
     for one in waiting:
         remember(one.session, given.get(one.session.pk, []))
+
+
+_running = Compiled(
+    lambda *keys: (
+        Session.objects.filter(pk__in=keys, status=Session.Status.ACTIVE)
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk")
+    )
+)
+_written = Compiled(
+    lambda *keys: Trial.objects.filter(session__in=keys).order_by().values_list("session_id").distinct()
+)

@@ -87,6 +87,15 @@ class _Plan:
         return [self.read(row) for row in rows]
 
 
+def padded(keys: Sequence[int]) -> list[int]:
+    """Some keys, the last of them several times, so that statements come in few lengths.
+
+    >>> padded([4, 5, 6])
+    [4, 5, 6, 6]
+    """
+    return [*keys, *keys[-1:] * ((1 << (len(keys) - 1).bit_length()) - len(keys))] if keys else []
+
+
 class _Planning(Cursor):
     """PostgreSQL plans each of its statements once for a connection."""
 
@@ -142,19 +151,18 @@ def insert_all(instances: Sequence[models.Model], *, known_by: str, unless_there
         return
     model = type(instances[0])
     _, fields = _insert_sql(model, 1)
-    rows = [_values(instance, fields) for instance in instances]
     add = " ON CONFLICT DO NOTHING" if unless_there else ""
     keys: dict[Any, int] = {}
     with planned_once() as cursor:
         if connection.vendor == "postgresql":
+            rows = [{field.attname: field.pre_save(one, True) for field in fields} for one in instances]
             cursor.execute(
-                f'{_insert_columns_sql(model)}{add} RETURNING "{known_by}", "id"',
-                [list(column) for column in zip(*rows, strict=True)],
+                f'{_insert_document_sql(model)}{add} RETURNING "{known_by}", "id"', [_document(rows)]
             )
             keys = dict(cursor.fetchall())
         else:
-            for instance, row in zip(instances, rows, strict=True):
-                cursor.execute(_insert_sql(model, 1)[0] + add, row)
+            for instance in instances:
+                cursor.execute(_insert_sql(model, 1)[0] + add, _values(instance, fields))
                 if cursor.rowcount:
                     keys[getattr(instance, known_by)] = cursor.lastrowid
     for instance in instances:
@@ -164,22 +172,26 @@ def insert_all(instances: Sequence[models.Model], *, known_by: str, unless_there
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> None:
-    """Store new rows: what is given by attribute, documents as text, and the other columns' defaults."""
+    """Store new rows by attribute; columns that are not given get their defaults."""
     if not rows:
         return
     _, fields = _insert_sql(model, 1)
     usual = _usual(model)
     filled = [{**usual, **row} for row in rows]
     if connection.vendor == "postgresql":
-        columns = [[row[field.attname] for row in filled] for field in fields]
         with planned_once() as cursor:
-            cursor.execute(_insert_columns_sql(model), columns)
+            cursor.execute(_insert_document_sql(model), [_document(filled)])
         return
+    documents = {field.attname for field in fields if isinstance(field, models.JSONField)}
     most = max(1, MOST_PARAMETERS // len(fields))
     with connection.cursor() as cursor:
         for start in range(0, len(filled), most):
             batch = filled[start : start + most]
-            values = [row[field.attname] for row in batch for field in fields]
+            values = [
+                json.dumps(row[field.attname]) if field.attname in documents else _sent(row[field.attname])
+                for row in batch
+                for field in fields
+            ]
             cursor.execute(_insert_sql(model, len(batch))[0], values)
 
 
@@ -193,22 +205,27 @@ def _insert_sql(model: type[models.Model], n: int) -> tuple[str, list[models.Fie
     return f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES {', '.join([row] * n)}", fields
 
 
+def _document(rows: Sequence[dict[str, Any]]) -> str:
+    return json.dumps(rows, default=datetime.isoformat)
+
+
 @cache
-def _insert_columns_sql(model: type[models.Model]) -> str:
-    """An insert of as many rows as its columns are long, for PostgreSQL."""
+def _insert_document_sql(model: type[models.Model]) -> str:
+    """An insert of all rows of a JSON document, which costs less to write than arrays, for PostgreSQL."""
     single, fields = _insert_sql(model, 1)
-    arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
-    return f"{single.partition(' VALUES ')[0]} SELECT * FROM unnest({arrays})"
+    columns = ", ".join(f'"{field.attname}" {field.db_type(connection)}' for field in fields)
+    chosen = ", ".join(f'"{field.attname}"' for field in fields)
+    return (
+        f"{single.partition(' VALUES ')[0]} SELECT {chosen} FROM json_to_recordset(%s::json) AS x({columns})"
+    )
 
 
 @cache
 def _usual(model: type[models.Model]) -> dict[str, Any]:
-    """What stands in a column that is not given, documents as text; what is drawn anew has to be given."""
+    """What stands in a column that is not given; what is drawn anew has to be given."""
     usual = {}
     for field in _insert_sql(model, 1)[1]:
-        if isinstance(field, models.JSONField):
-            usual[field.attname] = json.dumps(field.get_default())
-        elif not (field.has_default() and callable(field.default)):
+        if isinstance(field, models.JSONField) or not (field.has_default() and callable(field.default)):
             usual[field.attname] = field.get_default()
     return usual
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count
 
 from experiments.materials.markup import is_marked
@@ -44,7 +44,7 @@ def prepare_trials(session: Session) -> None:
 
 def write_trials(session: Session) -> None:
     """Write the trials of a session that has none; the caller holds it, or has just made it."""
-    insert_rows(Trial, [stored(row) for row in trials_of(session)])
+    insert_rows(Trial, trials_of(session))
 
 
 def trials_of(
@@ -66,14 +66,6 @@ def n_ids(session: Session) -> int:
     """How many opaque ids its trials and their options have."""
     places = places_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
     return sum(1 + len(place.members) for place in places)
-
-
-def stored(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of :func:`trials_of` as it is inserted: documents as text, a moment as the database takes it."""
-    written = {**row, "shown": json.dumps(row["shown"]), "correct": json.dumps(row["correct"])}
-    if "shown_at" in row:
-        written["shown_at"] = connection.ops.adapt_datetimefield_value(row["shown_at"])
-    return written
 
 
 def turn_of(session: Session) -> int:
