@@ -5,6 +5,7 @@ import pytest
 from experiments.models import AuditEntry
 from judgments.frames import judgment_frame
 from judgments.models import Flag
+from judgments.sessions.arrive import refuse
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +25,15 @@ def test_each_person_stands_with_state_progress_and_list(client, session):
     assert one["person"] == session.participant
     assert sitting.n_answered == 2
     assert sitting.n_planned == session.list.n_trials or sitting.n_planned == session.trials.count()
+
+
+def test_who_said_no_left_no_answers_to_exclude_or_delete(client):
+    study = cast.study("agreement")
+    refuse(study, cast.arrival("never"), consent_text="You may stop at any time.")
+    client.force_login(cast.ada())
+    page = client.get(ADDRESS).content.decode()
+    assert "said no: no answers" in page
+    assert "Exclude by hand" not in page and "Delete the answers" not in page
 
 
 def test_an_editor_flags_with_a_reason_and_lifts_again_and_both_are_on_the_trail(client, session):
