@@ -1,27 +1,13 @@
 """The files of a comparison: sentences, pairs, human scores, model scores, judgments."""
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput, MissingColumns
+from analysis.comparison.checked_table import Form, numbers_in, read_form, refuse_empty, refuse_repeats
+from analysis.errors import BadInput
 from analysis.files import read_table
-
-
-@dataclass(frozen=True)
-class Form:
-    """Columns of one kind of file: those it needs, those it may have, those that hold numbers."""
-
-    needed: tuple[str, ...]
-    optional: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-
 
 SENTENCES = Form(("sentence_id", "sentence"), ("item", "condition", "paradigm", "phenomenon", "expected"))
 PAIRS = Form(("pair_id", "good_id", "bad_id"), ("paradigm", "phenomenon"))
@@ -72,9 +58,9 @@ def read_sentences(path: str | Path) -> pd.DataFrame:
     --------
     read_pairs : The pairs of these sentences.
     """
-    frame = _read(path, SENTENCES)
-    _refuse_empty(frame, "sentence", path)
-    _refuse_repeats(frame, "sentence_id", path)
+    frame = read_form(path, SENTENCES)
+    refuse_empty(frame, "sentence", path)
+    refuse_repeats(frame, "sentence_id", path)
     return frame
 
 
@@ -100,10 +86,10 @@ def read_pairs(path: str | Path) -> pd.DataFrame:
     --------
     read_sentences : The sentences of the pairs.
     """
-    frame = _read(
+    frame = read_form(
         path, PAIRS, missing={"good_id": "the pair has one member", "bad_id": "the pair has one member"}
     )
-    _refuse_repeats(frame, "pair_id", path)
+    refuse_repeats(frame, "pair_id", path)
     same = frame.index[frame["good_id"] == frame["bad_id"]]
     if len(same):
         message = (
@@ -136,8 +122,8 @@ def read_human(path: str | Path) -> pd.DataFrame:
     --------
     read_scores : Scores of models.
     """
-    frame = _read(path, HUMAN)
-    _refuse_repeats(frame, "sentence_id", path)
+    frame = read_form(path, HUMAN)
+    refuse_repeats(frame, "sentence_id", path)
     return frame
 
 
@@ -202,7 +188,7 @@ def read_judgments(path: str | Path) -> pd.DataFrame:
     --------
     counted_judgments : Which of them count.
     """
-    return _read(path, JUDGMENTS, only=counted_judgments)
+    return read_form(path, JUDGMENTS, only=counted_judgments)
 
 
 def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -260,11 +246,11 @@ def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.Da
     """
     found = read_table(path)
     key = next((name for name in keys if name in found.columns), keys[0])
-    frame = _read(path, Form((key,)))
-    _refuse_repeats(frame, key, path)
+    frame = read_form(path, Form((key,)))
+    refuse_repeats(frame, key, path)
     describing = {*SENTENCES.needed, *SENTENCES.optional}
     numbers = {
-        str(column): _numbers(frame, str(column), path)
+        str(column): numbers_in(frame, str(column), path)
         for column in frame.columns
         if column not in describing
     }
@@ -272,99 +258,11 @@ def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.Da
 
 
 def _read_one_scores(path: str | Path) -> pd.DataFrame:
-    frame = _read(path, SCORES)
+    frame = read_form(path, SCORES)
     models = [str(column) for column in frame.columns if column not in SCORES.needed + SCORES.optional]
     if not models:
         raise BadInput("there is no column of scores.", file=str(path), remedy="Give one column per model.")
-    _refuse_repeats(frame, "sentence_id", path)
+    refuse_repeats(frame, "sentence_id", path)
     for model in models:
-        frame[model] = _numbers(frame, model, path)
+        frame[model] = numbers_in(frame, model, path)
     return frame[["sentence_id", *models]]
-
-
-def _read(
-    path: str | Path,
-    form: Form,
-    *,
-    missing: dict[str, str] | None = None,
-    only: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
-) -> pd.DataFrame:
-    frame = read_table(path).copy()
-    frame.columns = pd.Index([str(column) for column in frame.columns])
-    _require(frame, form, path)
-    frame = only(frame).copy() if only else frame
-    for column in form.numbers:
-        if column in frame.columns:
-            frame[column] = _numbers(frame, column, path)
-    for column in form.needed:
-        if column not in form.numbers:
-            _refuse_empty(frame, column, path, because=(missing or {}).get(column, "the cell is empty"))
-        if column.endswith("_id") or column == "participant":
-            frame[column] = _ids(frame[column])
-    return frame
-
-
-def _require(frame: pd.DataFrame, form: Form, path: str | Path) -> None:
-    absent = [column for column in form.needed if column not in frame.columns]
-    if not absent:
-        return
-    found = [str(column) for column in frame.columns]
-    error = MissingColumns(absent, found=found, file=str(path))
-    near = [(name, get_close_matches(name, found, n=1, cutoff=0.6)) for name in absent]
-    meant = [f"{match[0]!r} for {name!r}" for name, match in near if match and match[0] not in form.needed]
-    if meant and "Did you mean" not in str(error):
-        hint = f"{error.remedy} Did you mean {', '.join(meant)}?"
-        raise BadInput(error.message, file=str(path), remedy=hint) from error
-    raise error
-
-
-def _numbers(frame: pd.DataFrame, column: str, path: str | Path) -> pd.Series:
-    found = [_number(cell) for cell in frame[column]]
-    for row, number, cell in zip(frame.index, found, frame[column], strict=True):
-        if number is None:
-            remedy = "Leave the cell empty where there is no value."
-            raise BadInput(
-                f"{cell!r} is not a finite number.",
-                file=str(path),
-                row=int(row),
-                column=column,
-                remedy=remedy,
-            )
-    return pd.Series(np.array(found, dtype=np.float64), index=frame.index, name=column)
-
-
-def _number(cell: Any) -> float | None:
-    """Read one cell: NaN for an empty one, None for what is no finite number."""
-    if cell is None or cell is pd.NA:
-        return math.nan
-    if isinstance(cell, bool | np.bool_) or (isinstance(cell, str) and "_" in cell):
-        return None
-    try:
-        number = float(cell)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _ids(column: pd.Series) -> pd.Series:
-    whole = column.map(
-        lambda cell: str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
-    )
-    return whole.astype(object)
-
-
-def _refuse_empty(
-    frame: pd.DataFrame, column: str, path: str | Path, *, because: str = "the cell is empty"
-) -> None:
-    empty = frame.index[frame[column].isna() | (frame[column].astype(str).str.strip() == "")]
-    if len(empty):
-        raise BadInput(f"{because}.", file=str(path), row=int(empty[0]), column=column)
-
-
-def _refuse_repeats(frame: pd.DataFrame, column: str, path: str | Path) -> None:
-    again = frame.index[frame[column].duplicated()]
-    if len(again):
-        name = frame.at[again[0], column]
-        first = frame.index[frame[column] == name][0]
-        message = f"{name!r} stands on row {first} already."
-        raise BadInput(message, file=str(path), row=int(again[0]), column=column)
