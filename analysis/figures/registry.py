@@ -6,6 +6,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.figures import (
     adc_curve,
     agreement,
+    catch_times,
     conduct,
     correlations,
     deltas,
@@ -39,6 +40,7 @@ FIGURES: dict[str, Drawing] = {
         participants,
         conduct,
         response_times,
+        catch_times,
         flow,
         power,
         reliability,

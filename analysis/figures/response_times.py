@@ -1,4 +1,4 @@
-"""How long answers took: trials, participants, and whether fast answers are wrong ones."""
+"""How long answers took: of trials, and of participants."""
 
 from collections.abc import Mapping
 
@@ -6,22 +6,20 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.exclusions.plan import Plan
 from analysis.figures.drawing import Drawing, lacks_kind
 from analysis.figures.evidence import Evidence
-from analysis.figures.theme import BAND, FAILED, PASSED, caption, layered
+from analysis.figures.theme import FAILED, PASSED, caption, layered
+from analysis.figures.times import time_axis, timed
 from analysis.plurals import plural
 from analysis.quality.base import column_numbers
 from analysis.quality.speed import LEAST_MS_PER_CHARACTER
-from analysis.rows import Flags, Floats, flags, is_kind
+from analysis.rows import Floats
 
 HEIGHT = 240
 BINS = 36
-CATCH_BINS = 5
-SECONDS = "datum.value < 1000 ? datum.value + ' ms' : datum.value / 1000 + ' s'"
 
 
 def trial_times_frame(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -60,43 +58,13 @@ def participant_times_frame(judgments: pd.DataFrame) -> pd.DataFrame:
         ``participant``, ``median_ms``, ``n``, ``rank``.
     """
     require_columns(judgments, "participant", "rt_ms")
-    used = _timed(judgments, ("target",))
+    used = timed(judgments, ("target",))
     times = column_numbers(judgments, "rt_ms")[used]
     names = judgments["participant"].astype(str).to_numpy()[used]
     found = pd.DataFrame({"participant": names, "rt": times}).groupby("participant")["rt"]
     table = found.agg(median_ms="median", n="size").reset_index()
     table = table.sort_values(["median_ms", "participant"], kind="stable", ignore_index=True)
     return table.assign(rank=np.arange(1, len(table) + 1))
-
-
-def catch_times_frame(judgments: pd.DataFrame, *, bins: int = CATCH_BINS) -> pd.DataFrame:
-    """Give the share of catch trials right by response time.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``rt_ms`` and ``correct`` of catch trials.
-    bins : int
-        Groups of about equally many trials, from the fastest to the slowest.
-
-    Returns
-    -------
-    DataFrame
-        ``from_ms``, ``to_ms``, ``median_ms``, ``right``, ``n``, ``share``, ``ci_low``, ``ci_high`` (Wilson,
-        95 %).
-    """
-    require_columns(judgments, "rt_ms", "correct")
-    right = flags(judgments["correct"])
-    used = _timed(judgments, ("catch",)) & ~np.isnan(right)
-    rows = pd.DataFrame({"rt": column_numbers(judgments, "rt_ms")[used], "right": right[used]})
-    if not len(rows):
-        return pd.DataFrame(columns=["from_ms", "to_ms", "median_ms", "right", "n", "share"])
-    group = pd.qcut(rows["rt"], min(bins, rows["rt"].nunique()), labels=False, duplicates="drop")
-    parts = rows.groupby(group.fillna(0).astype(int))
-    table = pd.DataFrame(parts["rt"].agg(from_ms="min", to_ms="max", median_ms="median"))
-    table = table.assign(right=parts["right"].sum().astype(int), n=parts.size())
-    low, high = wilson_interval(table["right"], table["n"])
-    return table.assign(share=table["right"] / table["n"], ci_low=low, ci_high=high).reset_index(drop=True)
 
 
 def plan_cuts(plan: Plan, judgments: pd.DataFrame) -> dict[str, float]:
@@ -121,14 +89,9 @@ def plan_cuts(plan: Plan, judgments: pd.DataFrame) -> dict[str, float]:
     return {step.name: cut for step in plan.steps if step.rule == "signal:speed"}
 
 
-def _timed(judgments: pd.DataFrame, kinds: tuple[str, ...]) -> Flags:
-    times = column_numbers(judgments, "rt_ms")
-    return is_kind(judgments, kinds) & (np.nan_to_num(times) > 0)
-
-
 def _times(judgments: pd.DataFrame, kinds: tuple[str, ...]) -> Floats:
     require_columns(judgments, "rt_ms")
-    times: Floats = column_numbers(judgments, "rt_ms")[_timed(judgments, kinds)]
+    times: Floats = column_numbers(judgments, "rt_ms")[timed(judgments, kinds)]
     return times
 
 
@@ -159,7 +122,7 @@ def trial_times_figure(
     if not len(times):
         raise NotEnoughData("no answer has a response time.")
     bars = alt.Chart(times).mark_rect(color=PASSED, opacity=0.8).encode(
-        x=_log_x("from_ms", _ends(times["from_ms"].min(), times["to_ms"].max(), cuts)),
+        x=time_axis("from_ms", _ends(times["from_ms"].min(), times["to_ms"].max(), cuts)),
         x2="to_ms:Q",
         y=alt.Y("n:Q", title="answers"),
         y2=alt.datum(0),
@@ -202,7 +165,7 @@ def participant_times_figure(
         raise NotEnoughData("no answer has a response time.")
     ends = _ends(times["median_ms"].min() / 1.2, times["median_ms"].max() * 1.2, cuts)
     dots = alt.Chart(times).mark_point(filled=True, size=26, color=PASSED, opacity=0.8).encode(
-        x=_log_x("median_ms", ends),
+        x=time_axis("median_ms", ends),
         y=alt.Y(
             "rank:Q",
             title="participants, fastest first",
@@ -226,49 +189,6 @@ def participant_times_figure(
     return layered([*_cut_lines(cuts), dots], times, height=HEIGHT, title=title)
 
 
-def catch_times_figure(times: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
-    """Draw the share of catch trials right, from fast to slow answers.
-
-    Parameters
-    ----------
-    times : DataFrame
-        From :func:`catch_times_frame`.
-    note : str
-        Conventions to add to the caption.
-
-    Returns
-    -------
-    altair.LayerChart
-
-    Raises
-    ------
-    MissingColumns, NotEnoughData
-        If a column is absent or there are no times.
-    """
-    require_columns(times, "from_ms", "to_ms", "median_ms", "n", "share")
-    if not len(times):
-        raise NotEnoughData("no catch trial has a response time.")
-    base = alt.Chart(times)
-    x = _log_x("median_ms", [float(times["from_ms"].min()) / 1.1, float(times["to_ms"].max()) * 1.1])
-    y = alt.Y(
-        "share:Q", title="catch trials right", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")
-    )
-    spans = base.mark_rule(strokeWidth=1, opacity=0.5).encode(
-        x=alt.X("from_ms:Q"), x2="to_ms:Q", y=y
-    )  # fmt: skip
-    ends = base.mark_rule(strokeWidth=1.5, color=BAND).encode(x=x, y=alt.Y("ci_low:Q"), y2="ci_high:Q")
-    dots = base.mark_point(filled=True, size=60, color=BAND, opacity=1).encode(
-        x=x, y=y, tooltip=[alt.Tooltip("share:Q", format=".1%"), alt.Tooltip("n:Q", title="catch trials")]
-    )
-    title = caption(
-        "Catch trials by response time",
-        f"{int(times['n'].sum())} catch trials in {len(times)} groups from fast to slow; vertical lines: "
-        "95 % Wilson intervals; horizontal lines: the times of the group.",
-        note,
-    )
-    return layered([spans, ends, dots], times, height=HEIGHT, title=title)
-
-
 def _ends(low: float, high: float, cuts: Mapping[str, float] | None) -> list[float]:
     """The ends of the axis: all times and all cuts lie within."""
     marks = [cut for cut in (cuts or {}).values() if cut > 0]
@@ -276,21 +196,6 @@ def _ends(low: float, high: float, cuts: Mapping[str, float] | None) -> list[flo
         min([float(low), *(cut / 1.1 for cut in marks)]),
         max([float(high), *(cut * 1.1 for cut in marks)]),
     ]
-
-
-def _log_x(field: str, ends: list[float]) -> alt.X:
-    return alt.X(
-        f"{field}:Q",
-        title="response time",
-        scale=alt.Scale(type="log", domain=ends, nice=False),
-        axis=alt.Axis(labelExpr=SECONDS, values=_round_times(ends), labelOverlap=True),
-    )
-
-
-def _round_times(ends: list[float]) -> list[float]:
-    steps = [one * 10**power for power in range(1, 7) for one in (1, 2, 5)]
-    inside = [float(step) for step in steps if ends[0] <= step <= ends[1]]
-    return inside if len(inside) <= 6 else [step for step in inside if str(int(step))[0] == "1"]
 
 
 def _cut_lines(cuts: Mapping[str, float] | None) -> list[alt.Chart]:
@@ -322,10 +227,6 @@ def _draw_participants(evidence: Evidence) -> alt.LayerChart:
     return participant_times_figure(participant_times_frame(rows), cuts=cuts, note=evidence.note_before)
 
 
-def _draw_catch(evidence: Evidence) -> alt.LayerChart:
-    return catch_times_figure(catch_times_frame(evidence.everyone), note=evidence.note_before)
-
-
 DRAWINGS = (
     Drawing(
         name="response-times",
@@ -346,15 +247,5 @@ DRAWINGS = (
         about="study",
         lacking=lacks_kind("target", "rt_ms"),
         draw=_draw_participants,
-    ),
-    Drawing(
-        name="catch-times",
-        number=7,
-        title="Catch trials by response time",
-        shows="The share of catch trials right, from fast to slow answers",
-        needs="catch trials with response times",
-        about="study",
-        lacking=lacks_kind("catch", "correct", "rt_ms"),
-        draw=_draw_catch,
     ),
 )
