@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import require_columns
-from analysis.exclusions.criteria import CRITERIA, Verdicts, analysed
+from analysis.exclusions.criteria import CRITERIA, analysed
+from analysis.exclusions.criterion import Verdicts
 from analysis.exclusions.plan import Plan, Step
 from analysis.rows import Codes, Flags, column_or_blank, group_codes, rows_where
 

@@ -5,15 +5,13 @@ with the expected labels would raise the very agreement that is reported. Qualit
 criteria under ``signal:<name>``; the one that compares people with each other says so in its reason.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from analysis.errors import BadInput
+from analysis.exclusions.criterion import Criterion, Judge, Verdicts, any_row, share_from
 from analysis.quality.base import Signal, session_codes
 from analysis.quality.report import SIGNALS
 from analysis.rows import (
@@ -28,47 +26,6 @@ from analysis.rows import (
     numbers,
 )
 from analysis.undecided import is_undecided
-
-Verdicts = Floats
-"""1 the unit fails, 0 it passes, NaN there is no evidence."""
-Scope = Literal["participant", "session", "judgment"]
-Judge = Callable[[pd.DataFrame, Codes, int, Mapping[str, Any]], Verdicts]
-
-SCORABLE_KINDS = ("catch",)
-
-
-@dataclass(frozen=True)
-class Criterion:
-    """A criterion: how it judges units, on which scopes, with which settings."""
-
-    judge: Judge
-    scopes: tuple[Scope, ...]
-    """The first is the default."""
-    reason: str
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    version: int | None = None
-    """Of the signal behind it; a plan names the version it was written for."""
-
-    def check(self, settings: Mapping[str, Any]) -> None:
-        """Refuse settings that are no numbers in range, or that would score analysed items."""
-        scored = [kind for kind in settings.get("kinds", SCORABLE_KINDS) if kind not in SCORABLE_KINDS]
-        if scored:
-            raise BadInput(
-                f"a plan cannot exclude by the answers to {', '.join(scored)} trials: that would raise the "
-                "agreement it is meant to measure.",
-                remedy="Only catch trials, which are outside the analysis, may exclude.",
-            )
-        for name in ("max_errors", "minimum"):
-            if name in settings and not (type(settings[name]) is int and settings[name] >= 0):
-                raise BadInput(f"{name} is {settings[name]!r}.", remedy="Give a whole number from 0.")
-        if "version" in settings and settings["version"] != self.version:
-            raise BadInput(
-                f"the plan was written for version {settings['version']!r} of a signal that now has version "
-                f"{self.version}.",
-                remedy="Look at what has changed, and write the next version of the plan.",
-            )
-        if "min_share" in settings:
-            _share(settings["min_share"])
 
 
 def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
@@ -97,7 +54,7 @@ def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappi
     """
     codes, labels = group_codes(column_or_blank(judgments, "submission_status"))
     meaning = [np.nan if label == "" else float(label.strip().lower() == "rejected") for label in labels]
-    return _any(np.array(meaning)[codes], unit, n_units)
+    return any_row(np.array(meaning)[codes], unit, n_units)
 
 
 def catch_failed(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
@@ -155,14 +112,14 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     >>> incomplete(rows, np.array([0, 1]), 2, {"min_share": 0.9}).tolist()
     [0.0, 1.0]
     """
-    share = _share(settings["min_share"])
+    share = share_from(settings["min_share"])
     total = _planned(judgments, unit, n_units)
     given = ~np.isnan(numbers(judgments)) | is_undecided(judgments)
     answered = np.bincount(unit[given], minlength=n_units)
     short = answered * share.denominator < total * share.numerator
     codes, labels = group_codes(column_or_blank(judgments, "session_status"))
     meaning = [np.nan if label == "" else float(label != "complete") for label in labels]
-    unfinished = _any(np.array(meaning)[codes], unit, n_units)
+    unfinished = any_row(np.array(meaning)[codes], unit, n_units)
     verdict: Verdicts = np.where(np.isnan(total), unfinished, short.astype(np.float64))
     return verdict
 
@@ -204,7 +161,7 @@ def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     [0.0, 1.0]
     """
     native = flags(column_or_blank(judgments, "native"))
-    return _any(1 - native, unit, n_units)
+    return any_row(1 - native, unit, n_units)
 
 
 def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
@@ -230,7 +187,7 @@ def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappin
     >>> flagged(rows, np.array([0, 1]), 2, {}).tolist()
     [1.0, 0.0]
     """
-    return _any(flags(column_or_blank(judgments, "flagged")), unit, n_units)
+    return any_row(flags(column_or_blank(judgments, "flagged")), unit, n_units)
 
 
 def too_few(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
@@ -293,17 +250,9 @@ def _judge_of(signal: Signal) -> Judge:
         codes, labels = session_codes(judgments)
         by_session: Floats = np.asarray(flagged.reindex(labels), dtype=np.float64)
         marks: Floats = by_session[codes]
-        return _any(marks, unit, n_units)
+        return any_row(marks, unit, n_units)
 
     return judge
-
-
-def _any(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
-    """Fail a unit when any row fails; no evidence when no row has any."""
-    known = ~np.isnan(marks)
-    seen = np.bincount(unit[known], minlength=n_units)
-    failing = np.bincount(unit[known & (marks == 1)], minlength=n_units)
-    return np.where(seen > 0, (failing > 0).astype(float), np.nan)
 
 
 SIGNAL_PREFIX = "signal:"
@@ -332,13 +281,3 @@ CRITERIA: dict[str, Criterion] = {
         for name, one in SIGNALS.items()
     },
 }
-
-
-def _share(given: Any) -> Fraction:
-    try:
-        share = Fraction(str(given))
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1:
-        raise BadInput(f"min_share is {given!r}.", remedy="Give a share from 0 to 1.")
-    return share
