@@ -9,6 +9,7 @@ import scipy
 from analysis.columns import require_columns
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 from analysis.magnitudes import log_ratios
+from analysis.moments import MIN_RATINGS, moments
 from analysis.rows import (
     Codes,
     Floats,
@@ -20,10 +21,8 @@ from analysis.rows import (
     tasks,
 )
 from analysis.scales import (
-    MIN_RATINGS,
     OUTLIER_CUT,
     Z_SCOPE,
-    moments,
     outliers,
     participant_scales,
     rank_normal_by_participant,
