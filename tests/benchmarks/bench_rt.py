@@ -20,10 +20,11 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from urllib.error import URLError
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 PORT = 8797
@@ -109,7 +110,8 @@ def press_through(token: str) -> dict[str, dict[str, float]]:
         page.goto(f"http://127.0.0.1:{PORT}/s/{token}/")
         known: dict[str, dict[str, float]] = {}
         while not page.locator(".code").count():
-            known |= page.evaluate("window.known")  # a later look knows more of the same trial
+            with suppress(Error):  # the page with the code is just coming
+                known |= page.evaluate("window.known")  # a later look knows more of the same trial
             page.wait_for_timeout(20)
         browser.close()
     return {trial: times for trial, times in known.items() if "pressed" in times}
