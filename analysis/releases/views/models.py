@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from analysis.releases.comparing import Options, comparisons_of, model_names, request_comparison
 from analysis.releases.comparison_intervals import drawn_people, interval_rows
-from analysis.releases.forms import ComparisonForm, ScoreSetsForm, ScoringForm
+from analysis.releases.model_forms import ComparisonForm, ScoreSetsForm, ScoringForm
 from analysis.releases.models import Comparison, ScoringRun
 from analysis.releases.scoring import request_score_sets, request_scoring
 from analysis.releases.training import training_of
