@@ -31,7 +31,6 @@ from experiments.models import (
     Design,
     Experiment,
     ExperimentVersion,
-    MaterialSet,
     MinimalPair,
     PlannedTrial,
     PresentationList,
@@ -39,6 +38,7 @@ from experiments.models import (
     TrialKind,
 )
 from experiments.rounds import Round, rounds_of
+from experiments.stimuli import fillers_of, one_condition_each, targets_of
 from judgments.tasks.registry import get_task
 
 LONGEST_LIST = 2000
@@ -123,53 +123,6 @@ def _lists_per_block(targets: Sequence[Stimulus], *, pairs: bool) -> int:
     return 2 * most if pairs else most
 
 
-def targets_of(experiment: Experiment) -> list[Stimulus]:
-    """The study's pairs or sentences as stimuli; pairs marked as discarded are left out."""
-    if experiment.materials is None:
-        raise BadInput("the study has no materials.", remedy="Choose a material set.")
-    return stimuli_of(experiment.materials, pairs=get_task(experiment.task).shows == "pair")
-
-
-def stimuli_of(materials: MaterialSet, *, pairs: bool) -> list[Stimulus]:
-    """A set's pairs or sentences as stimuli, in the order of its file."""
-    if pairs:
-        rows = materials.pairs.filter(discard=False).select_related("good__item", "bad", "paradigm")
-        return [
-            Stimulus(
-                str(pair.pk),
-                pair.good.item.key,
-                f"{pair.good.condition}|{pair.bad.condition}",
-                pair.paradigm.name if pair.paradigm else "",
-            )
-            for pair in rows
-        ]
-    sentences = materials.sentences.select_related("item__paradigm")
-    return [
-        Stimulus(
-            str(one.pk), one.item.key, one.condition, one.item.paradigm.name if one.item.paradigm else ""
-        )
-        for one in sentences
-    ]
-
-
-def fillers_of(experiment: Experiment, design: Design) -> list[Stimulus]:
-    """Fillers of a set of their own; the rules for paradigms and conditions leave them free."""
-    if design.filler_materials is None:
-        return []
-    if design.filler_materials_id == experiment.materials_id:
-        raise BadInput("the fillers are the study's own materials.", remedy="Choose a set of fillers.")
-    shows = get_task(experiment.task).shows
-    if shows == "set":
-        raise BadInput("sets have no fillers.", remedy="Choose no fillers for best–worst scaling.")
-    found = stimuli_of(design.filler_materials, pairs=shows == "pair")
-    if not found:
-        raise BadInput(
-            f"the fillers in {design.filler_materials.name!r} have no {shows}s.",
-            remedy="Choose a set that the task can show.",
-        )
-    return [Stimulus(one.key, f"filler:{one.key}") for one in found]
-
-
 def checked_extras(experiment: Experiment) -> dict[str, list[dict[str, Any]]]:
     """Practice, anchor and catch trials as written, options marked as expected or not."""
     task = get_task(experiment.task)
@@ -216,7 +169,7 @@ def planned_by_round(experiment: Experiment) -> list[list[list[PlannedPlace]]]:
     """The lists the design makes now, round by round, without storing them."""
     targets, design, entries = targets_of(experiment), design_of(experiment), checked_extras(experiment)
     if get_task(experiment.task).shows == "sentence" and any(not one.condition for one in targets):
-        targets = _one_condition_each(targets)
+        targets = one_condition_each(targets)
     rounds = [
         RoundSpec(design_spec(experiment, design, one, targets), items=one.items, without=one.without)
         for one in rounds_of(design, experiment)
@@ -242,14 +195,6 @@ def planned_by_round(experiment: Experiment) -> list[list[list[PlannedPlace]]]:
             anchors=extras["anchor"],
         ),
     )
-
-
-def _one_condition_each(targets: Sequence[Stimulus]) -> list[Stimulus]:
-    """Sentences without conditions are items of their own: every list may show all of them."""
-    return [
-        one if one.condition else Stimulus(one.key, f"{one.item}/{one.key}", "", one.paradigm)
-        for one in targets
-    ]
 
 
 @transaction.atomic
