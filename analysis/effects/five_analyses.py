@@ -100,8 +100,8 @@ def five_analyses(
 
     Notes
     -----
-    Ratings: paired t on participant means (Welch where nobody judged both sides), JZS Bayes factor with
-    r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Forced choice: one choice per
+    Ratings: paired t on participant means (Welch where fewer than half judged both sides), JZS Bayes factor
+    with r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Choices: one for each
     participant gives the exact sign test and the Bayes factor of a share; several give t tests of the
     participants' shares against ½. Choices and yes-no take a logistic mixed model (Laplace,
     Wald z); where everybody agrees its estimate is infinite and the status ``separated``. Holm's
@@ -165,12 +165,13 @@ def _ratings(
     good = (rows["expected"] == "acceptable").to_numpy()
     scores = rows["score"].to_numpy(dtype=float)
     people = paired_means(rows, value="score")
-    paired = len(people) >= 2
+    paired = len(people) >= 2 and 2 * len(people) >= rows["participant"].nunique()
     tested = contrast(rows, value="score") if paired else _between(rows, good)
     difference = tested.mean_difference
     if difference is None and good.any() and not good.all():
         difference = float(scores[good].mean() - scores[~good].mean())
-    bayes = jzs_bayes_factor(tested.statistic, *_sizes(rows, good, tested, paired=paired))
+    n, n_other = (tested.n, 0) if paired else _raters_by_side(rows, good)
+    bayes = jzs_bayes_factor(tested.statistic, n, n_other=n_other)
     found = [
         _direction(difference),
         *_tails(tested, method="paired t, participants" if paired else "Welch t, participants"),
@@ -193,11 +194,10 @@ def _between(rows: pd.DataFrame, good: np.ndarray) -> Contrast:
     return welch_contrast(means[0], means[1])
 
 
-def _sizes(rows: pd.DataFrame, good: np.ndarray, tested: Contrast, *, paired: bool) -> tuple[int]:
-    if paired:
-        return (tested.n,)
-    sizes = [rows.loc[side, "participant"].nunique() for side in (good, ~good)]
-    return (round(sizes[0] * sizes[1] / max(sum(sizes), 1)),)
+def _raters_by_side(rows: pd.DataFrame, good: np.ndarray) -> tuple[int, int]:
+    """Count who judged acceptable and who judged unacceptable sentences: the two samples of Welch's t."""
+    one, other = (rows.loc[side, "participant"].nunique() for side in (good, ~good))
+    return one, other
 
 
 def _choices(
@@ -281,9 +281,9 @@ def _conventions(
         "transform": f"{transform}, for ratings; yes-no and choices as they are",
         "direction": "acceptable minus unacceptable, participant means; choices: share minus 1/2",
         "criterion": f"p < {alpha:g}, or a Bayes factor above {bayes_cut:g}, in the predicted direction",
-        "ratings": "paired t on participant means (F1); Welch where nobody judged both sides",
+        "ratings": "paired t on participant means (F1); Welch where fewer than half judged both sides",
         "choices": "exact sign test with one choice per participant, else t of participants' shares",
-        "bayes_factor": "JZS, r = sqrt(2)/2; shares: uniform prior",
+        "bayes_factor": "JZS, r = sqrt(2)/2, of the t beside it (Welch: two samples); shares: uniform prior",
         "mixed_model": " + ".join(["score ~ 1 + condition", *(term.formula for term in random)]) + "; REML, "
         "Satterthwaite degrees of freedom; choices and yes-no: logistic, Laplace as glmer takes it, Wald z",
         "share": "choices: pooled share, 95 % over participants (bootstrap of whole participants)",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.effects.resampling import DRAWS, choice_power, pilot_matrix, resampled_power
+from analysis.effects.choice_power import choice_power
+from analysis.effects.resampling import DRAWS, pilot_matrix, resampled_power
 
 CHOICE_SIZES = tuple(range(5, 61))
 SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 50, 60, 80, 100)

@@ -13,7 +13,7 @@ ALPHA = 0.05
 TARGET = 0.8
 
 
-def critical_count(n: int, *, alpha: float = ALPHA) -> int | None:
+def critical_count(n: int, *, alpha: float = ALPHA, bayes_cut: float | None = None) -> int | None:
     """Give the smallest k above half of n that a two-tailed exact sign test finds significant.
 
     Parameters
@@ -21,6 +21,8 @@ def critical_count(n: int, *, alpha: float = ALPHA) -> int | None:
     n : int
         Choices, one per participant.
     alpha : float
+    bayes_cut : float, optional
+        Ask for a Bayes factor above it instead (uniform prior of the share).
 
     Returns
     -------
@@ -33,11 +35,16 @@ def critical_count(n: int, *, alpha: float = ALPHA) -> int | None:
     [None, 6, 9, 12, 15]
     """
     k = np.arange(n // 2 + 1, n + 1)
-    significant = k[2 * scipy.stats.binom.sf(k - 1, n, 0.5) < alpha]
+    if bayes_cut is None:
+        significant = k[2 * scipy.stats.binom.sf(k - 1, n, 0.5) < alpha]
+    else:
+        significant = k[scipy.special.betaln(k + 1, n - k + 1) + n * np.log(2) > np.log(bayes_cut)]
     return int(significant[0]) if len(significant) else None
 
 
-def sign_power(n: int, share: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
+def sign_power(
+    n: int, share: npt.ArrayLike, *, alpha: float = ALPHA, bayes_cut: float | None = None
+) -> Floats:
     """Give the exact power of the two-tailed sign test in the predicted direction.
 
     Parameters
@@ -46,7 +53,8 @@ def sign_power(n: int, share: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
         Participants, one choice each.
     share : float or array
         Probability of choosing the expected member.
-    alpha : float
+    alpha, bayes_cut
+        As in :func:`critical_count`.
 
     Returns
     -------
@@ -66,7 +74,7 @@ def sign_power(n: int, share: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
     p = np.asarray(share, dtype=np.float64)
     if ((p < 0) | (p > 1)).any():
         raise BadInput("a share is below 0 or above 1.", column="share")
-    least = critical_count(n, alpha=alpha)
+    least = critical_count(n, alpha=alpha, bayes_cut=bayes_cut)
     if least is None:
         return np.zeros(p.shape)
     power: Floats = np.asarray(scipy.stats.binom.sf(least - 1, n, p), dtype=np.float64)

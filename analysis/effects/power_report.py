@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.effects.choice_power import choice_power
 from analysis.effects.planned import Noise, expected_share
 from analysis.effects.power import ALPHA, TARGET, conventions, enough_participants
 from analysis.effects.prospective import DRAWS, prospective_power
 from analysis.effects.resampling import (
-    choice_power,
     pilot_matrix,
     powered_by_size,
     resampled_power,
@@ -30,7 +30,7 @@ MODELS = {
     "yes_no": "likert",
 }
 """How a task is simulated: as choices, or as ratings on a continuous scale; yes-no as ratings cut in two."""
-FEW = 30
+FEW, LEAST_PILOTS = 30, 100
 
 
 @dataclass(frozen=True)
@@ -171,14 +171,16 @@ def pilot_report(
     participants : sequence of int
         Sizes.
     by, transform, criterion, alpha, draws, seed, pilots
-        As in :func:`analysis.effects.resampling.resampled_power`.
+        As in :func:`analysis.effects.resampling.resampled_power`; a pilot of fewer than 30 participants is
+        itself drawn again 100 times at least.
     price : Price, optional
 
     Returns
     -------
     dict
-        JSON-ready: ``sizes`` (share of phenomena with power of at least .8, and cost), ``phenomena`` (power
-        by phenomenon and size), ``few_in_pilot`` and ``conventions``.
+        JSON-ready: ``sizes`` (share of phenomena with power of at least .8, also at the lower end over pilots
+        where that is known, and cost), ``phenomena`` (power by phenomenon and size), ``few_in_pilot`` and
+        ``conventions``.
 
     Raises
     ------
@@ -206,9 +208,10 @@ def pilot_report(
     whole = (matrix.isna() | matrix.isin([0.0, 1.0])).to_numpy().all()
     single = task == "forced_choice" and bool(whole)
     if single:
-        table = choice_power(matrix, participants, alpha=alpha)
+        table = choice_power(matrix, participants, alpha=alpha, criterion=criterion)
     else:
         shifted = matrix - 0.5 if task == "forced_choice" else matrix
+        pilots = max(pilots, LEAST_PILOTS) if len(matrix) < FEW else pilots
         table = resampled_power(
             shifted, participants, draws=draws, seed=seed, alpha=alpha, criterion=criterion, pilots=pilots
         )
@@ -217,7 +220,7 @@ def pilot_report(
     return {
         "mode": "resample",
         "task": task,
-        "test": "exact sign test" if single else "paired t of participants",
+        "test": _test(task, criterion, single=single),
         "by": by,
         "pilot_participants": len(matrix),
         "few_in_pilot": len(matrix) < FEW,
@@ -228,8 +231,16 @@ def pilot_report(
         | {
             "criterion": "a Bayes factor above 3" if criterion == "bayes" else f"p < {alpha:g}, two-tailed",
             "share_powered": "share of phenomena with power of at least .8, not the mean power",
+            "share_sure": "the same at the lower end of each power's 95 % interval over pilots"
+            + (": power at the ends of the share's Wilson interval" if single else f", {pilots} drawn"),
             "participants": sample_words(table),
             "pilot": "drawn with replacement: it stands for the population, and below 30 participants "
             "power comes out too high",
         },
     }
+
+
+def _test(task: str, criterion: str, *, single: bool) -> str:
+    if single:
+        return "Bayes factor of the share" if criterion == "bayes" else "exact sign test"
+    return "t of participants' shares" if task == "forced_choice" else "paired t of participants"

@@ -11,7 +11,7 @@ from analysis.agreement.decisions import forced_choice_decisions
 from analysis.columns import require_columns
 from analysis.effects.bayes import jzs_bayes_factor
 from analysis.effects.contrasts import paired_means
-from analysis.effects.power import ALPHA, TARGET, share_powered, sign_power
+from analysis.effects.power import ALPHA, TARGET, share_powered
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 from analysis.rows import Floats, column_or_blank, is_kind, tasks
 
@@ -159,7 +159,7 @@ def sample_words(table: pd.DataFrame) -> str:
     Parameters
     ----------
     table : DataFrame
-        As from :func:`resampled_power` or :func:`choice_power`.
+        As from :func:`resampled_power` or :func:`analysis.effects.choice_power.choice_power`.
 
     Returns
     -------
@@ -185,57 +185,20 @@ def sample_words(table: pd.DataFrame) -> str:
     return f"participants of the whole study; {span} of {everyone:,} in the pilot judged each contrast"
 
 
-def choice_power(matrix: pd.DataFrame, sizes: Sequence[int], *, alpha: float = ALPHA) -> pd.DataFrame:
-    """Give the exact power of the sign test at the pilot's shares; nothing needs to be drawn.
-
-    Parameters
-    ----------
-    matrix : DataFrame, participants × phenomena
-        Shares of expected choices, as from :func:`pilot_matrix`.
-    sizes : sequence of int
-    alpha : float
-
-    Returns
-    -------
-    DataFrame
-        As from :func:`resampled_power`, without error and ``n_drawn_from``; one choice per participant is
-        assumed.
-
-    Examples
-    --------
-    >>> shares = pd.DataFrame({"islands": [1.0] * 9 + [0.0]})
-    >>> choice_power(shares, [5, 10])[["n", "power"]].round(3).values.tolist()
-    [[5.0, 0.0], [10.0, 0.736]]
-    """
-    shares = matrix.mean(axis=0).to_numpy(dtype=np.float64)
-    parts = [
-        pd.DataFrame(
-            {
-                "phenomenon": list(matrix.columns),
-                "n": n,
-                "power": sign_power(n, shares, alpha=alpha),
-                "wrong_direction": sign_power(n, 1 - shares, alpha=alpha),
-            }
-        )
-        for n in sizes
-    ]
-    table = pd.concat(parts, ignore_index=True)
-    return table.assign(mc_error=0.0, n_pilot=np.tile(matrix.notna().sum().to_numpy(), len(sizes)))
-
-
 def powered_by_size(table: pd.DataFrame, *, target: float = TARGET) -> pd.DataFrame:
     """Give the share of phenomena with power at the target, by number of participants.
 
     Parameters
     ----------
     table : DataFrame
-        As from :func:`resampled_power` or :func:`choice_power`.
+        As from :func:`resampled_power` or :func:`analysis.effects.choice_power.choice_power`.
     target : float
 
     Returns
     -------
     DataFrame
-        ``n``, ``phenomena`` and ``share_powered``.
+        ``n``, ``phenomena``, ``share_powered`` and, where the table has the interval over pilots,
+        ``share_sure``: the share whose power is at the target even at its lower end.
 
     Examples
     --------
@@ -243,8 +206,14 @@ def powered_by_size(table: pd.DataFrame, *, target: float = TARGET) -> pd.DataFr
     >>> powered_by_size(power).to_dict("records")
     [{'n': 10, 'phenomena': 2, 'share_powered': 0.5}]
     """
+    has_ends = "pilot_low" in table.columns
     rows = [
-        {"n": n, "phenomena": len(part), "share_powered": share_powered(part["power"], target=target)}
+        {
+            "n": n,
+            "phenomena": len(part),
+            "share_powered": share_powered(part["power"], target=target),
+            **({"share_sure": share_powered(part["pilot_low"], target=target)} if has_ends else {}),
+        }
         for n, part in table.groupby("n")
     ]
     return pd.DataFrame(rows)

@@ -102,6 +102,8 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
         if found["few_in_pilot"]
         else ""
     )
+    has_ends = "share_sure" in found["sizes"][0]
+    ends = f"Lower end: {found['conventions']['share_sure']}. " if has_ends else ""
     exact = found["test"] == "exact sign test"
     test = (
         "t of participants' shares against ½"
@@ -110,10 +112,18 @@ def power_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> Section
     )
     table = Table(
         "Share of contrasts with a power of at least .8",
-        ("Participants", "Contrasts", "Powered"),
-        [(count(row["n"]), count(row["phenomena"]), share(row["share_powered"])) for row in found["sizes"]],
+        ("Participants", "Contrasts", "Powered", *(["also at its lower end"] if has_ends else [])),
+        [
+            (
+                count(row["n"]),
+                count(row["phenomena"]),
+                share(row["share_powered"]),
+                *([share(row["share_sure"])] if has_ends else []),
+            )
+            for row in found["sizes"]
+        ],
         note=f"Test: {test}, {found['conventions']['criterion']}. Numbers of "
-        f"{found['conventions']['participants']}. The power of the study itself, computed "
+        f"{found['conventions']['participants']}. {ends}The power of the study itself, computed "
         "from its own result, repeats the p value and is not given (Hoenig & Heisey 2001); what the study "
         "could tell stands in its confidence intervals.",
     )

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import pingouin
 import pytest
 
 from analysis.aggregation.ratings import transformed
@@ -88,6 +89,29 @@ def test_people_who_judged_one_side_each_are_compared_by_welch():
     found = by_analysis(five_analyses(rows.assign(phenomenon="a", task="likert"), transform="raw"))
     assert found.loc["two_tailed", "method"].startswith("Welch")
     assert found.loc["bayes_factor", "outcome"] == "converges"
+
+
+def test_the_bayes_factor_of_two_groups_has_both_their_sizes():
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"participant": np.arange(40), "item": "i", "phenomenon": "a", "task": "likert"})
+    good = np.arange(40) < 25
+    rows["expected"] = np.where(good, "acceptable", "unacceptable")
+    rows["value"] = 0.7 * good + rng.normal(size=40)
+    found = by_analysis(five_analyses(rows, transform="raw"))
+    t = found.loc["two_tailed", "statistic"]
+    wanted = pingouin.bayesfactor_ttest(t, 25, 15, r=2**0.5 / 2)
+    assert found.loc["bayes_factor", "statistic"] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_two_people_who_judged_both_sides_do_not_stand_for_forty_who_judged_one():
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"participant": np.arange(40), "item": "i", "phenomenon": "a", "task": "likert"})
+    rows["expected"] = np.where(rows["participant"] % 2 == 0, "acceptable", "unacceptable")
+    rows["value"] = rng.normal(size=40) + 2 * (rows["expected"] == "acceptable")
+    again = rows[:2].assign(expected=["unacceptable", "acceptable"])
+    found = by_analysis(five_analyses(pd.concat([rows, again], ignore_index=True), transform="raw"))
+    assert found.loc["two_tailed", "method"].startswith("Welch")
+    assert found.loc["two_tailed", "df"] > 30
 
 
 def test_one_choice_per_participant_is_tested_exactly():

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.effects.bayes import jzs_bayes_factor
+from analysis.effects.bayes import jzs_bayes_factor, share_bayes_factor
+from analysis.effects.choice_power import choice_power
 from analysis.effects.power import (
     critical_count,
     enough_participants,
@@ -15,9 +16,9 @@ from analysis.effects.power import (
     share_powered,
     sign_power,
 )
+from analysis.effects.power_report import pilot_report
 from analysis.effects.resampling import (
     _bayes_cut,
-    choice_power,
     pilot_matrix,
     powered_by_size,
     resampled_power,
@@ -162,3 +163,42 @@ def test_forced_choice_anchors_with_the_gain_of_joint_presentation(shared_data):
     }
     for (gain, n), share in wanted.items():
         assert share_powered(sign_power(n, stats.norm.cdf(gain * d_z))) == pytest.approx(share, abs=0.012)
+
+
+def choices_of_people(rights, n):
+    rows = [(p, name, float(p < k)) for name, k in rights.items() for p in range(n)]
+    frame = pd.DataFrame(rows, columns=["participant", "phenomenon", "value"])
+    return frame.assign(item=frame["phenomenon"], task="forced_choice")
+
+
+def test_the_bayes_criterion_holds_for_single_choices_too():
+    rows = choices_of_people({"clear": 38, "near": 29}, 40)
+    found = {name: pilot_report(rows, participants=[15, 20], criterion=name) for name in ("t", "bayes")}
+    assert found["bayes"]["test"] == "Bayes factor of the share"
+    for n in (15, 20):
+        least = next(k for k in range(n // 2 + 1, n + 1) if share_bayes_factor(k, n).value > 3)
+        wanted = stats.binom.sf(least - 1, n, 29 / 40)
+        power = {
+            name: {(row["phenomenon"], row["n"]): row["power"] for row in one["phenomena"]}["near", n]
+            for name, one in found.items()
+        }
+        assert power["bayes"] == pytest.approx(wanted)
+        assert power["t"] == pytest.approx(float(sign_power(n, 29 / 40)))
+
+
+def test_power_from_a_small_pilot_comes_with_its_interval():
+    choices = pilot_report(choices_of_people({"clear": 12, "near": 9}, 12), participants=[20])
+    clear, near = choices["phenomena"]
+    assert clear["power"] == 1 and clear["pilot_low"] < 0.8  # Wilson's lower end of 12 of 12 is .757
+    assert near["pilot_low"] < near["power"] < near["pilot_high"]
+    assert choices["sizes"][0]["share_powered"] == 0.5 and choices["sizes"][0]["share_sure"] == 0
+    rng = np.random.default_rng(6)
+    sides = {"acceptable": 1.2, "unacceptable": 0.0}
+    rows = pd.DataFrame(
+        [(p, word, mean + rng.normal()) for p in range(12) for word, mean in sides.items()],
+        columns=["participant", "expected", "value"],
+    ).assign(item="i", phenomenon="a", task="likert")
+    few = pilot_report(rows, participants=[20], transform="raw", draws=200)["phenomena"][0]
+    assert few["pilot_low"] < few["power"] < few["pilot_high"]
+    many = pd.concat([rows.assign(participant=rows["participant"] + 12 * n) for n in range(3)])
+    assert "pilot_low" not in pilot_report(many, participants=[20], transform="raw")["phenomena"][0]

@@ -121,7 +121,8 @@ def _text(document: dict[str, Any], currency: str) -> str:
             lines.append("fewer than 30 participants: power from this pilot is too high")
         lines.append(f"{'n':>6}  share of phenomena with power of at least {TARGET:g}")
         lines += [
-            f"{row['n']:>6}  {row['share_powered']:.3f}{_cost(row, currency)}" for row in document["sizes"]
+            f"{row['n']:>6}  {row['share_powered']:.3f}{_sure(row)}{_cost(row, currency)}"
+            for row in document["sizes"]
         ]
         return "\n".join(lines)
     lines = [f"{document['task']}, effect {document['effect']:g} SD, {document['analysis']}"]
@@ -131,6 +132,11 @@ def _text(document: dict[str, Any], currency: str) -> str:
         plan = f"{row['participants']:>7}{row['items']:>7}{row['trials_per_participant']:>8}"
         lines.append(f"{plan}{cells}{_cost(row, currency)}")
     return "\n".join(lines)
+
+
+def _sure(row: dict[str, Any]) -> str:
+    """The same share at the lower ends of the intervals over pilots, where they are known."""
+    return f" ({row['share_sure']:.3f} at the pilot's lower end)" if "share_sure" in row else ""
 
 
 def _number(number: float | None) -> str:
