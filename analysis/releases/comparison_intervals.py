@@ -9,6 +9,8 @@ PAIRS, BOTH, SHIFT = "pairs", "pairs, people", "shift"
 def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str, Any]]:
     """One row per model and way of drawing; ``cells`` in the order BLiMP, ADC at each δ, r.
 
+    The first row of a model has its name as ``model``, its other rows as ``again``.
+
     A comparison without judgments by participant has the first way only, and its second row says why.
     """
     rows = []
@@ -21,10 +23,12 @@ def interval_rows(report: dict[str, Any], keys: Sequence[str]) -> list[dict[str,
             continue
         cells = [None, *(joint["adc"].get(key) for key in keys), joint["pearson_r"]]
         status = "" if joint["status"] == "ok" else joint["status"]
-        rows.append({"drawn": BOTH, "status": status, "cells": [_cell(one) for one in cells]})
+        rows.append(
+            {"again": model["model"], "drawn": BOTH, "status": status, "cells": [_cell(one) for one in cells]}
+        )
         if not status:
             moved = [None, *(joint["shift"].get(key) for key in keys), None]
-            rows.append({"drawn": SHIFT, "cells": [{"shift": one} for one in moved]})
+            rows.append({"again": model["model"], "drawn": SHIFT, "cells": [{"shift": one} for one in moved]})
     return rows
 
 

@@ -33,6 +33,7 @@ def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
     assert [cell["low"] for cell in both["cells"]] == [None, *(
         one and one[0] for one in (*ends["joint"]["adc"].values(), ends["joint"]["pearson_r"])
     )]  # fmt: skip
+    assert both["again"] == moved["again"] == pairs["model"]  # no row without a heading
     assert moved["cells"][1]["shift"] == ends["joint"]["shift"]["0.5"]
     page = answer.content.decode()
     assert "2,000 draws of participants within list" in page and "8 participants" in page and "Seed 0" in page
