@@ -19,8 +19,9 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.neural.loading import begin_mark, longest, n_rows, n_types, need, open_model
+from analysis.scoring.neural.loading import need, open_model
 from analysis.scoring.neural.texts import Encoded, encode, lower_case
+from analysis.scoring.neural.vocabulary import begin_mark, longest, n_rows, n_types
 from analysis.scoring.unigrams import model_unigrams
 
 if TYPE_CHECKING:

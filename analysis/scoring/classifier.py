@@ -16,8 +16,9 @@ from analysis.scoring.base import (
     Spec,
     take_options,
 )
-from analysis.scoring.neural.loading import longest, n_rows, need, open_model
+from analysis.scoring.neural.loading import need, open_model
 from analysis.scoring.neural.texts import encode, lower_case
+from analysis.scoring.neural.vocabulary import longest, n_rows
 
 OUTPUTS = ("confidence", "margin")
 OPTIONS = ("label", "output", "casing", "dtype", "device", "trust")

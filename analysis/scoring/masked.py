@@ -18,9 +18,10 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.neural.loading import longest, n_rows, n_types, need, open_model
+from analysis.scoring.neural.loading import need, open_model
 from analysis.scoring.neural.masked_copies import METHODS, masked_copies
 from analysis.scoring.neural.texts import Encoded, encode, lower_case
+from analysis.scoring.neural.vocabulary import longest, n_rows, n_types
 from analysis.scoring.unigrams import model_unigrams
 
 Floats = npt.NDArray[np.float64]

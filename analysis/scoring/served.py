@@ -24,8 +24,9 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
-from analysis.scoring.neural.loading import begin_mark, open_tokenizer, tokenizer_digest
+from analysis.scoring.neural.loading import open_tokenizer
 from analysis.scoring.neural.texts import encode
+from analysis.scoring.neural.vocabulary import begin_mark, tokenizer_digest
 
 OPTIONS = ("start", "space", "batch", "tokenizer", "bos")
 MARKS = ("auto", "bos", "eos", "none")

@@ -9,13 +9,12 @@ from typing import Any
 
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import ScorerAddress, read_flag
+from analysis.scoring.neural.vocabulary import fit_vocabulary, tokenizer_digest
 
 INSTALL = "Run make install-models, or pip install torch transformers."
 DTYPES = ("float32", "bfloat16", "float16")
 DEVICES = ("auto", "cpu", "cuda")
 VOCABULARIES = ("model", "tokenizer")
-LONGEST = 4_096
-"""Most tokens of a sentence; what is longer is a text, and the memory of attention grows with its square."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
             "cut off goes on when the command is run again. Models with code of their own need trust=yes.",
         ) from error
     _refuse_invented(name, model, read["missing_keys"])
-    warnings = _fitting(model, tokenizer, vocabulary=vocabulary)
+    warnings = fit_vocabulary(model, tokenizer, vocabulary=vocabulary)
     if dtype != "float32":
         warnings.append(f"{dtype}: a score may change by some hundredths with the sentences beside it")
     return Opened(
@@ -151,100 +150,6 @@ def open_tokenizer(name: str) -> Any:
         raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
 
 
-def begin_mark(tokenizer: Any, wanted: str) -> tuple[int | None, str]:
-    """The mark that stands before a sentence.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    wanted : {"auto", "bos", "eos", "none"}
-        ``auto``: the beginning mark, else the end mark, else none.
-
-    Returns
-    -------
-    tuple
-        Its number, or None, and its name with the number.
-
-    Raises
-    ------
-    BadInput
-        If a mark is asked for by name that the tokenizer has not.
-    """
-    marks: dict[str, Any] = {"bos": tokenizer.bos_token_id, "eos": tokenizer.eos_token_id}
-    if wanted in marks and marks[wanted] is None:
-        raise BadInput(f"the model has no {wanted} token.", remedy="Use bos=auto or bos=none.")
-    for name in ("bos", "eos") if wanted == "auto" else (wanted,):
-        if marks.get(name) is not None:
-            return int(marks[name]), f"{name}:{marks[name]}"
-    return None, "none"
-
-
-def n_types(tokenizer: Any) -> int:
-    """Size of a tokenizer's vocabulary: its highest number and one.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-
-    Returns
-    -------
-    int
-    """
-    return 1 + max(tokenizer.get_vocab().values(), default=-1)
-
-
-def n_rows(model: Any) -> int:
-    """How many tokens a model knows: the rows of its input embeddings.
-
-    Parameters
-    ----------
-    model : transformers model
-
-    Returns
-    -------
-    int
-    """
-    return int(model.get_input_embeddings().weight.shape[0])
-
-
-def longest(config: Any) -> int:
-    """Most tokens that a model takes at once, with its marks; never more than a sentence may have.
-
-    Parameters
-    ----------
-    config : transformers configuration
-
-    Returns
-    -------
-    int
-        RoBERTa and its kin count positions from their padding on.
-    """
-    most = int(getattr(config, "max_position_embeddings", 0) or 0)
-    if most and getattr(config, "model_type", "") in _COUNT_FROM_PADDING:
-        most -= (getattr(config, "pad_token_id", 0) or 0) + 1
-    return min(most, LONGEST) if most > 0 else LONGEST
-
-
-_COUNT_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "xlm-roberta-xl", "roberta-prelayernorm")
-
-
-def tokenizer_digest(tokenizer: Any) -> str:
-    """SHA-256 of everything a tokenizer does.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    text = backend.to_str() if backend is not None else repr(sorted(tokenizer.get_vocab().items()))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def _refuse_invented(name: str, model: Any, missing: Collection[str]) -> None:
     """Refuse a model some of whose weights were drawn at random because its files do not hold them."""
     invented = sorted(set(missing) & {key for key, _ in model.named_parameters()})
@@ -254,29 +159,6 @@ def _refuse_invented(name: str, model: Any, missing: Collection[str]) -> None:
             f"{f' and {len(invented) - 1} other weights' if invented[1:] else ''}.",
             remedy="Name its own kind (hf-causal:, hf-masked:, hf-classifier:); train a classifier first.",
         )
-
-
-def _fitting(model: Any, tokenizer: Any, *, vocabulary: str) -> list[str]:
-    """Say what does not quite fit between model and tokenizer, or mend it where asked for."""
-    known, rows = n_types(tokenizer), n_rows(model)
-    warnings: list[str] = []
-    if model.get_output_embeddings() is None:
-        return warnings
-    if known > rows:
-        warnings.append(f"the tokenizer has {known} tokens, the model {rows} rows: is it another model's?")
-    if rows > known and vocabulary == "tokenizer":
-        model.resize_token_embeddings(known)
-    elif rows > known:
-        warnings.append(
-            f"the model has {rows} rows, the tokenizer {known} tokens: the rows left over share in every "
-            "probability; vocabulary=tokenizer takes them away"
-        )
-    for mark in ("bos", "eos"):
-        said, used = (getattr(one, f"{mark}_token_id", None) for one in (model.config, tokenizer))
-        said = {said} if isinstance(said, int) else set(said or ())
-        if used is not None and said and used not in said:
-            warnings.append(f"{mark}: the tokenizer has {used}, the model's settings {sorted(said)}")
-    return warnings
 
 
 def _revision(name: str, revision: str, transformers: Any) -> str:
