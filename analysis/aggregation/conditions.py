@@ -37,7 +37,8 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
     Notes
     -----
     CLES = P(good > bad) + ½ P(equal) over all pairs of ratings. Intervals are Cousineau–Morey: for looking at
-    differences within people. Outliers are flagged, never trimmed: ``means_without`` shows what they do.
+    differences within people. Outliers are flagged, never trimmed: ``means_without`` shows what they do, the
+    scores made again without them, because one typo also sets its participant's mean and spread.
 
     References
     ----------
@@ -66,7 +67,9 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
         "conditions": _conditions(targets, histogram),
         "contrasts": _contrasts(targets),
         "points": points,
-        "magnitudes": _magnitudes(scored) if task == "magnitude_estimation" else None,
+        "magnitudes": _magnitudes(scored, transform=transform, ddof=ddof)
+        if task == "magnitude_estimation"
+        else None,
     }
 
 
@@ -130,15 +133,18 @@ def _contrasts(targets: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _magnitudes(scored: pd.DataFrame) -> dict[str, Any]:
+def _magnitudes(scored: pd.DataFrame, *, transform: str, ddof: int) -> dict[str, Any]:
     flagged = outliers(scored).to_numpy(dtype=bool)
+    rest = np.full(len(scored), np.nan)
+    rest[~flagged] = transformed(scored[~flagged], transform=transform, ddof=ddof)
+    scored = scored.assign(without=rest)
     raw = scored["raw"].to_numpy(dtype=np.float64)
     targets = is_kind(scored, ("target",))
     without = [
         {
             "condition": str(name),
             "mean": none_if_nan(part["score"].mean()),
-            "mean_without": none_if_nan(part.loc[~part["flagged"], "score"].mean()),
+            "mean_without": none_if_nan(part["without"].mean()),
             "flagged": int(part["flagged"].sum()),
             "n": len(part),
         }

@@ -11,7 +11,17 @@ from analysis.aggregation.dawid_skene import MIN_MEDIAN, LatentLabels, one_coin
 from analysis.aggregation.preferences import bradley_terry, pair_wins
 from analysis.aggregation.proportions import signal_detection
 from analysis.agreement.answers import answers_of
-from analysis.rows import RATING_TASKS, column_or_blank, group_codes, is_kind, numbers, tasks
+from analysis.rows import (
+    RATING_TASKS,
+    Flags,
+    Floats,
+    column_or_blank,
+    group_codes,
+    is_kind,
+    none_if_nan,
+    numbers,
+    tasks,
+)
 
 GUARDS = {
     "ok": "",
@@ -47,7 +57,9 @@ def item_diagnostics(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None)
     One-coin Dawid and Skene is coded label-blind with a Beta prior, and refused below a median of 20
     answers. Strengths are fitted for groups of sentences compared in more than one pair, and refused
     where the graph of wins is not strongly connected. d′ and c are of pooled answers with the log-linear
-    correction.
+    correction; beside them stands the mean of the participants' own d′ (t interval), because pooling people
+    of different bias makes d′ smaller than theirs. With few answers a person the correction pulls their own
+    towards 0: then read the pooled one.
 
     References
     ----------
@@ -206,6 +218,29 @@ def _detected(of: str, name: str, rows: pd.DataFrame) -> dict[str, Any]:
         "d_prime": found.d_prime,
         "criterion": found.criterion,
         "status": found.status,
+        **_by_participants(rows, good, said),
+    }
+
+
+def _by_participants(rows: pd.DataFrame, good: Flags, said: Floats) -> dict[str, Any]:
+    """Average the d′ of the participants who judged sentences of both kinds."""
+    person, people = group_codes(rows["participant"])
+    yes, shown = (
+        [np.bincount(person[side], weights=of[side], minlength=len(people)) for side in (good, ~good)]
+        for of in (said, np.ones(len(said)))
+    )
+    both = (shown[0] > 0) & (shown[1] > 0)
+    hits, alarms = (
+        scipy.stats.norm.ppf((k[both] + 0.5) / (n[both] + 1)) for k, n in zip(yes, shown, strict=True)
+    )
+    own, n = hits - alarms, int(both.sum())
+    half = scipy.stats.t.ppf(0.975, n - 1) * own.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    mean = float(own.mean()) if n else np.nan
+    return {
+        "n_participants": n,
+        "d_prime_mean": none_if_nan(mean),
+        "ci_low": none_if_nan(mean - half),
+        "ci_high": none_if_nan(mean + half),
     }
 
 

@@ -1,11 +1,13 @@
 """Shares with intervals; signal detection."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
+from analysis.aggregation.diagnostics import item_diagnostics
 from analysis.aggregation.proportions import clopper_pearson_interval, signal_detection, wilson_interval
 from analysis.errors import BadInput
 
@@ -52,3 +54,22 @@ def test_vector_yn_sdt(shared_vectors):
     assert signal_detection(good, bad).d_prime == pytest.approx(
         vector["expected"]["d_prime_loglinear"], abs=1e-6
     )
+
+
+def test_people_of_different_bias_keep_their_own_d_prime():
+    said = {"yes-sayer": (20, 12), "no-sayer": (9, 0)}  # of 20 acceptable and 20 unacceptable sentences
+    rows = pd.DataFrame(
+        [
+            (person, word, float(n < yes))
+            for person, counts in said.items()
+            for word, yes in zip(("acceptable", "unacceptable"), counts, strict=True)
+            for n in range(20)
+        ],
+        columns=["participant", "expected", "value"],
+    ).assign(item="i", task="yes_no")
+    one = rows.assign(participant="alone", value=1.0).head(1)
+    row = item_diagnostics(pd.concat([rows, one], ignore_index=True))["detection"]["rows"][0]
+    own = [signal_detection((good, 20), (bad, 20)).d_prime for good, bad in said.values()]
+    assert (row["n_participants"], row["d_prime_mean"]) == (2, pytest.approx(sum(own) / 2))
+    assert row["ci_low"] < row["d_prime_mean"] < row["ci_high"]
+    assert row["d_prime"] < row["d_prime_mean"]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.aggregation.conditions import condition_report
 from analysis.aggregation.ratings import likert_distribution, ratings_report, transformed
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 
@@ -111,3 +112,22 @@ def test_ssa_item_means_are_means_of_the_released_zscores(shared_data):
     assert (found["n"] == wanted["count"]).all()
     assert (found["mean"] - wanted["mean"]).abs().max() < 1e-9
     assert (found["sd"] - wanted["std"]).abs().max() < 1e-9
+
+
+def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
+    clean = [40.0, 90, 110, 60, 80, 120, 100, 70]
+    rows = pd.DataFrame(
+        [
+            (p, f"s{n}", "good" if n % 2 else "bad", value + p)
+            for p in range(3)
+            for n, value in enumerate(clean)
+        ],
+        columns=["participant", "sentence_id", "condition", "value"],
+    ).assign(item="i", task="magnitude_estimation")
+    rows.loc[0, "value"] = 40_000.0
+    found = condition_report(rows)["magnitudes"]
+    wanted = transformed(rows.drop(index=0), transform="z").groupby(rows["condition"]).mean()
+    assert found["outliers"] == 1
+    for row in found["means_without"]:
+        assert row["mean_without"] == pytest.approx(wanted[row["condition"]])
+        assert row["mean"] != pytest.approx(row["mean_without"], abs=0.03)

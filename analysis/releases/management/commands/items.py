@@ -37,4 +37,6 @@ class Command(ContractCommand):
         groups = f"{len(strengths['groups'])} groups of sentences"
         self.stdout.write(f"Bradley-Terry: {strengths['reason'] or groups}")
         for row in report["detection"]["rows"]:
-            self.stdout.write(f"{row['of']} {row['name']}: d' {row['d_prime']}, c {row['criterion']}")
+            own = f"mean of {row['n_participants']} participants' d' {row['d_prime_mean']}"
+            told = f"d' {row['d_prime']}, c {row['criterion']} (pooled), {own}"
+            self.stdout.write(f"{row['of']} {row['name']}: {told}")
