@@ -79,6 +79,30 @@ def clopper_pearson_interval(
     return np.where(total > 0, low, np.nan), np.where(total > 0, high, np.nan)
 
 
+def share_sd(share: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
+    """Give the SD (ddof 1) of zeros and ones from their share.
+
+    Parameters
+    ----------
+    share : array of float
+    n : array of counts
+
+    Returns
+    -------
+    array of float
+        NaN where n is 1 or 0.
+
+    Examples
+    --------
+    >>> share_sd([0.5, 1.0], [2, 1]).round(3).tolist()
+    [0.707, nan]
+    """
+    p, total = np.asarray(share, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    inflation = np.divide(total, total - 1, out=np.full(total.shape, np.nan), where=total > 1)
+    sd: Floats = np.sqrt(p * (1 - p) * inflation)
+    return sd
+
+
 @dataclass(frozen=True)
 class Detection:
     """Sensitivity and bias of yes-no judgments; None where they are undefined."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.proportions import wilson_interval
+from analysis.aggregation.proportions import share_sd, wilson_interval
 from analysis.aggregation.ratings import item_means
 from analysis.agreement.majority import N_MIN
 from analysis.columns import require_columns
@@ -143,41 +143,6 @@ def pair_table(
     return _complete(merged, HUMAN_PAIR_COLUMNS)
 
 
-def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:
-    """Give one number per sentence for comparing models: the contract's ``human`` file.
-
-    Parameters
-    ----------
-    sentences, pairs : DataFrame
-        As from :func:`sentence_table` and :func:`pair_table`.
-    task : str
-        Ratings give mean z. Shares, of yes or of showings in which a sentence was chosen over all its
-        pairs, are standardized over all judged sentences.
-
-    Returns
-    -------
-    DataFrame
-        ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
-        ``sentence_id``; empty where every share is the same.
-
-    See Also
-    --------
-    sentence_table, pair_table : What it is made of.
-
-    Notes
-    -----
-    A share p becomes (p - mean) / SD (ddof 0), because an acceptability delta criterion compares
-    standardized differences; sd is divided by the same SD.
-    """
-    if task == "yes_no" or task in RATING_TASKS:
-        frame = sentences[["sentence_id", "human_mean", "human_n", "human_sd"]]
-        frame = frame.set_axis(["sentence_id", "score", "n", "sd"], axis=1)
-    else:
-        frame = _chosen_shares(pairs)
-    judged = frame[frame["score"].notna()].sort_values("sentence_id", ignore_index=True)
-    return judged if task in RATING_TASKS else _standardized_shares(judged)
-
-
 def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     rows = _answered(judgments, "pair_id")
     is_open, value = is_undecided(rows), rows["value"].to_numpy()
@@ -203,7 +168,7 @@ def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
     labels = acceptability_labels(k, n, n_min=n_min)
     shares = _shares(counts.index, k, n, name="sentence_id", labels=labels)
-    sd = _share_sd(shares["human_share"].to_numpy(), n)
+    sd = share_sd(shares["human_share"].to_numpy(), n)
     return shares.assign(
         human_mean=shares["human_share"],
         human_sd=rounded(pd.Series(sd)),
@@ -239,30 +204,6 @@ def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int
     )
 
 
-def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
-    judged = pairs[pairs["human_n"].fillna(0) > 0]
-    n, k = judged["human_n"].astype(int), judged["human_k"].astype(int)
-    halves = (judged["human_share"].astype(float) * n - k).round(1)  # both and neither, where they count so
-    against = judged["human_k_bad"].astype(int) if "human_k_bad" in judged.columns else n - k
-    good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k + halves, "n": n})
-    bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": against + halves, "n": n})
-    totals = pd.concat([good, bad]).groupby("sentence_id", observed=True)[["k", "n"]].sum().reset_index()
-    share = (totals["k"] / totals["n"]).astype(float)
-    sd = pd.Series(_share_sd(share.to_numpy(), totals["n"].to_numpy()))
-    return pd.DataFrame(
-        {"sentence_id": totals["sentence_id"], "score": rounded(share), "n": totals["n"], "sd": rounded(sd)}
-    )
-
-
-def _standardized_shares(judged: pd.DataFrame) -> pd.DataFrame:
-    score = judged["score"].astype(float)
-    spread = float(score.std(ddof=0)) if len(score) else 0.0
-    if spread == 0:
-        return judged.iloc[:0]
-    standardized = rounded((score - score.mean()) / spread)
-    return judged.assign(score=standardized, sd=rounded(judged["sd"].astype(float) / spread))
-
-
 def _answered(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
     require_columns(judgments, by, "value")
     values = numbers(judgments)
@@ -293,12 +234,6 @@ def _shares(
             "human_label": labels,
         }
     )
-
-
-def _share_sd(share: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """SD (ddof 1) of zeros and ones; NaN for a single judgment."""
-    inflation = np.divide(n, n - 1, out=np.full(len(n), np.nan), where=n > 1)
-    return np.asarray(np.sqrt(share * (1 - share) * inflation), dtype=float)
 
 
 def _complete(frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -25,7 +25,8 @@ from analysis.gold.codebook import (
     SENTENCE_FILE,
     data_package,
 )
-from analysis.gold.tables import HUMAN_PAIR_COLUMNS, human_table, pair_table, sentence_table
+from analysis.gold.human_scores import human_table
+from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
 from analysis.gold.writers import DIGITS, blimp_record, csv_bytes, json_bytes, jsonl_bytes
 from analysis.releases.material_frames import pair_frame, sentence_frame
 from analysis.releases.people import answered_between, participant_table

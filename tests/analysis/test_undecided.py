@@ -7,7 +7,8 @@ import pytest
 from analysis.aggregation.preferences import bradley_terry, pair_wins
 from analysis.agreement.report import agreement_report, item_table
 from analysis.errors import UnknownName
-from analysis.gold.tables import human_table, pair_table, sentence_table
+from analysis.gold.human_scores import human_table
+from analysis.gold.tables import pair_table, sentence_table
 from analysis.quality.side_bias import side_bias
 from analysis.undecided import TREATMENTS, is_undecided, treated, undecided_block
 

@@ -8,7 +8,8 @@ from analysis.comparison import compare_report
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.ceiling import human_ceiling
 from analysis.comparison.choice_ceiling import choices_of, scores_of
-from analysis.gold.tables import human_table, pair_table, sentence_table
+from analysis.gold.human_scores import human_table
+from analysis.gold.tables import pair_table, sentence_table
 
 DELTAS = (0.5, 1.0, 5.0)
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.gold.tables import human_table, pair_table, sentence_table
+from analysis.gold.human_scores import human_table
+from analysis.gold.tables import pair_table, sentence_table
 
 SENTENCES = pd.DataFrame({"sentence_id": ["a+", "a-", "b+", "b-"], "sentence": ["A.", "*A.", "B.", "*B."]})
 PAIRS = pd.DataFrame({"pair_id": ["a", "b"], "good_id": ["a+", "b+"], "bad_id": ["a-", "b-"]})

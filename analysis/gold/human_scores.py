@@ -1,0 +1,66 @@
+"""One number per sentence from a release's tables, for models to be compared with."""
+
+import pandas as pd
+
+from analysis.aggregation.proportions import share_sd
+from analysis.gold.writers import rounded
+from analysis.rows import RATING_TASKS
+
+
+def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:
+    """Give one number per sentence for comparing models: the contract's ``human`` file.
+
+    Parameters
+    ----------
+    sentences, pairs : DataFrame
+        As from :func:`analysis.gold.tables.sentence_table` and :func:`analysis.gold.tables.pair_table`.
+    task : str
+        Ratings give mean z. Shares, of yes or of showings in which a sentence was chosen over all its
+        pairs, are standardized over all judged sentences.
+
+    Returns
+    -------
+    DataFrame
+        ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
+        ``sentence_id``; empty where every share is the same.
+
+    See Also
+    --------
+    analysis.gold.tables.sentence_table, analysis.gold.tables.pair_table : What it is made of.
+
+    Notes
+    -----
+    A share p becomes (p - mean) / SD (ddof 0), because an acceptability delta criterion compares
+    standardized differences; sd is divided by the same SD.
+    """
+    if task == "yes_no" or task in RATING_TASKS:
+        frame = sentences[["sentence_id", "human_mean", "human_n", "human_sd"]]
+        frame = frame.set_axis(["sentence_id", "score", "n", "sd"], axis=1)
+    else:
+        frame = _chosen_shares(pairs)
+    judged = frame[frame["score"].notna()].sort_values("sentence_id", ignore_index=True)
+    return judged if task in RATING_TASKS else _standardized_shares(judged)
+
+
+def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
+    judged = pairs[pairs["human_n"].fillna(0) > 0]
+    n, k = judged["human_n"].astype(int), judged["human_k"].astype(int)
+    halves = (judged["human_share"].astype(float) * n - k).round(1)  # both and neither, where they count so
+    against = judged["human_k_bad"].astype(int) if "human_k_bad" in judged.columns else n - k
+    good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k + halves, "n": n})
+    bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": against + halves, "n": n})
+    totals = pd.concat([good, bad]).groupby("sentence_id", observed=True)[["k", "n"]].sum().reset_index()
+    share = (totals["k"] / totals["n"]).astype(float)
+    sd = pd.Series(share_sd(share.to_numpy(), totals["n"].to_numpy()))
+    return pd.DataFrame(
+        {"sentence_id": totals["sentence_id"], "score": rounded(share), "n": totals["n"], "sd": rounded(sd)}
+    )
+
+
+def _standardized_shares(judged: pd.DataFrame) -> pd.DataFrame:
+    score = judged["score"].astype(float)
+    spread = float(score.std(ddof=0)) if len(score) else 0.0
+    if spread == 0:
+        return judged.iloc[:0]
+    standardized = rounded((score - score.mean()) / spread)
+    return judged.assign(score=standardized, sd=rounded(judged["sd"].astype(float) / spread))
