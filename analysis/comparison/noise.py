@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.agreement.split_half import noise_ceiling, spearman_brown
+from analysis.agreement.noise_ceiling import noise_ceiling, spearman_brown
 from analysis.columns import require_columns
 from analysis.comparison.ceiling import task_of
 from analysis.comparison.choice_ceiling import UNIT, units_of

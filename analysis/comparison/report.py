@@ -6,7 +6,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.split_half import NoiseCeiling
+from analysis.agreement.noise_ceiling import NoiseCeiling
 from analysis.comparison.baselines import (
     Constant,
     adc_shares,

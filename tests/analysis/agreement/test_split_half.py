@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analysis.agreement.noise_ceiling import noise_ceiling, spearman_brown
 from analysis.agreement.reliability import intraclass_correlation
-from analysis.agreement.split_half import half_correlation, noise_ceiling, spearman_brown, split_half
+from analysis.agreement.split_half import half_correlation, split_half
 from analysis.errors import BadInput
 
 
