@@ -262,6 +262,7 @@ def _bayes(tested: Contrast, bayes: BayesFactor) -> dict[str, Any]:
 def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
     return {
         "n_participants": rows["participant"].nunique(),
+        "n_pairs": tested.n if tested.d_z is not None else None,  # who gave what d_z is of
         "n_items": rows["item"].nunique(),
         "n": len(rows),
         "mean_difference": tested.mean_difference,

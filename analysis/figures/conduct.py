@@ -15,7 +15,7 @@ from analysis.quality.base import answered, column_numbers, session_codes
 from analysis.quality.catch_trials import catch_trials
 from analysis.quality.leave_one_out import leave_one_out
 from analysis.quality.side_bias import side_bias
-from analysis.quality.straight_lining import straight_lining
+from analysis.quality.straight_lining import LEAST_ANSWERS, LONGEST_RUN, MOST_MODAL, straight_lining
 from analysis.rows import RATING_TASKS, Floats, column_or_blank
 
 MEASURES = {
@@ -40,8 +40,9 @@ def conduct_frame(judgments: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         ``participant``, ``measure`` (a key of :data:`MEASURES`), ``value``, ``flagged``; measures without
-        evidence are left out; participants with most flags first. Of several sessions of one participant the
-        flagged one counts, else the first.
+        evidence are left out; participants with most flags first. Of the straight lines that one signal
+        flags, ``mode`` carries those of the commonest answer, ``run`` those of a run. Of several sessions of
+        one participant the flagged one counts, else the first.
     """
     require_columns(judgments, "participant", "value")
     session, labels = session_codes(judgments)
@@ -55,6 +56,8 @@ def conduct_frame(judgments: pd.DataFrame) -> pd.DataFrame:
         ("r", leave_one_out),
     ):
         found = signal(judgments).reset_index()
+        if name == "mode":
+            found["flagged"] &= found["value"] >= MOST_MODAL
         parts.append(found.assign(measure=name)[["session", "measure", "value", "flagged"]])
     table = pd.concat(parts, ignore_index=True)
     table = table.assign(participant=table["session"].map(owner), flagged=table["flagged"].astype(bool))
@@ -80,7 +83,8 @@ def _spread_and_runs(judgments: pd.DataFrame) -> pd.DataFrame:
         own = values[order[ends[number] : ends[number + 1]]]
         if len(own) >= 2:
             found.append((label, "SD", float(own.std(ddof=1)), False))
-            found.append((label, "run", float(longest_run(own)), False))
+            run = longest_run(own)
+            found.append((label, "run", float(run), len(own) >= LEAST_ANSWERS and run >= LONGEST_RUN))
     return pd.DataFrame(found, columns=["session", "measure", "value", "flagged"])
 
 

@@ -1,6 +1,7 @@
 """What each of the five analyses says of each contrast, and how large the effects are."""
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.columns import require_columns
@@ -17,6 +18,7 @@ MOST_DRAWN = 60
 SHORT = dict(zip(ANALYSES, ("dir", "2-t", "1-t", "BF", "LMM"), strict=True))
 SIGNS = dict(zip(OUTCOMES, ("+", "−", "0", "?"), strict=True))
 COLOURS = dict(zip(OUTCOMES, (PASSED, FAILED, TOO_FAR, "#8a8f98"), strict=True))
+SIDES = ("interval above 0", "interval reaches 0", "interval below 0")
 _LEGEND = renamed({name: f"{sign}  {name.replace('_', ' ')}" for name, sign in SIGNS.items()})
 
 
@@ -36,11 +38,11 @@ def effect_frame(effects: pd.DataFrame, *, by: str = "phenomenon") -> pd.DataFra
         ``contrast``, ``task``, ``d_z``, ``ci_low``, ``ci_high`` (noncentral t, 95 %), ``n_participants``;
         from the largest to the smallest. Contrasts without d_z are left out.
     """
-    require_columns(effects, by, "task", "d_z", "n_participants")
+    require_columns(effects, by, "task", "d_z", "n_participants", "n_pairs")
     known = effects[effects["d_z"].notna()]
     rows = []
     for row in known.to_dict("records"):
-        ends = d_z_interval(float(row["d_z"]), int(row["n_participants"]))
+        ends = d_z_interval(float(row["d_z"]), int(row["n_pairs"]))
         rows.append(
             (
                 str(row[by]),
@@ -150,14 +152,14 @@ def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     if not len(effects):
         raise NotEnoughData("no contrast has an effect size: nobody judged both sides of one.")
     drawn = effects.iloc[-MOST_DRAWN:].assign(
-        sure=lambda frame: frame["ci_low"].gt(0).map({True: "interval above 0", False: "interval reaches 0"})
+        sure=lambda frame: np.select(
+            [frame["ci_low"] > 0, frame["ci_high"] < 0], [SIDES[0], SIDES[2]], default=SIDES[1]
+        )
     )
     y = alt.Y("contrast:N", sort=list(dict.fromkeys(drawn["contrast"])), title=None)
-    names = [name for name in ("interval above 0", "interval reaches 0") if name in set(drawn["sure"])]
-    colours = {"interval above 0": PASSED, "interval reaches 0": FAILED}
-    colour = alt.Color(
-        "sure:N", title=None, scale=alt.Scale(domain=names, range=[colours[name] for name in names])
-    )
+    looks = zip(SIDES, (PASSED, TOO_FAR, FAILED), ("circle", "diamond", "triangle-down"), strict=True)
+    names, colours, shapes = zip(*[look for look in looks if look[0] in set(drawn["sure"])], strict=True)
+    colour = alt.Color("sure:N", title=None, scale=alt.Scale(domain=list(names), range=list(colours)))
     base = alt.Chart(drawn)
     ends = base.mark_rule(strokeWidth=1.5).encode(x="ci_low:Q", x2="ci_high:Q", y=y, color=colour)
     dots = base.mark_point(filled=True, size=46, opacity=1).encode(
@@ -167,7 +169,7 @@ def effect_size_figure(effects: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         shape=alt.Shape(
             "sure:N",
             title=None,
-            scale=alt.Scale(domain=names, range=["circle", "triangle-down"][: len(names)]),
+            scale=alt.Scale(domain=list(names), range=list(shapes)),
         ),
         tooltip=[
             alt.Tooltip("contrast:N"),

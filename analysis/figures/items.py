@@ -173,9 +173,17 @@ def _draw(evidence: Evidence) -> alt.LayerChart:
     counted = item_table(evidence.kept, before=evidence.judgments)
     judged = counted[counted["share"].notna()]
     distance = (judged["share"] - 0.5).abs()
+    judged = judged.assign(item=_told_apart(judged))
     shown = judged.loc[distance.sort_values(kind="stable").index[:MOST_DRAWN]]
     left = f"The {MOST_DRAWN} most contested of {len(judged):,}." if len(judged) > MOST_DRAWN else ""
     return item_strip(shown, note=f"{left} {evidence.note}".strip())
+
+
+def _told_apart(items: pd.DataFrame) -> pd.Series:
+    """Name items by their paradigm too where several paradigms number theirs alike: one row each."""
+    if not items["item"].duplicated().any():
+        return items["item"]
+    return items["paradigm"].astype(str) + ", " + items["item"].astype(str)
 
 
 DRAWINGS = (

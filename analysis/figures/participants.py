@@ -148,7 +148,9 @@ def _ends(rows: pd.DataFrame, values: Floats) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "") -> alt.LayerChart:
+def scale_use_figure(
+    use: pd.DataFrame, *, what: str = "answer", axis: str = "", note: str = ""
+) -> alt.LayerChart:
     """Draw one row per participant: the darker a cell, the more of the answers lie there.
 
     Parameters
@@ -157,6 +159,8 @@ def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "")
         From :func:`scale_use_frame` or :func:`z_use_frame`.
     what : str
         Name of the columns.
+    axis : str
+        Title of the axis, where it says more.
     note : str
         Conventions to add to the caption.
 
@@ -182,7 +186,7 @@ def scale_use_figure(use: pd.DataFrame, *, what: str = "answer", note: str = "")
         "answer:N",
         sort=answers,
         scale=alt.Scale(domain=answers),
-        title=what,
+        title=axis or what,
         axis=alt.Axis(labelAngle=0, labelOverlap=True),
     )
     y = alt.Y(
@@ -234,7 +238,9 @@ def _draw_use(evidence: Evidence) -> alt.LayerChart:
 
 
 def _draw_z(evidence: Evidence) -> alt.LayerChart:
-    return scale_use_figure(z_use_frame(evidence.everyone), what="z, from", note=evidence.note_before)
+    return scale_use_figure(
+        z_use_frame(evidence.everyone), what="z", axis="z, each column from", note=evidence.note_before
+    )
 
 
 DRAWINGS = (

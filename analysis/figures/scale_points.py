@@ -105,7 +105,7 @@ def scale_point_figure(points: pd.DataFrame, *, note: str = "") -> alt.LayerChar
     bars = alt.Chart(drawn).mark_bar(size=STEP - 6, stroke="#80858e", strokeWidth=0.4).encode(
         x=alt.X(
             "start:Q",
-            title="lower half of the scale | upper half",
+            title="lower half | upper half",
             scale=alt.Scale(domain=[-reach, reach], nice=False),
             axis=alt.Axis(labelExpr="format(abs(datum.value), '.0%')", tickCount=5),
         ),
