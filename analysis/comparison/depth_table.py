@@ -1,14 +1,10 @@
 """A comparison in depth as tables to read on a terminal."""
 
-import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from analysis.comparison.table import WIDTH
+from analysis.plain_text import cell, plain_table, plain_text
 
 
 def depth_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
@@ -31,20 +27,18 @@ def depth_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     --------
     analysis.comparison.depth.depth_report : The document.
     """
-    paper = io.StringIO()
-    console = Console(file=paper, width=width, color_system=None)
+    tables = []
     for title, columns, rows in _tables(document):
         if not rows:
             continue
-        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+        table = plain_table(title)
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:
-            table.add_row(*(_cell(value) for value in row))
-        console.print(table)
-    for name, text in document["conventions"].items():
-        console.print(f"{name}: {text}", markup=False, highlight=False)
-    return paper.getvalue().rstrip()
+            table.add_row(*(cell(value) for value in row))
+        tables.append(table)
+    conventions = [f"{name}: {text}" for name, text in document["conventions"].items()]
+    return plain_text(*tables, *conventions, width=width)
 
 
 def _tables(document: dict[str, Any]) -> Iterable[tuple[str, Sequence[str], list[Sequence[Any]]]]:
@@ -135,9 +129,3 @@ def _ends(one: dict[str, Any]) -> str:
     if one.get("ci_low") is None or one.get("ci_high") is None:
         return "–"
     return f"{one['ci_low']:.3f} {one['ci_high']:.3f}"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,11 +1,10 @@
 """The comparison as a table to read: every number with its chance, constant and ceiling."""
 
-import io
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
+
+from analysis.plain_text import plain_table, plain_text
 
 WIDTH = 120
 NAMED = 5
@@ -30,12 +29,7 @@ def comparison_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     --------
     analysis.comparison.report.compare_report : The document.
     """
-    paper = io.StringIO()
-    console = Console(file=paper, width=width, color_system=None)
-    console.print(_table(document))
-    for line in _notes(document):
-        console.print(line, markup=False, highlight=False)
-    return paper.getvalue().rstrip()
+    return plain_text(_table(document), *_notes(document), width=width)
 
 
 def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
@@ -61,7 +55,7 @@ def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
     names = sorted({name for column in columns for name in column if name})
     if not names:
         return ""
-    table = Table(box=SIMPLE_HEAD)
+    table = plain_table()
     table.add_column("", overflow="fold")
     table.add_column("n", justify="right")
     for model in document["models"]:
@@ -70,15 +64,12 @@ def paradigms_text(document: dict[str, Any], *, width: int = WIDTH) -> str:
         rows = [column.get(name) for column in columns]
         n = max(row["pairs"] for row in rows if row is not None)
         table.add_row(name, str(n), *("–" if row is None else _number(row["blimp"]) for row in rows))
-    paper = io.StringIO()
-    console = Console(file=paper, width=width, color_system=None)
-    console.print("\nBLiMP criterion by paradigm", table, sep="\n")
-    return paper.getvalue().rstrip()
+    return plain_text("\nBLiMP criterion by paradigm", table, width=width)
 
 
 def _table(document: dict[str, Any]) -> Table:
     deltas = list(document["baselines"]["constant"]["adc"])
-    table = Table(title=_title(document), title_justify="left", box=SIMPLE_HEAD)
+    table = plain_table(_title(document))
     table.add_column("", min_width=22, overflow="fold")
     for name in ("BLiMP", *(f"ADC {delta}" for delta in deltas), "r", "rho", "|Δh-Δlm|"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -129,12 +120,15 @@ def _baseline_rows(table: Table, baselines: dict[str, Any], deltas: list[str], *
         numbers = [_number(constant["blimp"]), *(_number(constant["adc"][delta]) for delta in deltas)]
         skills = deltas if has_skill and constant is baselines["constant"] else []
         table.add_row(name, *numbers, "", "", "", *("0.000" for _ in skills))
+    again = baselines.get("constant_recalibrated")
+    if again is not None and any(value is not None for value in again["adc"].values()):
+        table.add_row("  recalibrated", "", *(_number(again["adc"][delta]) for delta in deltas))
     ceiling = baselines["human_ceiling"]
     if ceiling is not None:
-        r = (ceiling.get("correlation") or {}).get("model")
-        table.add_row(
-            "people, another sample", "", *(_number(ceiling["adc"][delta]) for delta in deltas), _number(r)
-        )
+        r = ceiling.get("correlation") or {}
+        adc = [_number(ceiling["adc"][delta]) for delta in deltas]
+        table.add_row("people, another sample", "", *adc, _number(r.get("sample")))
+        table.add_row("  a perfect model", "", *("" for _ in deltas), _number(r.get("model")))
         table.add_row("  half the sample", "", *(_number(ceiling["adc_half"][delta]) for delta in deltas))
 
 
@@ -163,7 +157,7 @@ def _notes(document: dict[str, Any]) -> list[str]:
     if ceiling is not None and (ceiling.get("correlation") or {}).get("model") is not None:
         freed = [(one["model"], one["pearson_r_disattenuated"]) for one in document["models"]]
         told = ", ".join(f"{name} {_number(value)}" for name, value in freed)
-        notes.append("r in the row of people: the most that a model which knows the truth can reach.")
+        notes.append("r of a perfect model: the most that a model which knows the truth can reach.")
         notes.append(f"r divided by it (disattenuated): {told}.")
     if not document["labeled_pairs"]:
         return [

@@ -1,13 +1,9 @@
 """``manage.py leaderboard``: every model that was compared on a release, in one order."""
 
-import io
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 from analysis.errors import BadInput, UnknownName
+from analysis.plain_text import cell, plain_table, plain_text
 from analysis.releases.leaderboard import DEFAULT_SORT, leaderboard
 from analysis.releases.models import Release
 from config.commands import ContractCommand
@@ -66,11 +62,7 @@ def _release(slug: str, number: int | None) -> Release:
 def _text(board: dict[str, Any]) -> str:
     if not board["rows"]:
         return f"No model has been compared on release {board['release']} yet."
-    paper = io.StringIO()
-    console = Console(file=paper, width=WIDTH, color_system=None)
-    table = Table(
-        box=SIMPLE_HEAD, title=f"Release {board['release']}, by {board['sort']}", title_justify="left"
-    )
+    table = plain_table(f"Release {board['release']}, by {board['sort']}")
     columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated", "_skill"))]
     table.add_column("", no_wrap=True)
     table.add_column("model", min_width=24, overflow="fold")
@@ -79,15 +71,7 @@ def _text(board: dict[str, Any]) -> str:
     for row in board["rows"]:
         numbers = [row[key] for key in columns[1:]]
         table.add_row(
-            *(_cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
+            *(cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
         )
-    console.print(table)
-    for name, text in board["conventions"].items():
-        console.print(f"{name}: {text}", markup=False, highlight=False)
-    return paper.getvalue().rstrip()
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    conventions = [f"{name}: {text}" for name, text in board["conventions"].items()]
+    return plain_text(table, *conventions, width=WIDTH)
