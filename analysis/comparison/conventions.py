@@ -44,7 +44,8 @@ def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeil
         "missing": "leaves the denominator and is counted",
         "constant": "median Δh",
         "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
-        "recalibrated": f"a line from Δlm to Δh, fitted on the other families of pairs ({FOLDS} folds)",
+        "recalibrated": f"a line from Δlm to Δh, fitted on the other families of pairs ({FOLDS} folds); "
+        "beside it the constant that is people's mean in these families",
         "intervals": f"95 % percentile bootstrap, {RESAMPLES:,} draws of clusters by {clustered}",
         "joint_intervals": None
         if ceiling is None

@@ -11,7 +11,7 @@ from analysis.comparison.ceiling import human_ceiling
 from analysis.comparison.criteria import FloatArray, Signs
 from analysis.comparison.curve import adc_area
 from analysis.comparison.deltas import PairTable
-from analysis.comparison.recalibration import recalibrated_delta
+from analysis.comparison.recalibration import held_out_mean, recalibrated_delta
 
 DELTA_MAX = 3.0
 STEPS = 30
@@ -78,9 +78,10 @@ def all_curves(
         curves.append(curve(name, "recalibrated", fitted))
         curves.append(_chance(table, name, grid=grid, signs=signs, rng=rng, delta_max=delta_max))
     constant = constant_baseline(human, deltas=grid, signs=signs)
+    others = held_out_mean(human, table.clusters)
     flat = np.full(human.shape, constant.value if constant.value is not None else np.nan)
     curves.append(curve(f"constant Δ = {constant.value:.4g}", "constant", flat))
-    curves.append(curve("constant of the other families", "recalibrated constant", _held_out_mean(table)))
+    curves.append(curve("constant of the other families", "recalibrated constant", others))
     if judgments is not None:
         people = human_ceiling(judgments, table.pairs, rng=rng, deltas=grid, signs=signs)
         curves.append(_on_grid("people", "people", people.adc, pairs=people.pairs, delta_max=delta_max))
@@ -121,17 +122,3 @@ def _on_grid(
     if len(known) == len(adc) and known:
         area = float(np.trapezoid([0.0, *known], [0.0, *adc]) / delta_max)
     return {"judge": judge, "kind": kind, "adc": list(adc.values()), "area": area, "pairs": pairs}
-
-
-def _held_out_mean(table: PairTable, folds: int = 10) -> FloatArray:
-    """Predict each pair by the mean difference of the families in other folds."""
-    human = table.human_delta.to_numpy(dtype=float)
-    known = ~np.isnan(human)
-    sizes = table.clusters[known].value_counts()
-    fold = table.clusters.map({name: place % folds for place, name in enumerate(sizes.index)}).to_numpy()
-    predicted = np.full(human.shape, np.nan)
-    for part in range(min(folds, len(sizes))):
-        outside = known & (fold != part)
-        if outside.any():
-            predicted[known & (fold == part)] = human[outside].mean()
-    return predicted

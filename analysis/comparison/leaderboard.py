@@ -33,7 +33,8 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     """
     baselines = document["baselines"]
     ceiling = baselines["human_ceiling"] or {}
-    reach = (ceiling.get("correlation") or {}).get("model")
+    noise = ceiling.get("correlation") or {}
+    reach = noise.get("model")
     rows = [_model(one, reach) for one in document["models"]]
     deltas = list(baselines["constant"]["adc"])
     constant: dict[str, Any] = {
@@ -51,7 +52,7 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
         at_constant, at_people = baselines["constant"]["adc"][delta], (ceiling.get("adc") or {}).get(delta)
         constant |= {f"adc_{delta}": at_constant, f"adc_{delta}_skill": None if at_people is None else 0.0}
         people |= {f"adc_{delta}": at_people, f"adc_{delta}_skill": None if at_people is None else 1.0}
-    people |= {"pearson_r": reach, "pearson_r_ceiling": reach}
+    people |= {"pearson_r": noise.get("sample"), "pearson_r_ceiling": reach}
     keys = list(rows[0]) if rows else list(constant)
     return rows + [{key: row.get(key) for key in keys} for row in (constant, people)]
 

@@ -58,6 +58,40 @@ def recalibrated_delta(
     return predicted
 
 
+def held_out_mean(human_delta: npt.ArrayLike, clusters: pd.Series, *, folds: int = FOLDS) -> FloatArray:
+    """Predict each pair by people's mean difference in the other families: the recalibrated constant.
+
+    Parameters
+    ----------
+    human_delta : array-like of float
+        People's differences, one per pair.
+    clusters : Series
+        Family of each pair.
+    folds : int
+        As in :func:`recalibrated_delta`.
+
+    Returns
+    -------
+    ndarray of float
+        NaN for pairs with a gap, and everywhere with a single family.
+
+    Examples
+    --------
+    >>> held_out_mean([1.0, 2.0, 3.0], pd.Series(list("abc"))).tolist()
+    [2.5, 2.0, 1.5]
+    """
+    human = as_floats(human_delta)
+    known = ~np.isnan(human)
+    sizes = clusters[known].value_counts()
+    fold = clusters.map({name: place % folds for place, name in enumerate(sizes.index)}).to_numpy()
+    predicted = np.full(human.shape, np.nan)
+    for part in range(min(folds, len(sizes))):
+        outside = known & (fold != part)
+        if outside.any():
+            predicted[known & (fold == part)] = human[outside].mean()
+    return predicted
+
+
 def recalibrated_adc(
     human_delta: npt.ArrayLike,
     model_delta: npt.ArrayLike,

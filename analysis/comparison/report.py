@@ -25,7 +25,7 @@ from analysis.comparison.differences import model_differences
 from analysis.comparison.intervals import cluster_bootstrap, correlation_bootstrap
 from analysis.comparison.joint import JointIntervals, joint_intervals
 from analysis.comparison.noise import correlation_ceilings
-from analysis.comparison.recalibration import recalibrated_adc
+from analysis.comparison.recalibration import held_out_mean, recalibrated_adc
 from analysis.errors import BadInput, UnknownName
 
 Document = dict[str, Any]
@@ -124,6 +124,7 @@ def compare_report(
         "models": models,
         "baselines": {
             "constant": _constant(constant),
+            "constant_recalibrated": {"adc": _keyed(_of_constant(table, deltas=deltas, signs=signs))},
             "constants": [_constant(one) for one in given],
             "human_ceiling": None if ceiling is None else _ceiling(ceiling) | {"correlation": noise},
         },
@@ -261,6 +262,11 @@ def _judges(table: PairTable) -> pd.DataFrame:
     if table.labeled.any():
         judges.insert(0, "people", table.human_delta.to_numpy())
     return judges
+
+
+def _of_constant(table: PairTable, *, deltas: Sequence[float], signs: Signs) -> dict[float, float | None]:
+    human = table.human_delta.to_numpy(dtype=float)
+    return adc_shares(human, held_out_mean(human, table.clusters), deltas=deltas, signs=signs)
 
 
 def _constant(one: Constant) -> Document:

@@ -163,6 +163,7 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
     keys = [format(delta, "g") for delta in found.options["deltas"]]
     methods = dict(zip((row["model"] for row in report["models"]), found.runs.order_by("pk"), strict=False))
     ceiling, constant = report["baselines"]["human_ceiling"], report["baselines"]["constant"]
+    again = report["baselines"].get("constant_recalibrated", {}).get("adc", {})  # older comparisons lack it
     rows = [
         {
             "name": row["model"],
@@ -184,7 +185,8 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
     return {
         "report": report,
         "tabs": tabs(""),
-        "reach": ((ceiling or {}).get("correlation") or {}).get("model"),
+        "reach": (ceiling or {}).get("correlation") or {},
+        "constant_again": [again.get(key) for key in keys],
         "figures": comparison_figures(study, found),
         "keys": keys,
         "rows": rows,

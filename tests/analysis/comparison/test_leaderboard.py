@@ -40,6 +40,9 @@ def test_rows_hold_every_number_beside_chance_and_ceiling(document):
     assert near["adc_0.5_skill"] == model["skill"]["0.5"]
     assert near["pearson_r_ceiling"] == document["baselines"]["human_ceiling"]["correlation"]["model"]
     assert 0.8 < near["pearson_r_ceiling"] < 1
+    people = next(row for row in rows if row["kind"] == "people")
+    assert people["pearson_r"] == document["baselines"]["human_ceiling"]["correlation"]["sample"]
+    assert people["pearson_r"] < people["pearson_r_ceiling"]
     assert (near["blimp_low"], near["blimp_high"]) == tuple(model["intervals"]["blimp"])
     joint = model["intervals"]["joint"]
     assert [near["adc_0.5_joint_low"], near["adc_0.5_joint_high"]] == joint["adc"]["0.5"]

@@ -45,6 +45,8 @@ def test_the_line_to_people_and_the_recalibrated_adc_stand_beside(client):
     model = answer.context["report"]["models"][0]
     assert (line["slope"], line["intercept"]) == (model["slope"], model["intercept"])
     assert line["recalibrated"] == list(model["adc_recalibrated"].values())
+    again = answer.context["report"]["baselines"]["constant_recalibrated"]["adc"]
+    assert answer.context["constant_again"] == list(again.values()) and None not in again.values()
     assert "On people’s scale" in answer.content.decode() and "(10 folds)" in answer.content.decode()
 
 
@@ -61,6 +63,8 @@ def test_r_stands_beside_its_share_of_the_ceiling(client):
     shown(client, people=8)
     comparison = Comparison.objects.get()
     comparison.report["models"][0]["pearson_r_disattenuated"] = 0.617
+    comparison.report["baselines"]["human_ceiling"]["correlation"] |= {"model": 0.9, "sample": 0.81}
     comparison.save()
     page = client.get(reverse("study-comparison", args=[comparison.release.experiment.slug, comparison.pk]))
     assert "0.62 of the ceiling" in page.content.decode()
+    assert '0.81<br><small class="quiet">0.90 a perfect model</small>' in page.content.decode()
