@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from analysis.columns import require_columns
+from analysis.comparison.answers import UNIT, Ratings, choices_of, ratings_of, task_of
 from analysis.comparison.baselines import adc_shares
-from analysis.comparison.choice_ceiling import UNIT, choices_of, full_against_full, half_against_half
+from analysis.comparison.choice_ceiling import full_against_full, half_against_half
 from analysis.comparison.criteria import DELTAS, FloatArray, Signs
-from analysis.comparison.halves import halve, mean_shares, pair_places, strata_of
-from analysis.rows import is_kind, tasks
-from analysis.scales import zscore_by_participant
+from analysis.comparison.halves import Flags, Places, halve, mean_shares, means_by_code, pair_places
 
 SPLITS = 200
 
@@ -30,15 +28,6 @@ class HumanCeiling:
     noise_variance: float | None
     status: str
     basis: str = "ratings"
-
-
-@dataclass(frozen=True)
-class _Ratings:
-    participant: npt.NDArray[np.int64]
-    sentence: npt.NDArray[np.int64]
-    z: FloatArray
-    strata: npt.NDArray[np.int64]
-    names: pd.Index
 
 
 def human_ceiling(
@@ -103,7 +92,7 @@ def human_ceiling(
     task = task_of(judgments)
     if task in UNIT:
         return _from_choices(judgments, pairs, task=task, rng=rng, deltas=deltas, signs=signs, splits=splits)
-    ratings = _standardized(judgments.reset_index(drop=True))
+    ratings = ratings_of(judgments)
     nothing: dict[float, float | None] = {float(delta): None for delta in deltas}
     raters = int(np.unique(ratings.participant).size)
     if raters < 4:
@@ -124,31 +113,6 @@ def human_ceiling(
     return HumanCeiling(raters, splits, len(good), mean_shares(halves), full, variance, status)
 
 
-def task_of(judgments: pd.DataFrame) -> str:
-    """Give the task whose rows count: ratings, else forced choices, else yes-no.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``task`` and ``kind`` are used when present.
-
-    Returns
-    -------
-    str
-        ``ratings``, ``forced_choice`` or ``yes_no``.
-
-    Examples
-    --------
-    >>> task_of(pd.DataFrame({"task": ["yes_no", "forced_choice"], "value": [1, 0]}))
-    'forced_choice'
-    """
-    if "task" not in judgments.columns:
-        return "ratings"
-    answered = judgments["value"].notna() & is_kind(judgments, ("target", "filler"))
-    asked = set(tasks(judgments)[answered].astype(str))
-    return "ratings" if asked - set(UNIT) or not asked else min(asked)
-
-
 def _from_choices(
     judgments: pd.DataFrame,
     pairs: pd.DataFrame,
@@ -160,8 +124,7 @@ def _from_choices(
     splits: int,
 ) -> HumanCeiling:
     require_columns(pairs, "pair_id")
-    counted = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == task).to_numpy()
-    choices = choices_of(judgments[counted], pairs, task=task)
+    choices = choices_of(judgments, pairs, task=task)
     nothing: dict[float, float | None] = {float(delta): None for delta in deltas}
     people, n_pairs = int(np.unique(choices.participant).size), len(choices.good)
     if people < 4 or not n_pairs:
@@ -175,28 +138,10 @@ def _from_choices(
     return HumanCeiling(people, splits, n_pairs, found, adc, variance, status, task)
 
 
-def _standardized(judgments: pd.DataFrame) -> _Ratings:
-    """Standardize ratings by participant; choices have no place on a scale and are left out."""
-    z = zscore_by_participant(judgments)
-    if "task" in judgments.columns:
-        z = z.mask(judgments["task"].astype(str).isin(list(UNIT)))
-    z = z.dropna()
-    kept = judgments.loc[z.index]
-    participant, _ = pd.factorize(kept["participant"])
-    sentence, names = pd.factorize(kept["sentence_id"].astype(str))
-    return _Ratings(
-        participant.astype(np.int64),
-        sentence.astype(np.int64),
-        z.to_numpy(dtype=float),
-        strata_of(kept, participant),
-        pd.Index(names),
-    )
-
-
 def _half_against_half(
-    ratings: _Ratings,
-    good: npt.NDArray[np.int64],
-    bad: npt.NDArray[np.int64],
+    ratings: Ratings,
+    good: Places,
+    bad: Places,
     *,
     rng: np.random.Generator,
     deltas: Sequence[float],
@@ -207,14 +152,11 @@ def _half_against_half(
     return adc_shares(first[good] - first[bad], second[good] - second[bad], deltas=deltas, signs=signs)
 
 
-def _means(ratings: _Ratings, chosen: npt.NDArray[np.bool_]) -> FloatArray:
-    size = len(ratings.names)
-    total = np.bincount(ratings.sentence[chosen], weights=ratings.z[chosen], minlength=size)
-    count = np.bincount(ratings.sentence[chosen], minlength=size)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def _means(ratings: Ratings, chosen: Flags) -> FloatArray:
+    return means_by_code(ratings.sentence[chosen], ratings.z[chosen], size=len(ratings.names))
 
 
-def _noise_variance(ratings: _Ratings) -> float | None:
+def _noise_variance(ratings: Ratings) -> float | None:
     count = np.bincount(ratings.sentence)
     means = _means(ratings, np.ones(ratings.z.size, dtype=np.bool_))
     freedom = int((count - 1).clip(min=0).sum())
@@ -224,9 +166,9 @@ def _noise_variance(ratings: _Ratings) -> float | None:
 
 
 def _full_size(
-    ratings: _Ratings,
-    good: npt.NDArray[np.int64],
-    bad: npt.NDArray[np.int64],
+    ratings: Ratings,
+    good: Places,
+    bad: Places,
     *,
     variance: float,
     rng: np.random.Generator,

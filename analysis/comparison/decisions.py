@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from analysis.comparison.answers import is_target_of
 from analysis.comparison.criteria import FloatArray
 from analysis.comparison.deltas import PairTable
 from analysis.comparison.mcc import matthews_correlation
-from analysis.rows import is_kind, tasks
 
 FOLDS = 10
 
@@ -167,8 +167,7 @@ def _sentences(table: PairTable) -> pd.DataFrame:
 def _majority(judgments: pd.DataFrame | None) -> pd.Series | None:
     if judgments is None or "task" not in judgments.columns:
         return None
-    asked = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == "yes_no").to_numpy()
-    rows = judgments[asked & judgments["value"].notna().to_numpy()]
+    rows = judgments[is_target_of(judgments, "yes_no") & judgments["value"].notna().to_numpy()]
     if not len(rows):
         return None
     share = rows.groupby(rows["sentence_id"].astype(str))["value"].mean()

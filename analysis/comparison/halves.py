@@ -1,10 +1,13 @@
 """Participants in two halves, balanced within list; what both ceilings share."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from analysis.comparison.criteria import FloatArray
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -114,3 +117,30 @@ def mean_shares(shares: Sequence[dict[float, float | None]]) -> dict[float, floa
     frame = pd.DataFrame(shares, dtype=float)
     means = frame.mean()
     return {float(delta): None if np.isnan(means[delta]) else float(means[delta]) for delta in frame.columns}
+
+
+def means_by_code(codes: npt.NDArray[Any], values: FloatArray, *, size: int) -> FloatArray:
+    """Average the values of each code.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        From 0, one per value.
+    values : ndarray of float
+        Without NaN.
+    size : int
+        Number of codes.
+
+    Returns
+    -------
+    ndarray of float
+        One entry per code, NaN where it has no value.
+
+    Examples
+    --------
+    >>> means_by_code(np.array([0, 0, 2]), np.array([1.0, 2.0, 5.0]), size=3).tolist()
+    [1.5, nan, 5.0]
+    """
+    count = np.bincount(codes, minlength=size)
+    total = np.bincount(codes, weights=values, minlength=size)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

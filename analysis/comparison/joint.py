@@ -8,16 +8,13 @@ import pandas as pd
 import scipy
 
 from analysis.columns import require_columns
+from analysis.comparison.answers import UNIT, choices_of, ratings_of, scores_of, task_of
 from analysis.comparison.baselines import adc_shares
-from analysis.comparison.ceiling import task_of
-from analysis.comparison.choice_ceiling import UNIT, choices_of, scores_of
 from analysis.comparison.correlation import association
 from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_met
 from analysis.comparison.deltas import PairTable
-from analysis.comparison.halves import Places, strata_of
+from analysis.comparison.halves import Places
 from analysis.comparison.intervals import NOTHING, percentiles
-from analysis.rows import is_kind, tasks
-from analysis.scales import zscore_by_participant
 
 RESAMPLES = 2_000
 BLOCK = 1_000_000
@@ -156,27 +153,22 @@ def _people(judgments: pd.DataFrame, table: PairTable) -> _People | None:
 
 
 def _raters(judgments: pd.DataFrame) -> tuple[Scored, Places, pd.Index] | None:
-    rows = judgments.assign(z=zscore_by_participant(judgments)).dropna(subset=["z"])
-    if "task" in rows.columns:
-        rows = rows[~rows["task"].astype(str).isin(list(UNIT))]
-    if rows.empty:
+    ratings = ratings_of(judgments)
+    if not len(ratings.z):
         return None
-    participant = pd.factorize(rows["participant"])[0].astype(np.int64)
-    sentence, names = pd.factorize(rows["sentence_id"].astype(str))
-    total = _table(rows["z"].to_numpy(dtype=np.float64), sentence, participant)
-    count = _table(np.ones(len(rows)), sentence, participant)
+    total = _table(ratings.z, ratings.sentence, ratings.participant)
+    count = _table(np.ones(len(ratings.z)), ratings.sentence, ratings.participant)
 
     def scores(weights: FloatArray) -> FloatArray:
         return _with_nobody(_ratio(total @ weights, count @ weights))
 
-    return scores, strata_of(rows, participant), pd.Index(names)
+    return scores, ratings.strata, ratings.names
 
 
 def _choosers(
     judgments: pd.DataFrame, table: PairTable, *, task: str
 ) -> tuple[Scored, Places, pd.Index] | None:
-    counted = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == task).to_numpy()
-    choices = choices_of(judgments[counted], table.pairs, task=task)
+    choices = choices_of(judgments, table.pairs, task=task)
     if not len(choices.value):
         return None
     yes = _table(choices.value, choices.unit, choices.participant)

@@ -9,11 +9,10 @@ import pandas as pd
 
 from analysis.agreement.noise_ceiling import noise_ceiling, spearman_brown
 from analysis.columns import require_columns
-from analysis.comparison.ceiling import task_of
-from analysis.comparison.choice_ceiling import UNIT, units_of
+from analysis.comparison.answers import UNIT, task_of, units_of
 from analysis.comparison.correlation import pearson_r
 from analysis.comparison.criteria import FloatArray
-from analysis.comparison.halves import halve, strata_of
+from analysis.comparison.halves import halve, means_by_code, strata_of
 from analysis.rows import is_kind, tasks
 from analysis.scales import zscore_by_participant
 
@@ -162,25 +161,19 @@ def _statistic(rows: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Halved:
     pair = pd.Index(pairs["pair_id"].astype(str)).get_indexer(pd.Index(rows["unit"].astype(str)))
 
     def give(half: npt.NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
-        means = _means(sentence[half], value[half], len(index))
+        means = means_by_code(sentence[half], value[half], size=len(index))
         padded = np.append(means, np.nan)
         delta = padded[good] - padded[bad]
         if task == "forced_choice":
-            return delta, _means(pair[half & chosen], value[half & chosen], len(pairs))
+            return delta, means_by_code(pair[half & chosen], value[half & chosen], size=len(pairs))
         return delta, np.where(np.isnan(delta), np.nan, (delta > 0).astype(np.float64))
 
     return give
 
 
-def _means(codes: npt.NDArray[Any], values: FloatArray, size: int) -> FloatArray:
-    count = np.bincount(codes, minlength=size)
-    total = np.bincount(codes, weights=values, minlength=size)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
-
-
 def _group_means(values: FloatArray, groups: npt.NDArray[Any], size: int) -> FloatArray:
     known = ~np.isnan(values)
-    return _means(groups[known], values[known], size)
+    return means_by_code(groups[known], values[known], size=size)
 
 
 def _reliability(halves: list[FloatArray], found: list[float]) -> int:

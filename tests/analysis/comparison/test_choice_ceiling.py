@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
+from analysis.comparison.answers import choices_of, scores_of
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.ceiling import human_ceiling
-from analysis.comparison.choice_ceiling import choices_of, scores_of
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
 
