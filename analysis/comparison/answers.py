@@ -90,11 +90,10 @@ def ratings_of(judgments: pd.DataFrame) -> Ratings:
     --------
     choices_of : The same for choices and yes-no answers.
     """
+    if "task" in judgments.columns:  # before z: the 0 and 1 of choices would move means and spreads
+        judgments = judgments[~judgments["task"].astype(str).isin(list(UNIT))]
     judgments = judgments.reset_index(drop=True)
-    z = zscore_by_participant(judgments)
-    if "task" in judgments.columns:
-        z = z.mask(judgments["task"].astype(str).isin(list(UNIT)))
-    z = z.dropna()
+    z = zscore_by_participant(judgments).dropna()
     kept = judgments.loc[z.index]
     participant, _ = pd.factorize(kept["participant"])
     sentence, names = pd.factorize(kept["sentence_id"].astype(str))

@@ -138,3 +138,16 @@ def test_skill_is_given_for_forced_choices(pairs, shares):
     assert document["baselines"]["human_ceiling"]["basis"] == "forced_choice"
     assert document["models"][0]["skill"]["0.5"] > 1
     assert document["conventions"]["ceiling"].startswith("forced choice: split halves")
+
+
+def test_choices_of_the_same_people_leave_their_ratings_alone():
+    rng = np.random.default_rng(2)
+    names = [f"s{n}" for n in range(12)]
+    pairs = pd.DataFrame({"pair_id": range(6), "good_id": names[:6], "bad_id": names[6:]})
+    rated = pd.DataFrame([
+        {"participant": p, "sentence_id": name, "task": "likert", "value": 5 - 2 * (n > 5) + rng.normal()}
+        for p in range(8) for n, name in enumerate(names)
+    ])  # fmt: skip
+    said = rated.assign(task="yes_no", value=(rated["value"] > 4).astype(float))
+    alone, both = (ceiling(rows, pairs) for rows in (rated, pd.concat([rated, said], ignore_index=True)))
+    assert both.basis == "ratings" and both == alone
