@@ -16,6 +16,7 @@ import torch
 from analysis.scoring.neural.activations import quick_gelu
 from analysis.scoring.neural.heads import TiledHead, head_of
 from analysis.scoring.neural.packed import Layers, packed_layers
+from analysis.scoring.neural.tree_attention import quick_attention
 from analysis.scoring.neural.trees import NODES, PrefixTree, prefix_trees
 
 Floats = npt.NDArray[np.float64]
@@ -145,6 +146,11 @@ class Tree(Headed):
     """Packs of sentences as prefix trees: what they share is computed once, last tokens are never run."""
 
     name = "tree"
+
+    def run(self, sequences: Sequences, *, done: Done | None = None) -> list[Floats]:
+        """Run with quicker attention as well."""
+        with quick_attention(self.model):
+            return super().run(sequences, done=done)
 
     def _batches(self, sequences: Sequences, left: list[int]) -> Any:
         nodes = min(NODES, self.budget)
