@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from analysis.agreement.decisions import decisions
@@ -11,6 +12,7 @@ from analysis.agreement.split_half import split_half
 from analysis.columns import require_columns
 from analysis.comparison.correlation import correlation_matrix
 from analysis.comparison.deltas import PairTable
+from analysis.comparison.noise import correlation_ceilings
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_models, lacks_paradigms
 from analysis.figures.evidence import Evidence
@@ -133,11 +135,25 @@ def _ceiling(evidence: Evidence, *, unit: str) -> float | None:
     return split_half(decided, unit=unit, splits=200, seed=evidence.seed).ceiling.model
 
 
+def _delta_ceiling(evidence: Evidence) -> float | None:
+    """Give √reliability of people's differences, from the stored comparison or from the judgments."""
+    baselines = (evidence.comparison or {}).get("baselines", {})
+    told = (baselines.get("human_ceiling") or {}).get("correlation")
+    if told is not None:
+        return float(told["model"]) if told["model"] is not None else None
+    if evidence.judgments is None or evidence.pairs is None or "sentence_id" not in evidence.kept.columns:
+        return None
+    rng = np.random.default_rng(evidence.seed)
+    found = correlation_ceilings(evidence.kept, evidence.pairs, rng=rng)["deltas"]["model"]
+    return None if found is None else float(found)
+
+
 def _draw_deltas(evidence: Evidence) -> alt.LayerChart:
     if evidence.table is None:
         raise NotEnoughData("there are no scores of a model.")
     frame = delta_correlation_frame(evidence.table)
-    return correlation_figure(frame, what="differences", unit="pairs", note=evidence.note)
+    ceiling = _delta_ceiling(evidence) if evidence.table.labeled.any() else None
+    return correlation_figure(frame, what="differences", unit="pairs", ceiling=ceiling, note=evidence.note)
 
 
 def _draw_accuracies(evidence: Evidence) -> alt.LayerChart:

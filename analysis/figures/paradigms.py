@@ -135,12 +135,18 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     title = caption(
         "Right by paradigm",
         f"{n_paradigms} paradigms, {pairs} pairs; dashed: chance."
-        + (" Lines: 95 % Wilson intervals." if with_interval else ""),
+        + (f" Lines: 95 %, {_whose(shares)}." if with_interval else ""),
         note,
     )
     height = alt.Step(max(STEP, 9 * shares["judge"].nunique()), **{"for": "position"})
     layers = [chance, *([bars] if with_interval else []), dots]
     return layered(layers, shares, height=height, title=title)
+
+
+def _whose(shares: pd.DataFrame) -> str:
+    """Say over what the lines of models and of people hold."""
+    has_people = bool(shares.loc[shares["judge"] == PEOPLE, "ci_low"].notna().any())
+    return "models: Wilson, over pairs" + ("; people: over participants" if has_people else "")
 
 
 def _tooltip(shares: pd.DataFrame) -> list[alt.Tooltip]:

@@ -1,7 +1,5 @@
 """The numbers in a chart's data are the statistic's."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,8 +19,7 @@ from analysis.errors import BadInput, NotEnoughData
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan, Step, parse_plan
 from analysis.figures import Evidence, draw
-from analysis.figures.conduct import conduct_frame, longest_run
-from analysis.figures.five_analyses import effect_frame, effect_size_figure
+from analysis.figures.conduct import longest_run
 from analysis.figures.flow import flow_frame
 from analysis.figures.magnitudes import magnitude_frame
 from analysis.figures.response_times import plan_cuts
@@ -281,40 +278,3 @@ def test_sensitivity_repeats_the_headline_under_each_recipe(choice):
     overall = agreement_report(kept(choice))["overall"]
     assert table.loc["both", "value"] == overall["individual_agreement"]
     assert table.loc["both", "ci_low"] < table.loc["both", "value"] < table.loc["both", "ci_high"]
-
-
-def test_an_effect_the_other_way_is_not_among_those_that_reach_zero():
-    effects = pd.DataFrame({
-        "contrast": ["strong", "weak", "reversed"], "d_z": [1.0, 0.1, -1.0],
-        "ci_low": [0.5, -0.3, -1.5], "ci_high": [1.5, 0.5, -0.5],
-    })  # fmt: skip
-    said = effect_size_figure(effects).to_dict()
-    words = ("interval above 0", "interval reaches 0", "interval below 0")
-    assert all(word in json.dumps(said) for word in words)
-
-
-def test_the_interval_of_d_z_rests_on_those_who_judged_both_sides(likert):
-    rows = kept(likert)
-    first = rows["participant"].iloc[-1]
-    one_sided = rows[(rows["participant"] != first) | (rows["expected"] != "unacceptable")]
-    effects = five_analyses(one_sided).effects
-    assert (effects["n_pairs"] == effects["n_participants"] - 1).all()
-    drawn = effect_frame(effects).iloc[0]
-    assert (drawn["ci_low"], drawn["ci_high"]) == d_z_interval(drawn["d_z"], int(drawn["n_participants"]) - 1)
-
-
-def test_items_of_several_paradigms_that_share_their_numbers_have_a_row_each():
-    rows = pd.DataFrame(
-        [(p, name, str(n), float((p + n) % 4 > 0)) for p in range(6) for name in ("a", "b") for n in (1, 2)],
-        columns=["participant", "paradigm", "item", "value"],
-    ).assign(task="forced_choice", phenomenon="x", kind="target")
-    drawn = draw("items", Evidence(judgments=rows)).data
-    assert sorted(drawn["item"]) == ["a, 1", "a, 2", "b, 1", "b, 2"]
-
-
-def test_a_long_run_is_coloured_where_the_run_stands():
-    answers = [1] * 11 + [2, 7, 3, 6, 4, 5, 2, 7, 3, 6, 4, 5, 2]
-    rows = pd.DataFrame({"value": answers, "position": range(len(answers))})
-    rows = rows.assign(participant="p", session="s", task="likert", kind="target", item="i")
-    found = conduct_frame(rows).set_index("measure")["flagged"]
-    assert found["run"] and not found["mode"]
