@@ -37,7 +37,8 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
     Notes
     -----
     CLES = P(good > bad) + ½ P(equal) over all pairs of ratings. Intervals are Cousineau–Morey: for looking at
-    differences within people. Outliers are flagged, never trimmed: ``means_without`` shows what they do, the
+    differences within people: as wide as the ``n_within`` participants with every condition make them, about
+    the mean of all ratings. Outliers are flagged, never trimmed: ``means_without`` shows what they do, the
     scores made again without them, because one typo also sets its participant's mean and spread.
 
     References
@@ -89,22 +90,26 @@ def _conditions(targets: pd.DataFrame, histogram: dict[str, list[int]]) -> list[
     within = within_intervals(targets.dropna(subset=["score"]), value="score").set_index("condition")
     found = []
     for name, part in targets.groupby("condition", sort=True):
-        low, middle, high = np.quantile(part["raw"], [0.25, 0.5, 0.75])
+        first, middle, third = np.quantile(part["raw"], [0.25, 0.5, 0.75])
         ends = within.loc[name] if name in within.index else None
+        mean = none_if_nan(part["score"].mean())
+        half = None if ends is None else none_if_nan(ends["ci_high"] - ends["mean"])
+        low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
         found.append(
             {
                 "condition": str(name),
                 "n": len(part),
                 "participants": int(part["participant"].nunique()),
                 "sentences": int(column_or_blank(part, "sentence_id").astype(str).nunique()),
-                "mean": none_if_nan(part["score"].mean()),
-                "ci_low": None if ends is None else none_if_nan(ends["ci_low"]),
-                "ci_high": None if ends is None else none_if_nan(ends["ci_high"]),
+                "mean": mean,
+                "ci_low": low,
+                "ci_high": high,
+                "n_within": 0 if ends is None else int(ends["n"]),
                 "mean_raw": float(part["raw"].mean()),
                 "sd_raw": none_if_nan(part["raw"].std()),
                 "median_raw": float(middle),
-                "quartile_low": float(low),
-                "quartile_high": float(high),
+                "quartile_low": float(first),
+                "quartile_high": float(third),
                 "histogram": histogram.get(str(name), []),
             }
         )

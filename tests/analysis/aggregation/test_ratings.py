@@ -131,3 +131,19 @@ def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
     for row in found["means_without"]:
         assert row["mean_without"] == pytest.approx(wanted[row["condition"]])
         assert row["mean"] != pytest.approx(row["mean_without"], abs=0.03)
+
+
+def test_an_interval_lies_about_its_mean_where_some_lack_a_condition():
+    rng = np.random.default_rng(9)
+    rows = pd.DataFrame(
+        [
+            (p, c, 4 + 2 * (c == "x") + 2 * (p > 5) * (c == "y") + rng.normal())
+            for p in range(12)
+            for c in "xy"
+        ],
+        columns=["participant", "condition", "value"],
+    ).assign(item="i", task="likert")
+    gone = rows[(rows["condition"] != "x") | (rows["participant"] > 5)]
+    for row in condition_report(gone, transform="raw")["conditions"]:
+        assert (row["ci_low"] + row["ci_high"]) / 2 == pytest.approx(row["mean"])
+        assert row["n_within"] == 6
