@@ -87,11 +87,12 @@ def _histogram(targets: pd.DataFrame) -> tuple[list[int], dict[str, list[int]]]:
 
 
 def _conditions(targets: pd.DataFrame, histogram: dict[str, list[int]]) -> list[dict[str, Any]]:
-    within = within_intervals(targets.dropna(subset=["score"]), value="score").set_index("condition")
+    within = within_intervals(targets.dropna(subset=["score"]), value="score")
+    ends_of: dict[Any, dict[str, Any]] = within.set_index("condition").to_dict("index")  # type: ignore[assignment]
     found = []
     for name, part in targets.groupby("condition", sort=True):
         first, middle, third = np.quantile(part["raw"], [0.25, 0.5, 0.75])
-        ends = within.loc[name] if name in within.index else None
+        ends = ends_of.get(name)
         mean = none_if_nan(part["score"].mean())
         half = None if ends is None else none_if_nan(ends["ci_high"] - ends["mean"])
         low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
