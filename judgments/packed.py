@@ -125,7 +125,7 @@ def _block(condition: str, parameters: Mapping[str, Any], *, narrow: bool) -> di
         cursor = psycopg.Cursor(connection.connection)
         cursor.execute("SET LOCAL jit = off")
         cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
-        # planned anew for each block: a general plan does not see how narrow it is, and takes four times as long
+        # a general plan does not see how narrow a block is, and takes four times as long
         cursor.execute("SET LOCAL plan_cache_mode = force_custom_plan")
         for filled in (False, True):
             sql = _query(condition, filled=filled, narrow=narrow)
