@@ -30,9 +30,8 @@ def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
     answer, ends = shown(client, people=8)
     pairs, both, moved = answer.context["interval_rows"]
     assert (pairs["cells"][1]["low"], pairs["cells"][1]["high"]) == tuple(ends["adc"]["0.5"])
-    assert [cell["low"] for cell in both["cells"]] == [None, *(
-        one and one[0] for one in (*ends["joint"]["adc"].values(), ends["joint"]["pearson_r"])
-    )]  # fmt: skip
+    joint = [*(ends["joint"]["adc"][key] for key in answer.context["keys"]), ends["joint"]["pearson_r"]]
+    assert [cell["low"] for cell in both["cells"]] == [None, *(one and one[0] for one in joint)]
     assert both["again"] == moved["again"] == pairs["model"]  # no row without a heading
     assert moved["cells"][1]["shift"] == ends["joint"]["shift"]["0.5"]
     page = answer.content.decode()
@@ -44,7 +43,7 @@ def test_the_line_to_people_and_the_recalibrated_adc_stand_beside(client):
     (line,) = answer.context["lines"]
     model = answer.context["report"]["models"][0]
     assert (line["slope"], line["intercept"]) == (model["slope"], model["intercept"])
-    assert line["recalibrated"] == list(model["adc_recalibrated"].values())
+    assert line["recalibrated"] == [model["adc_recalibrated"][key] for key in answer.context["keys"]]
     again = answer.context["report"]["baselines"]["constant_recalibrated"]["adc"]
     assert answer.context["constant_again"] == list(again.values()) and None not in again.values()
     assert "On people’s scale" in answer.content.decode() and "(10 folds)" in answer.content.decode()
