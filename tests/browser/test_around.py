@@ -2,6 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from judgments.models import Session
 from judgments.sessions.comprehension import right_place
@@ -138,10 +139,13 @@ def test_after_consent_the_address_is_the_sessions_and_a_reload_sends_no_form(op
     page.on("request", lambda one: asked.append((one.method, one.url)) if one.is_navigation_request() else 0)
     agree(page)
     page.wait_for_url("**/s/*/")
-    heading = page.locator("h1, legend").first.inner_text()
+    heading = page.locator("h1, legend").first
+    expect(heading).not_to_be_empty()
+    words = heading.text_content()
     assert [method for method, _ in asked] == ["GET", "POST"]  # no redirect between consent and first screen
     page.reload()
-    assert asked[-1] == ("GET", page.url) and page.locator("h1, legend").first.inner_text() == heading
+    expect(heading).to_have_text(words)
+    assert asked[-1] == ("GET", page.url)
     page.go_back()
     page.wait_for_url("**/s/*/")  # the link knows the session
     assert Session.objects.count() == 1
