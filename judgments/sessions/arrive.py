@@ -30,13 +30,13 @@ def arrive(
     if version is None:
         raise StudyClosed("not_open")
     wish = Wish(version, arrival, consent_text)
-    session = hall.serve(wish)
+    session = waiting_room.serve(wish)
     if not wish.is_new:
         prepare_trials(session)
     return session
 
 
-class Hall:
+class WaitingRoom:
     """Where the arrivals of this process wait for their turn; whoever has it takes along all who wait."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Hall:
         return wish.session
 
 
-hall = Hall()
+waiting_room = WaitingRoom()
 
 
 def _groups(wishes: Sequence[Wish]) -> list[list[Wish]]:

@@ -61,10 +61,13 @@ class Wish:
 def take_places(version: ExperimentVersion, wishes: Sequence[Wish]) -> None:
     """Answer these wishes for one version, in their order; no two are of one person."""
     experiment = version.experiment
-    lists = locked_lists(version, round_number=experiment.current_round)
+    round_number = experiment.current_round
+    lists = locked_lists(version, round_number=round_number)
     people = [_known(experiment, wish.arrival) for wish in wishes]
     new = _enroll(experiment, wishes, people)
     refresh(experiment)
+    if experiment.current_round != round_number:  # another one has begun since the study was read
+        lists = locked_lists(version, round_number=experiment.current_round)
     begins = list(_beginning(experiment, wishes, people, new=new, lists=lists))
     _name(experiment, [(wish, person) for wish, person in begins if person.pk in new])
     asked = [(wish.arrival, person) for wish, person in begins]

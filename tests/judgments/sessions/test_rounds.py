@@ -14,13 +14,14 @@ from analysis.releases.build import Options, build_release
 from analysis.releases.reports import agreement_of
 from experiments.lifecycle import open_study, pause, start_round
 from experiments.lists import design_of
-from experiments.models import Design
+from experiments.models import Design, Experiment
 from judgments.frames import judgment_frame
 from judgments.models import Participant, Session
 from judgments.monitor import facts, list_rows, places_left
+from judgments.sessions.arrive import arrive
 from judgments.sessions.enough import has_enough
 from judgments.sessions.finish import finish
-from judgments.sessions.places import StudyClosed
+from judgments.sessions.places import StudyClosed, newest_version
 from judgments.sessions.record import Delivery, record
 from judgments.sessions.withdraw import leave
 from tests import cast
@@ -173,6 +174,14 @@ def test_who_is_in_session_goes_on_with_the_lists_they_have():
     session = cast.sit(made, "pia", n=1)
     start_round(made, 2, cast.ada())
     assert cast.begin(made, "pia").pk == session.pk and cast.sit(made, "pia").status == "complete"
+
+
+def test_who_read_the_study_before_the_round_began_gets_a_list_of_the_new_one():
+    made = study()
+    read_before = newest_version(Experiment.objects.get(slug="two"))
+    start_round(made, 2, cast.ada())
+    session = arrive(read_before.experiment, cast.arrival("late"), consent_text="", version=read_before)
+    assert session.list.round == 2 and len(items(session)) == 2
 
 
 def test_a_browser_comes_back_for_the_second_round_and_is_asked_again(client):

@@ -9,7 +9,7 @@ from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions import arrive as arrive_module
 from judgments.sessions import take_places as places_module
 from judgments.sessions.arrival import ConsentRefused
-from judgments.sessions.arrive import Hall, refuse
+from judgments.sessions.arrive import WaitingRoom, refuse
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.take_places import Wish, take_places
 from tests.cast import arrival, begin, sit, study
@@ -97,9 +97,9 @@ def test_two_of_one_person_come_one_after_the_other():
         wish(experiment, "laptop", external_id="worker-7"),
         wish(experiment, "phone", external_id="worker-7"),
     ]
-    hall = Hall()
-    hall.waiting = wishes[:-1]
-    hall.serve(wishes[-1])
+    waiting_room = WaitingRoom()
+    waiting_room.waiting = wishes[:-1]
+    waiting_room.serve(wishes[-1])
     first, second, third, fourth = (one.session for one in wishes)
     assert first == second != third == fourth
     assert Session.objects.count() == 2
@@ -116,9 +116,9 @@ def test_one_whose_arrival_fails_takes_nobody_along(monkeypatch):
 
     monkeypatch.setattr(places_module, "note_consents", fails)
     wishes = [wish(experiment, "a"), wish(experiment, "b", user_agent="cursed"), wish(experiment, "c")]
-    hall = Hall()
-    hall.waiting = wishes[:-1]
-    assert hall.serve(wishes[-1]) == wishes[2].session
+    waiting_room = WaitingRoom()
+    waiting_room.waiting = wishes[:-1]
+    assert waiting_room.serve(wishes[-1]) == wishes[2].session
     assert wishes[0].session is not None and isinstance(wishes[1].problem, DatabaseError)
     assert Session.objects.count() == Participant.objects.count() == 2
     with pytest.raises(DatabaseError):
