@@ -12,7 +12,6 @@ import argparse
 import os
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -98,20 +97,5 @@ def measure(told: argparse.Namespace, folder: Path) -> list[str]:
     ]
 
 
-def main() -> None:
-    """Print the figures; end with 1 if something is wrong."""
-    told = settings()
-    setup.pin()
-    if not setup.ready(told.data):
-        return
-    print(f"one core, one thread, {told.repetitions} turns; {setup.load_told()} at the start")
-    with tempfile.TemporaryDirectory(prefix="obelus-masked-") as folder:
-        wrong = measure(told, Path(folder))
-    print(f"{setup.load_told()} at the end")
-    for problem in wrong:
-        print(problem)
-    raise SystemExit(bool(wrong))
-
-
 if __name__ == "__main__":
-    main()
+    setup.run(settings(), measure)

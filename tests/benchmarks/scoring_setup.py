@@ -9,6 +9,7 @@ import json
 import os
 import statistics
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -295,3 +296,17 @@ def peers(folder: Path, kinds: Sequence[str]) -> Iterator[Peer | None]:
 def load_told() -> str:
     """How busy the machine is, in a sentence."""
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+
+
+def run(told: Any, measure: Callable[[Any, Path], list[str]]) -> None:
+    """Print a benchmark's figures; end with 1 if something is wrong."""
+    pin()
+    if not ready(told.data):
+        return
+    print(f"one core, one thread, {told.repetitions} turns; {load_told()} at the start")
+    with tempfile.TemporaryDirectory(prefix="obelus-bench-") as folder:
+        wrong = measure(told, Path(folder))
+    print(f"{load_told()} at the end")
+    for problem in wrong:
+        print(problem)
+    raise SystemExit(bool(wrong))

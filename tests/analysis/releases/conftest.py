@@ -4,8 +4,10 @@ import pytest
 from django.core.cache import cache
 from django.test import override_settings
 
-from analysis.releases import held_model, jobs
+from analysis.releases import held_model, jobs, run_scores
+from analysis.scoring.arpa import ArpaScorer
 from experiments import job_runner
+from tests.analysis.releases.models_dir import write_bigram
 
 
 @pytest.fixture(autouse=True)
@@ -20,3 +22,29 @@ def places(tmp_path, settings, monkeypatch):
     held_model.forget()  # the test database gives the ids of uploads anew
     with override_settings(STORAGES={**settings.STORAGES, "releases": folder}):
         yield
+
+
+@pytest.fixture
+def models_dir(tmp_path, settings, monkeypatch):
+    """A folder with a bigram; shards of two sentences; nobody is called to help; no model is remembered."""
+    settings.MODELS_DIR = tmp_path / "models"
+    settings.SHARD_SENTENCES = 2
+    write_bigram(settings.MODELS_DIR)
+    monkeypatch.setattr(run_scores, "ask_for_help", lambda run, n: None)
+    held_model.forget()
+    yield settings.MODELS_DIR
+    held_model.forget()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The texts of which the model was really asked, call by call."""
+    calls: list[list[str]] = []
+    scored = ArpaScorer.score
+
+    def score(self, sentences, **rest):
+        calls.append(list(sentences))
+        return scored(self, sentences, **rest)
+
+    monkeypatch.setattr(ArpaScorer, "score", score)
+    return calls

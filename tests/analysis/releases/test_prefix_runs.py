@@ -5,7 +5,7 @@ import signal
 import pytest
 from django.core.management import call_command
 
-from analysis.releases import held_model, run_scores
+from analysis.releases import held_model
 from analysis.releases.models import CachedScore, ScorerSpec, ScoringRun, SentenceScore
 from analysis.releases.run_progress import progress_of
 from analysis.releases.scoring import request_model_runs
@@ -16,37 +16,11 @@ from analysis.scoring.arpa import ArpaScorer
 from analysis.scoring.regions import score_words
 from experiments.models import MinimalPair
 from tests import cast
-from tests.analysis.releases.models_dir import URI, write_bigram
+from tests.analysis.releases.models_dir import URI
 from tests.analysis.releases.test_shards import begun, carried_out, worker
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 TWO = ("The keys {n} are here.", "The key {n} are here.")
-
-
-@pytest.fixture(autouse=True)
-def models_dir(tmp_path, settings, monkeypatch):
-    """A folder with a bigram; shards of two; nobody is called to help; no model is remembered."""
-    settings.MODELS_DIR = tmp_path / "models"
-    settings.SHARD_SENTENCES = 2
-    write_bigram(settings.MODELS_DIR)
-    monkeypatch.setattr(run_scores, "ask_for_help", lambda run, n: None)
-    held_model.forget()
-    yield settings.MODELS_DIR
-    held_model.forget()
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """The texts of which the model was really asked, call by call."""
-    calls: list[list[str]] = []
-    scored = ArpaScorer.score
-
-    def score(self, sentences, **rest):
-        calls.append(list(sentences))
-        return scored(self, sentences, **rest)
-
-    monkeypatch.setattr(ArpaScorer, "score", score)
-    return calls
 
 
 def a_study(slug: str = "agreement"):

@@ -29,35 +29,9 @@ from experiments.models import Job
 from tests import cast
 from tests.analysis.releases.models_dir import URI, write_bigram
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 ROOT = Path(__file__).resolve().parents[3]
 State = ScoreShard.State
-
-
-@pytest.fixture(autouse=True)
-def models_dir(tmp_path, settings, monkeypatch):
-    """A folder with a bigram; shards of two sentences; nobody is called to help; no model is remembered."""
-    settings.MODELS_DIR = tmp_path / "models"
-    settings.SHARD_SENTENCES = 2
-    write_bigram(settings.MODELS_DIR)
-    monkeypatch.setattr(run_scores, "ask_for_help", lambda run, n: None)
-    held_model.forget()
-    yield settings.MODELS_DIR
-    held_model.forget()
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """The sentences of which the model was really asked, call by call."""
-    calls: list[list[str]] = []
-    scored = ArpaScorer.score
-
-    def score(self, sentences, **rest):
-        calls.append(list(sentences))
-        return scored(self, sentences, **rest)
-
-    monkeypatch.setattr(ArpaScorer, "score", score)
-    return calls
 
 
 def a_run(study, *, model: str = URI, **fields) -> ScoringRun:
