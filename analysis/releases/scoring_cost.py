@@ -25,7 +25,7 @@ from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job, MinimalPair, Sentence
 
 COST = "releases.scoring_cost"
-WARM_UP, PROBED = 4, 24
+WARM_UP, FIRST, TIMES, ENOUGH_S = 8, 16, 4, 1.0  # of the probe: sentences, sentences, growth, seconds
 
 
 def request_cost(
@@ -144,17 +144,27 @@ def _part(model: Scorer, texts: list[str]) -> dict[str, Any]:
 
 
 def _probe(row: Any, model: Scorer, texts: Sequence[str]) -> tuple[float | None, int]:
-    """Sentences a second, seen on a few neighbours of one shard; their scores stay in the cache."""
-    places = shard_places(texts, [""] * len(texts))[0][: WARM_UP + PROBED]
-    tried = [texts[place] for place in places]
-    first, timed = (tried[:WARM_UP], tried[WARM_UP:]) if len(tried) > 2 * WARM_UP else ([], tried)
-    if first:
+    """Sentences a second, seen on batches of one shard that grow until one takes a second.
+
+    What a model does once, and again for a longer sentence than any before (it chooses its way), is done
+    first, with the longest sentence of all: it belongs to no sentence. Scores stay in the cache.
+    """
+    shard = [texts[place] for place in shard_places(texts, [""] * len(texts))[0]]
+    if len(shard) > 2 * WARM_UP:
+        longest = max(texts, key=len)
+        rest = [text for text in shard if text != longest]
+        first, shard = [longest, *rest[: WARM_UP - 1]], rest[WARM_UP - 1 :]
         store(row, first, model.score(first))
-    began = time.monotonic()
-    found = model.score(timed)
-    seconds = time.monotonic() - began
-    store(row, timed, found)
-    return (len(timed) / seconds if seconds > 0 else None), len(timed)
+    rate, n, size = None, 0, FIRST
+    while shard and (rate is None or 2 * len(shard) >= size):
+        timed, shard = shard[:size], shard[size:]
+        began = time.monotonic()
+        store(row, timed, model.score(timed))
+        seconds = time.monotonic() - began
+        rate, n, size = len(timed) / seconds if seconds > 0 else None, len(timed), TIMES * size
+        if seconds >= ENOUGH_S:
+            break
+    return rate, n
 
 
 def _n_pairs(materials: int, sentences: set[int]) -> int:

@@ -41,6 +41,7 @@ from experiments.models import Sentence
 log = structlog.get_logger(__name__)
 ATTEMPTS = 3
 BEATS_PER_LEASE = 12
+TELLING, TELLING_S = 200, 10.0  # sentences and seconds that tell a rate; less tells what beginning costs
 State = ScoreShard.State
 WORKER_DIED = "The worker died at every attempt; see its log."
 
@@ -139,10 +140,10 @@ def _score(
 
     began = time.monotonic()
     found = model.score(left, progress=progress) if left else None
-    seconds = time.monotonic() - began
     with transaction.atomic():
         if found is not None:
             store(row, left, found)
+        seconds = time.monotonic() - began
         _claimed(shard).update(
             state=State.DONE,
             n_done=F("n_sentences"),
@@ -150,7 +151,7 @@ def _score(
             error="",
             finished_at=timezone.now(),
         )
-    if left and seconds > 0:
+    if len(left) >= min(TELLING, settings.SHARD_SENTENCES) and seconds >= TELLING_S:
         ScorerSpec.objects.filter(pk=row.pk).update(sentences_per_s=len(left) / seconds)
 
 
