@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
@@ -15,8 +15,10 @@ import numpy.typing as npt
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import (
     FLAG_EMPTY,
+    FLAG_MARKED,
     FLAG_NO_FIRST,
     FLAG_NOT_FINITE,
+    FLAG_SAME,
     Progress,
     ScorerAddress,
     Scores,
@@ -24,11 +26,14 @@ from analysis.scoring.base import (
     read_flag,
     take_options,
 )
+from analysis.scoring.echoes import Echo, check_echoes, read_echo, text_offsets
 from analysis.scoring.neural.loading import open_tokenizer
-from analysis.scoring.neural.texts import encode
-from analysis.scoring.neural.vocabulary import begin_mark, tokenizer_digest
+from analysis.scoring.neural.texts import Encoded, encode
+from analysis.scoring.neural.vocabulary import begin_mark, n_types, tokenizer_digest
+from analysis.scoring.tokens import indistinguishable
+from analysis.scoring.unigrams import Unigrams, model_unigrams
 
-OPTIONS = ("start", "space", "batch", "tokenizer", "bos")
+OPTIONS = ("start", "space", "batch", "tokenizer", "bos", "unigram")
 MARKS = ("auto", "bos", "eos", "none")
 PROBED, TOLERANCE = 3, 1e-3
 KEY = "OPENAI_API_KEY"
@@ -42,7 +47,8 @@ class ServedScorer:
     Options: ``start`` (text put before each sentence, such as the model's beginning mark; its tokens do not
     count), ``space=yes``, ``batch`` (sentences in one request), ``tokenizer`` (a folder or a name of the hub:
     sentences are cut here and sent as numbers of tokens, after the mark that ``bos`` names as for
-    ``hf-causal:``). The key, where a server wants one, is read from the environment variable
+    ``hf-causal:``), ``unigram=FILE`` (single tokens of that tokenizer, for SLOR; by default ``unigrams.txt``
+    of its folder). The key, where a server wants one, is read from the environment variable
     ``OPENAI_API_KEY``. Without ``start`` or a mark a server gives the first token no probability; every
     result then says so. Before the first sentences are scored, a few are asked for twice: a server whose
     cache of prefixes changes or swallows probabilities is refused.
@@ -54,7 +60,7 @@ class ServedScorer:
     may put a beginning mark of its own before it; numbers of tokens are taken as they are.
     """
 
-    capabilities = frozenset({"sum", "tokens", "conditional"})
+    end: int | None = None  # no sentence's end is asked for
 
     def __init__(self, address: ScorerAddress) -> None:
         options = take_options(address, *OPTIONS)
@@ -67,6 +73,12 @@ class ServedScorer:
         self.space = read_flag(address, "space", default=False)
         self.batch = _size(options.get("batch", "16"))
         self.cutter = _cutter(address, options, start=self.start, space=self.space)
+        self.n_types, self.tokenizer_sha = (
+            (n_types(self.cutter.tokenizer), self.cutter.sha) if self.cutter is not None else (0, "")
+        )
+        self.unigrams = _unigrams(options, self.n_types, self.tokenizer_sha)
+        known = {"sum", "tokens", "conditional"} | ({"unigram"} if self.unigrams is not None else set())
+        self.capabilities = frozenset(known)
         self.why, self._is_probed = "", False
         self.spec = Spec(
             uri=address.uri,
@@ -79,6 +91,7 @@ class ServedScorer:
                 "space": "yes" if self.space else "no",
                 "tokenizer": self.cutter.sha if self.cutter else "the server's",
                 "mark": self.cutter.name if self.cutter else "",
+                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
             },
         )
 
@@ -93,28 +106,43 @@ class ServedScorer:
         """Score sentences, each distinct one once."""
         distinct = [one for one in dict.fromkeys(sentences) if one.strip()]
         self._probe(distinct)
-        found: dict[str, _Echo] = {}
+        found: dict[str, Echo] = {}
         for start in range(0, len(distinct), self.batch):
             group = distinct[start : start + self.batch]
             found.update(zip(group, self._asked(group), strict=True))
             if progress is not None:
                 progress(len(group))
-        rows = [found.get(one, _Echo(np.empty(0), [], 0)) for one in sentences]
+        rows = [found.get(one, Echo(np.empty(0), [], 0)) for one in sentences]
         sums = np.array([row.logprob.sum() if len(row.logprob) else np.nan for row in rows])
-        flags = np.array([FLAG_EMPTY * (not one.strip()) for one in sentences], dtype=np.uint8)
-        flags |= np.where(~np.isfinite(sums) & (flags == 0), FLAG_NOT_FINITE, 0).astype(np.uint8)
+        read = self.cutter.read(sentences) if self.cutter is not None else None
+        flags = _seen_by_server(sentences, rows) if read is None else read.flags.copy()
+        flags[~np.isfinite(sums) & (flags & FLAG_EMPTY == 0)] |= FLAG_NOT_FINITE
         flags |= np.array([FLAG_NO_FIRST * (row.left_out > 0) for row in rows], dtype=np.uint8)
         return Scores(
             np.where(np.isfinite(sums), sums, np.nan),
             np.array([len(row.logprob) + row.left_out for row in rows], dtype=np.int32),
             np.array([len(one.split()) for one in sentences], dtype=np.int32),
             np.array([len(one) for one in sentences], dtype=np.int32),
-            np.zeros(len(sentences), dtype=np.int32),
+            read.n_unk if read is not None else np.zeros(len(sentences), dtype=np.int32),
             flags,
-            None,
+            self._unigram_sums(read, rows),
             [row.logprob for row in rows] if tokens else None,
             [row.spans for row in rows] if tokens else None,
         )
+
+    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Cut sentences into numbers of tokens, without marks; only a tokenizer that is here can."""
+        if self.cutter is None:
+            raise BadInput(
+                f"{self.model} cuts sentences on its server.", remedy="Give tokenizer=NAME in the address."
+            )
+        return self.cutter.read(sentences).ids
+
+    def _unigram_sums(self, read: Encoded | None, rows: Sequence[Echo]) -> Floats | None:
+        """Over the tokens that have a probability."""
+        if self.unigrams is None or read is None:
+            return None
+        return self.unigrams.sums([ids[row.left_out :] for ids, row in zip(read.ids, rows, strict=True)])
 
     def _probe(self, distinct: Sequence[str]) -> None:
         """Ask for a few sentences twice, the second time with what they begin already known to the server."""
@@ -134,7 +162,7 @@ class ServedScorer:
         self._is_probed = True
         self.why = f"{len(tried)} sentences asked twice agree within {TOLERANCE}"
 
-    def _asked(self, sentences: Sequence[str]) -> list["_Echo"]:
+    def _asked(self, sentences: Sequence[str]) -> list[Echo]:
         """Log probabilities of each sentence's tokens."""
         if self.cutter is not None:
             return self._asked_by_number(sentences, self.cutter)
@@ -143,14 +171,20 @@ class ServedScorer:
         said = self._echoes(prompts)
         before = len(self.start)
         return [
-            self._read(
-                one, _offsets(one, prompt, self.base), before=before, shift=len(lead), until=len(prompt)
+            read_echo(
+                one,
+                text_offsets(one, prompt, server=self.base),
+                before=before,
+                shift=len(lead),
+                until=len(prompt),
+                server=self.base,
             )
             for one, prompt in zip(said, prompts, strict=True)
         ]
 
-    def _asked_by_number(self, sentences: Sequence[str], cutter: "_Cutter") -> list["_Echo"]:
-        ids, spans = cutter.cut(sentences)
+    def _asked_by_number(self, sentences: Sequence[str], cutter: "_Cutter") -> list[Echo]:
+        given = cutter.read(sentences)
+        ids, spans = given.ids, given.spans or [[(0, 0)] * len(row) for row in given.ids]
         marks = [] if cutter.start is None else [cutter.start]
         found = []
         for row, characters, one in zip(
@@ -164,49 +198,13 @@ class ServedScorer:
                     remedy="It has to take numbers of tokens as prompts; leave the option tokenizer out.",
                 )
             offsets = [*(-1 for _ in marks), *range(len(row)), len(row)]
-            read = self._read(one, offsets, before=0, shift=0, until=len(row))
+            read = read_echo(one, offsets, before=0, shift=0, until=len(row), server=self.base)
             found.append(read._replace(spans=characters[read.left_out :]))
         return found
 
     def _echoes(self, prompts: Sequence[Any]) -> list[dict[str, Any]]:
         body = {"model": self.model, "prompt": prompts, "max_tokens": 1, "echo": True, "logprobs": 1}
-        answer = self._send({**body, "temperature": 0})
-        choices = sorted(answer.get("choices", []), key=lambda one: one.get("index", 0))
-        said = [one.get("logprobs") or {} for one in choices]
-        if len(said) != len(prompts) or not all(
-            one.get("tokens") and len(one.get("token_logprobs") or []) == len(one["tokens"]) for one in said
-        ):
-            raise BadInput(
-                "the server gives no log probabilities of the prompt.",
-                file=self.base,
-                remedy="It has to support echo and logprobs of completions; chat models do not.",
-            )
-        return said
-
-    def _read(
-        self, said: dict[str, Any], offsets: Sequence[int], *, before: int, shift: int, until: int
-    ) -> "_Echo":
-        """Keep the tokens that begin inside the sentence, not those before it or generated after it."""
-        rows: list[float] = []
-        spans: list[tuple[int, int]] = []
-        left_out, ends = 0, [*offsets[1:], until]
-        for place, (offset, end, logprob) in enumerate(
-            zip(offsets, ends, said["token_logprobs"], strict=False)
-        ):
-            if not before <= offset < until:
-                continue
-            if logprob is None and place:
-                raise BadInput(
-                    f"the server gives token {place + 1} of a prompt no probability.",
-                    file=self.base,
-                    remedy="Switch its cache of prefixes off (vLLM: --no-enable-prefix-caching).",
-                )
-            if logprob is None:
-                left_out += 1
-            else:
-                rows.append(float(logprob))
-                spans.append((max(0, offset - shift), max(0, min(end, until) - shift)))
-        return _Echo(np.array(rows, dtype=np.float64), spans, left_out)
+        return check_echoes(self._send({**body, "temperature": 0}), len(prompts), server=self.base)
 
     def _send(self, body: dict[str, Any]) -> dict[str, Any]:
         headers = {"Content-Type": "application/json"}
@@ -234,12 +232,12 @@ class ServedScorer:
         )
 
 
-class _Echo(NamedTuple):
-    """A sentence's tokens as the server sees them; ``left_out`` of the first have no probability."""
-
-    logprob: Floats
-    spans: list[tuple[int, int]]
-    left_out: int
+def _seen_by_server(sentences: Sequence[str], rows: Sequence[Echo]) -> npt.NDArray[np.uint8]:
+    """What can be told from an echo: nothing there, space at an end, the tokens of another sentence."""
+    flags = FLAG_SAME * indistinguishable(sentences, [row.pieces for row in rows])
+    flags = flags + FLAG_EMPTY * np.array([not one.strip() for one in sentences], dtype=np.bool_)
+    flags = flags + FLAG_MARKED * np.array([one != one.strip() for one in sentences], dtype=np.bool_)
+    return np.asarray(flags, dtype=np.uint8)
 
 
 class _Cutter:
@@ -250,10 +248,9 @@ class _Cutter:
         self.sha, self.space = tokenizer_digest(self.tokenizer), space
         self.start, self.name = begin_mark(self.tokenizer, mark)
 
-    def cut(self, sentences: Sequence[str]) -> tuple[list[list[int]], list[list[tuple[int, int]]]]:
-        """Numbers and spans of each sentence's tokens."""
-        read = encode(self.tokenizer, sentences, space=self.space)
-        return read.ids, read.spans or [[(0, 0)] * len(row) for row in read.ids]
+    def read(self, sentences: Sequence[str]) -> Encoded:
+        """Numbers, spans and flags of each sentence's tokens."""
+        return encode(self.tokenizer, sentences, space=self.space)
 
 
 def _cutter(address: ScorerAddress, options: dict[str, str], *, start: str, space: bool) -> _Cutter | None:
@@ -267,17 +264,12 @@ def _cutter(address: ScorerAddress, options: dict[str, str], *, start: str, spac
     return _Cutter(name, mark=mark, space=space) if name else None
 
 
-def _offsets(said: dict[str, Any], prompt: str, base: str) -> list[int]:
-    """Where each token begins in the prompt; what is echoed has to be what was sent."""
-    if said.get("text_offset"):
-        return [int(offset) for offset in said["text_offset"]]
-    if not "".join(said["tokens"]).startswith(prompt):
-        raise BadInput(
-            f"the server echoes another text than {prompt[:40]!r} and no offsets.",
-            file=base,
-            remedy="Give tokenizer=NAME, so that numbers of tokens are sent.",
-        )
-    return [int(end) for end in np.cumsum([0, *map(len, said["tokens"])])[:-1]]
+def _unigrams(options: dict[str, str], n: int, tokenizer_sha: str) -> Unigrams | None:
+    """Single tokens of the tokenizer here; those of a server that cuts by itself are not known."""
+    name, file = options.get("tokenizer", ""), options.get("unigram", "")
+    if file and not name:
+        raise BadInput("unigram needs the tokenizer here.", remedy="Give tokenizer=NAME.")
+    return model_unigrams(name, file, n_types=n, tokenizer_sha=tokenizer_sha) if name else None
 
 
 def _size(text: str) -> int:

@@ -2,14 +2,17 @@
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
 from threading import Thread
 
 import numpy as np
+import pandas as pd
 import pytest
+from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput
-from analysis.scoring import scorer, served
-from analysis.scoring.base import FLAGS
+from analysis.scoring import score_sentences, scorer, served
+from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, FLAGS, flag_counts
 from analysis.scoring.regions import score_words
 
 
@@ -206,3 +209,44 @@ def test_text_and_numbers_do_not_mix(server, tokenizer):
 def test_a_word_after_a_prefix_is_scored_from_the_echo(server):
     found = score_words(scorer(address(server)), ["the cat", "a"], ["sleeps", "dog"])
     assert found.logprob.tolist() == [-7.0, -4.0]
+
+
+def test_single_tokens_give_slor_over_the_tokens_that_have_a_probability(server, tokenizer, tmp_path):
+    corpus, single = tmp_path / "corpus.txt", tmp_path / "single.txt"
+    corpus.write_text("the cat\nthe cat sleeps\n")
+    out = StringIO()
+    call_command(
+        "train_unigram", address(server, f"?tokenizer={tokenizer}"), corpus, "--out", single, stdout=out
+    )
+    assert "5 tokens" in out.getvalue() and not server.seen
+    alone = np.log(np.array([1, 1, 3, 3, 2]) / 10)
+    frame = pd.DataFrame({"sentence_id": ["s"], "sentence": ["the cat sleeps"]})
+    for mark, logprob, own in (("auto", -9.0, alone[[2, 3, 4]]), ("none", -7.0, alone[[3, 4]])):
+        model = scorer(address(server, f"?tokenizer={tokenizer}&bos={mark}&unigram={single}"))
+        assert "unigram" in model.capabilities and model.spec.options["unigram"].startswith("sha256:")
+        found = score_sentences(model, frame, methods=["slor", "normlp"], name="m").frame.iloc[0]
+        assert found["m:slor"] == pytest.approx((logprob - own.sum()) / 3)
+        assert found["m:normlp"] == pytest.approx(-logprob / own.sum())
+
+
+def test_single_tokens_need_the_tokenizer_here(server, tmp_path):
+    with pytest.raises(BadInput, match="unigram needs the tokenizer here"):
+        scorer(address(server, "?unigram=x.txt"))
+    (tmp_path / "corpus.txt").write_text("the cat\n")
+    with pytest.raises(CommandError, match="cuts sentences on its server"):
+        call_command("train_unigram", address(server), tmp_path / "corpus.txt", "--out", tmp_path / "x.txt")
+    assert not (tmp_path / "x.txt").exists()
+
+
+def test_unknown_words_and_sentences_that_are_the_same_to_the_tokenizer_are_told(server, tokenizer):
+    found = scorer(address(server, f"?tokenizer={tokenizer}")).score(["the dog", "the bird", "the cat"])
+    assert found.n_unk.tolist() == [1, 1, 0]
+    assert flag_counts(found.flags) == {"unknown tokens": 2, "indistinguishable from another sentence": 2}
+
+
+def test_sentences_of_which_the_server_echoes_the_same_are_told(server, monkeypatch):
+    honest = Double.choice
+    monkeypatch.setattr(Double, "choice", lambda self, place, prompt: honest(self, place, prompt.lower()))
+    found = scorer(address(server)).score(["the Cat", "the cat", "a dog "])
+    assert (found.flags & FLAG_SAME > 0).tolist() == [True, True, False]
+    assert (found.flags & FLAG_MARKED > 0).tolist() == [False, False, True]

@@ -23,7 +23,11 @@ class Command(ContractCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """The model, the text and the file."""
-        parser.add_argument("model", metavar="MODEL", help="hf-causal:… or hf-masked:…, with its options")
+        parser.add_argument(
+            "model",
+            metavar="MODEL",
+            help="hf-causal:…, hf-masked:… or openai:…?tokenizer=…, with its options",
+        )
         parser.add_argument("corpus", metavar="CORPUS", help="UTF-8 text, a sentence per line, plain or .gz")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="where to, such as x.txt")
 
@@ -36,7 +40,7 @@ class Command(ContractCommand):
         if not hasattr(model, "token_ids"):
             raise BadInput(
                 f"{options['model']} has no tokens to count.",
-                remedy="n-gram and recurrent models bring their unigrams; give hf-causal: or hf-masked:.",
+                remedy="n-gram and recurrent models bring their unigrams; give hf-causal:, hf-masked: or openai:.",
             )
         text = CorpusSentences(options["corpus"], lambda line: [line.strip()] if line.strip() else [])
         try:
