@@ -40,7 +40,7 @@ class Command(ContractCommand):
         if not hasattr(model, "token_ids"):
             raise BadInput(
                 f"{options['model']} has no tokens to count.",
-                remedy="n-gram and recurrent models bring their unigrams; give hf-causal:, hf-masked: or openai:.",
+                remedy="n-gram and recurrent models bring theirs; give hf-causal:, hf-masked: or openai:.",
             )
         text = CorpusSentences(options["corpus"], lambda line: [line.strip()] if line.strip() else [])
         try:
