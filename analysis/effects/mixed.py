@@ -115,8 +115,9 @@ def mixed_model(
     -------
     MixedFit
         ``status``: ``ok``; ``singular`` (a variance is 0; degrees of freedom are those of the model
-        without it); ``not_converged``; ``no_data``; ``too_few`` (a factor has one group, or as many
-        groups as rows); ``no_variation`` (constant outcome or redundant predictors).
+        without it); ``not_converged`` (also where the optimum is flat, as with few rows); ``no_data``;
+        ``too_few`` (a factor has one group, or as many groups as rows); ``no_variation`` (constant outcome or
+        redundant predictors).
 
     Raises
     ------
@@ -237,6 +238,8 @@ def _fit(
         if not converged or not sigma2 > 1e-14:
             return replace(empty, status="not_converged" if not converged else "no_variation")
         df = satterthwaite(model, theta, sigma2=sigma2) if reml else np.full(model.p, np.nan)
+    if reml and np.isnan(df).any():
+        return replace(empty, status="not_converged")
     estimates = _estimates(
         state.beta * unit + np.eye(1, model.p)[0] * centre,
         np.sqrt(sigma2 * np.diag(state.inverse)) * unit,

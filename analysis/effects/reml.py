@@ -100,7 +100,7 @@ def _threads() -> ThreadpoolController:
 
 
 def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) -> tuple[Floats, bool]:
-    """Take Newton steps, each no longer than 1, halved until the criterion falls, never onto 0."""
+    """Take Newton steps, at most as long as θ (or 1), halved until the criterion falls, never onto 0."""
 
     def deviance(part: Floats) -> Floats:
         whole = np.zeros(len(theta))
@@ -114,7 +114,8 @@ def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) ->
             first, second = differences(deviance, here, steps=2e-4 * np.maximum(np.abs(here), 0.1))
         if not (np.isfinite(first).all() and np.isfinite(second).all()):
             return _whole(theta, free, here), False
-        step = _downhill(first[:, 0], second[:, :, 0])
+        reach = max(1.0, float(np.linalg.norm(here)))
+        step = _downhill(first[:, 0], second[:, :, 0], reach=reach)
         promised = float(-first[:, 0] @ step)
         for halving in range(20):
             trial = np.maximum(
@@ -127,17 +128,17 @@ def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) ->
             return _whole(theta, free, here), promised < 1e-6
         moved = np.abs(trial - here).max()
         here, value = trial, found
-        if moved < 1e-7 or promised < 1e-13:
+        if moved < 1e-7 * reach or promised < 1e-13:
             return _whole(theta, free, here), bool(np.isfinite(value))
     return _whole(theta, free, here), False
 
 
-def _downhill(slope: Floats, curvature: Floats) -> Floats:
-    """Give the Newton step, turned downhill where the curvature is negative, no longer than 1."""
+def _downhill(slope: Floats, curvature: Floats, *, reach: float) -> Floats:
+    """Give the Newton step, turned downhill where the curvature is negative, no longer than ``reach``."""
     values, vectors = np.linalg.eigh(curvature)
     sizes = np.maximum(np.abs(values), 1e-8 * max(float(np.abs(values).max()), 1e-300))
     step: Floats = -vectors @ ((vectors.T @ slope) / sizes)
-    return step / max(1.0, float(np.linalg.norm(step)))
+    return step / max(1.0, float(np.linalg.norm(step)) / reach)
 
 
 def _whole(theta: Floats, free: Flags, part: Floats) -> Floats:

@@ -96,8 +96,12 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
         short = grid[grid < len(conditions)]
         if short.sum() == len(conditions) and len(short) == len(grid):
             continue  # every item has conditions of its own: not a factorial design
-        present = rows.groupby("item", sort=False)["condition"].agg(set)
         where = f" of {paradigm!s}" if paradigm else ""
+        if len(grid) > len(conditions) > 1 and (grid == 1).all():
+            message = f"each item{where} stands in one of {len(conditions)} conditions only, none in two."
+            yield Finding("note", "nested_items", message, rows["file"].iloc[0], rows["row"].iloc[0])
+            continue
+        present = rows.groupby("item", sort=False)["condition"].agg(set)
         for row in _records(rows[rows["item"].isin(short.index)].drop_duplicates("item")):
             absent = [condition for condition in conditions if condition not in present[row["item"]]]
             message = f"item {row['item']}{where} has no sentence in condition {', '.join(absent)}."

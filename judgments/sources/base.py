@@ -155,8 +155,11 @@ def trial_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
+        A phenomenon without a paradigm is one paradigm of its own name, as in materials.
     """
-    return _frame(TRIAL_DEFAULTS, columns)
+    trials = _frame(TRIAL_DEFAULTS, columns)
+    named = trials["paradigm"].where(trials["paradigm"] != "", trials["phenomenon"])
+    return trials.assign(paradigm=named)
 
 
 def session_frame(columns: Mapping[str, Any]) -> pd.DataFrame:

@@ -43,6 +43,33 @@ def statsmodels_fit(rows, *, slopes=False):
     return model.fit(reml=True)
 
 
+@pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3])
+def test_people_far_apart_and_little_noise_are_fitted(noise):
+    rng = np.random.default_rng(0)
+    grid = pd.MultiIndex.from_product(
+        [range(12), range(6), range(2)], names=["participant", "item", "condition"]
+    )
+    rows = grid.to_frame(index=False)
+    person, item = rng.normal(size=12), rng.normal(0, 0.5, 6)
+    errors = noise * rng.normal(size=len(rows))
+    rows["value"] = noise * rows["condition"] + person[rows["participant"]] + item[rows["item"]] + errors
+    fit = mixed_model(rows)
+    dummies = pd.get_dummies(rows.astype({"participant": str, "item": str}), dtype=float)
+    design = dummies.drop(columns=["value", "item_0"]).to_numpy()
+    left = rows["value"] - design @ np.linalg.lstsq(design, rows["value"])[0]
+    freedom = len(rows) - design.shape[1]
+    assert fit.status == "ok"
+    assert fit.variances["residual"] == pytest.approx(left @ left / freedom, rel=1e-4)
+    assert fit["condition"].df == pytest.approx(freedom, rel=1e-4)
+
+
+def test_a_flat_optimum_is_no_fit():
+    rows = pd.DataFrame({"participant": [0, 0, 1, 1], "item": [0, 1, 0, 1], "condition": [0, 1, 1, 0]})
+    for seed in range(40):
+        fit = mixed_model(rows.assign(value=np.random.default_rng(seed).integers(1, 8, 4)))
+        assert not fit.usable or fit["condition"].p is not None
+
+
 def test_vector_equals_lme4_to_six_digits(shared_vectors):
     vector = shared_vectors["five_analyses"]
     wanted = vector["expected"]

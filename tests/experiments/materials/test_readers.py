@@ -183,6 +183,13 @@ def test_a_hole_in_items_by_conditions_is_reported(given):
     assert (hole.severity, hole.row, hole.ids) == ("warning", 6, ("2",))
 
 
+def test_items_numbered_afresh_in_each_condition_are_one_note(given):
+    rows = [f"{cell}{n},{cell},Text {cell} {n}." for cell in ("isl", "non") for n in range(1, 4)]
+    report = check(read_materials([given("swp.csv", "\n".join(["item,condition,sentence", *rows, ""]))]))
+    found = [(finding.code, finding.severity) for finding in report.findings]
+    assert ("nested_items", "note") in found and "hole" not in {code for code, _ in found}
+
+
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
 def test_the_same_table_from_any_kind_of_file_is_the_same_set(tmp_path, suffix):
     frame = pd.DataFrame(

@@ -109,6 +109,11 @@ def test_forced_choices_with_both_members_are_pairs(table):
     assert found.judgments["expected_first"].tolist() == [False]
 
 
+def test_a_phenomenon_without_paradigms_is_one_paradigm_of_its_name(table):
+    found = read(table("participant,item,phenomenon,paradigm,value", "p,i,islands,,3", "p,j,islands,wh,4"))
+    assert found.judgments["paradigm"].tolist() == ["islands", "wh"]
+
+
 def test_addresses_of_persons_are_never_kept(table):
     found = read(table("participant,item,value,email,IP.address", "p,i,2,a@b.org,1.2.3.4"))
     assert found.extra == ()
