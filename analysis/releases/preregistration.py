@@ -15,6 +15,7 @@ from analysis.releases.storage import checksum, zip_entry
 from config.version import code_version
 from experiments.models import ExperimentVersion, PlannedTrial, PresentationList, Sentence
 from judgments.sessions.plan import ENGINE, FORMAT
+from judgments.tasks.registry import shown_task
 
 SECRETS = ("completion_code", "screen_out_code")
 LEFT_OUT = "left out: whoever knows it could claim to have taken part"
@@ -55,6 +56,7 @@ def files_of(version: ExperimentVersion) -> dict[str, bytes]:
         "engine.json": _json(engine_of(version)),
         **{f"texts/{name}.txt": _text(snapshot.get(name, "")) for name in TEXTS},
         **{f"texts/{name}.json": _json(snapshot.get(name, [])) for name in TABLES},
+        "texts/screen.json": _json(screen_of(snapshot)),
         **{f"lists/list-{number:03d}.csv": list_csv(one) for number, one in enumerate(lists, start=1)},
     }
     files["README.md"] = _text(readme(version, lists=lists, plans=plans))
@@ -67,6 +69,12 @@ def public_snapshot(version: ExperimentVersion) -> dict[str, Any]:
     return {
         name: LEFT_OUT if name in SECRETS and value else value for name, value in version.snapshot.items()
     }
+
+
+def screen_of(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """Every parameter of the task as people meet it: the study's own, and the usual one where it has none."""
+    usual = {one.name: one.default for one in shown_task(str(snapshot.get("task"))).parameters}
+    return {**usual, **(snapshot.get("parameters") or {})}
 
 
 def seeds_of(version: ExperimentVersion) -> dict[str, Any]:
@@ -200,6 +208,7 @@ Exclusion plans: {len(plans)}, of which {len(locked)} were written before the fi
 | --- | --- |
 | `study.json` | the frozen version: texts, task and its parameters, design, checksum of the materials |
 | `texts/` | the same texts, one file each, and the tables of questions, practice, anchors and catch trials |
+| `texts/screen.json` | what a trial's screen says and asks: every parameter of the task, usual ones too |
 | `lists/` | one CSV per list of each round: every trial in order, word for word, with side and condition |
 | `seeds.json` | the seeds from which the lists were made |
 | `exclusion-plans.json` | who will be left out of the analysis by which rule, each with its checksum |

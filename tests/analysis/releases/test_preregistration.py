@@ -52,6 +52,13 @@ def test_zip_holds_texts_lists_seeds_plans_engine_and_checksums(client):
     assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
+def test_what_the_screen_says_is_in_the_zip_where_nobody_changed_it_too(client):
+    opened(parameters={"question": "Which one would you say?"})
+    screen = json.loads(read(fetched(client))["texts/screen.json"])
+    assert screen["question"] == "Which one would you say?"
+    assert screen["both_label"] == "Both sound good" and screen["confirm"] is False
+
+
 def test_lists_are_written_in_order_word_for_word(client):
     study = opened()
     files = read(fetched(client))
