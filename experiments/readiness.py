@@ -1,7 +1,7 @@
 """The launch checklist: what is still to be done before a study opens, why, and on which page.
 
 A *blocking* line keeps the study from opening (:func:`experiments.lifecycle.problems`). An *advisory* line
-may stay undone, but then opening asks again, and notes which.
+may stay undone only where somebody waived it for a reason.
 """
 
 import re

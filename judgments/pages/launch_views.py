@@ -1,4 +1,4 @@
-"""The launch checklist: look, waive for a reason, try with simulated participants, open."""
+"""The launch checklist: look, waive for a reason, try with simulated participants, open once all is green."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -20,10 +20,10 @@ BEFORE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.PA
 
 @login_required
 def launch(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every line with its reason; opening asks again where an advisory line is not green."""
+    """Every line with its reason; opening takes a list that is green, or one reason that waives the rest."""
     study = _collecting(request, slug, editing=request.method == "POST")
     found = steps(study)
-    if request.method == "POST" and (is_green(found) or "sure" in request.POST):
+    if request.method == "POST" and (is_green(found) or request.POST.get("reason", "").strip()):
         return _open(request, study, found)
     context = {
         "study": study,
@@ -48,13 +48,15 @@ def _collecting(request: HttpRequest, slug: str, *, editing: bool) -> Experiment
 
 
 def _open(request: HttpRequest, study: Experiment, found: list[Step]) -> HttpResponse:
-    undone = [step.label for step in found if not step.is_green]
+    undone = [step for step in found if not step.is_green and not step.is_blocking]
     try:
         with transaction.atomic():
             was_open = study.status == Experiment.Status.OPEN
-            open_study(study, request.user)
             if undone and not was_open:
-                audit(request.user, study, "opened with checks undone", checks=undone)
+                for step in undone:
+                    waive(study, step.key, reason=request.POST["reason"], user=request.user)
+                audit(request.user, study, "opened with checks undone", checks=[one.label for one in undone])
+            open_study(study, request.user)
     except NotReady as missing:
         for problem in missing.problems:
             messages.error(request, problem)

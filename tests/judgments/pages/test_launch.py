@@ -135,17 +135,32 @@ def test_a_change_asks_for_another_dry_run_and_remembers_that_somebody_tried():
     assert step.is_done and "earlier state" in step.reason
 
 
-def test_opening_with_undone_checks_asks_first_and_is_noted(client):
+@pytest.mark.parametrize("without", [{}, {"sure": "yes"}, {"reason": "  "}])
+def test_a_list_that_is_not_green_opens_nothing_without_a_reason(client, without):
     study = draft()
     client.force_login(cast.ada())
-    assert "Open all the same" in press(client)
+    assert "Why does it open without?" in press(client, **without)
     study.refresh_from_db()
-    assert study.status == "draft"
-    press(client, sure="yes")
+    assert study.status == "draft" and not study.versions.exists()
+
+
+def test_opening_with_undone_checks_waives_them_for_a_reason_and_is_noted(client):
+    study = draft()
+    client.force_login(cast.ada())
+    press(client, reason="The same study ran in May.")
     study.refresh_from_db()
-    assert study.status == "open"
+    assert study.status == "open" and is_green(steps(study))
+    assert line(study, "dry-run").waived == "The same study ran in May."
     noted = AuditEntry.objects.get(action="opened with checks undone")
     assert noted.details == {"checks": ["Tried by one of you", "Dry run"]}
+
+
+def test_a_reason_does_not_open_what_blocks(client):
+    study = draft(consent="")
+    client.force_login(cast.ada())
+    press(client, reason="Hurry.")
+    study.refresh_from_db()
+    assert study.status == "draft" and not AuditEntry.objects.filter(action="check waived").exists()
 
 
 def test_a_check_is_waived_for_a_reason_and_asked_for_again(client):
