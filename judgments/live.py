@@ -16,6 +16,7 @@ from experiments.rounds import round_now
 from judgments.leaving import Stage, leaving
 from judgments.models import Flag, Judgment, Session, Signal
 from judgments.monitor import Facts, ListRow, facts, list_rows, places_left
+from judgments.quality_check import LastCheck, last_check
 from judgments.tasks.registry import shown_task
 
 FRESH_SECONDS, SHARE = 2, 20  # many who watch cost as much as one, and at most a twentieth of a core
@@ -73,6 +74,7 @@ class Live:
     has_sides: bool
     flags: list[tuple[str, int]]
     n_flagged: int
+    checked: LastCheck
     seen_at: datetime
 
 
@@ -103,6 +105,7 @@ def look(study: Experiment) -> Live:
         has_sides=has_sides,
         flags=counted,
         n_flagged=flagged_people(study),
+        checked=last_check(study),
         seen_at=now,
     )
 

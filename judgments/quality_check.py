@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Count, Max, Q
 
 from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job
@@ -26,6 +26,11 @@ class LastCheck:
         """Whether sessions were finished that no check has seen."""
         return self.n_since > 0
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether sessions were finished and no check was ever made: no signal means nothing yet."""
+        return self.at is None and self.is_stale
+
 
 def request_check(study: Experiment, *, user: Any = None) -> Job:
     """Queue a check; one that waits already is enough."""
@@ -35,12 +40,14 @@ def request_check(study: Experiment, *, user: Any = None) -> Job:
 
 def last_check(study: Experiment) -> LastCheck:
     """How fresh the stored signals are."""
-    jobs = Job.objects.filter(kind=CHECK, experiment=study)
-    begun = jobs.filter(state=Job.State.DONE).aggregate(at=Max("started_at"))["at"]
+    jobs = Job.objects.filter(kind=CHECK, experiment=study).aggregate(
+        begun=Max("started_at", filter=Q(state=Job.State.DONE)),
+        n_waiting=Count("pk", filter=~Q(state__in=Job.State.final())),
+    )
+    begun = jobs["begun"]
     finished = Session.objects.filter(experiment=study, is_test=False, status=Session.Status.COMPLETE)
     since = finished.filter(completed_at__gt=begun) if begun else finished
-    under_way = jobs.exclude(state__in=Job.State.final()).exists()
-    return LastCheck(begun, under_way, since.count())
+    return LastCheck(begun, jobs["n_waiting"] > 0, since.count())
 
 
 def check_stale_studies() -> int:

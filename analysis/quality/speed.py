@@ -1,5 +1,6 @@
 """Faster than anybody reads."""
 
+from math import floor
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -70,10 +71,15 @@ def speed(judgments: pd.DataFrame) -> pd.DataFrame:
         seen=n >= LEAST_TRIALS,
         flagged=median < LEAST_MS_PER_CHARACTER,
         reason=lambda one: (
-            f"median {median[one]:.0f} ms per character, below {LEAST_MS_PER_CHARACTER} "
+            f"median {_said(median[one])} ms per character, below {LEAST_MS_PER_CHARACTER} "
             f"(a cut from reading research; this study's median is {usual:.0f})"
         ),
     )
+
+
+def _said(pace: float) -> str:
+    """A pace to a tenth, rounded down: what lies below the cut never reads as the cut itself."""
+    return f"{floor(pace * 10) / 10:g}"
 
 
 SIGNAL = Signal("speed", 1, "faster than reading", speed)

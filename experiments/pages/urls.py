@@ -35,7 +35,6 @@ urlpatterns = [
     path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
     path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
     path("materials/", include("experiments.pages.materials_urls")),
-    path("materials/", include("experiments.pages.materials_urls")),
     path("manual/", manual_views.manual, name="manual"),
     path("manual/<path:name>", manual_views.manual_page, name="manual-page"),
     path("jobs/", job_views.jobs, name="jobs"),

@@ -96,6 +96,8 @@ def test_speed_names_its_cut_and_the_studys_own_median():
     found = flags(slow, fast, names=["speed"])
     assert list(found) == [("quentin", "speed")]
     assert "median 10 ms per character, below 15" in found["quentin", "speed"]
+    nearly = flags(slow, sitting("rosa", VARIED, rt_ms=598, n_characters=40), names=["speed"])
+    assert "median 14.9 ms per character, below 15" in nearly["rosa", "speed"]
     assert "a cut from reading research" in found["quentin", "speed"]
 
 

@@ -7,10 +7,12 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
+from experiments.job_runner import run
 from experiments.models import Campaign
 from judgments.flags import raise_flag
 from judgments.live import hourly_pay, look, position_bias
 from judgments.models import Judgment, Session, Signal
+from judgments.quality_check import request_check
 from judgments.sessions.withdraw import leave
 from tests import cast
 
@@ -90,6 +92,24 @@ def test_flags_by_hand_and_by_signal_are_counted_once_per_person():
     found = look(study)
     assert found.n_flagged == 1
     assert found.flags == [("impossible speed", 1), ("by hand", 1)]
+
+
+def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):
+    study = cast.study("agreement")
+    client.force_login(cast.ben())
+
+    def told():
+        cache.clear()
+        page = client.get("/studies/agreement/live/part/").content.decode()
+        return re.sub(r"<[^>]+>|\s+", " ", page.split("Flagged people")[1].split("</dd>")[0])
+
+    assert " 0 " in told()
+    cast.sit(study, "pia")
+    assert "signals not computed yet" in told() and " 0 " not in told()
+    run(request_check(study).pk)
+    assert " 0 " in told() and "yet" not in told()
+    cast.sit(study, "quentin")
+    assert "1 session not looked at yet" in told()
 
 
 def test_part_is_the_numbers_alone_and_never_kept(client):
