@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import ClassVar
 
-import pandas as pd
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django_filters import rest_framework as filters
@@ -24,6 +23,8 @@ from judgments.downloads import columns_of, csv_blocks, jsonl_blocks
 from judgments.frames import judgment_frame
 from judgments.jspsych_names import COLUMNS as JSPSYCH_COLUMNS
 from judgments.jspsych_names import with_jspsych_names
+from judgments.measured import COLUMNS as RAW_COLUMNS
+from judgments.measured import with_measures
 from judgments.models import Judgment
 from judgments.observed import as_rows, judgments_of
 
@@ -93,7 +94,7 @@ class JudgmentsFile(APIView):
     content_negotiation_class = AnyAccept
     suffix: ClassVar[str]
     media_type: ClassVar[str]
-    write: ClassVar[Callable[[pd.DataFrame, list[str]], Iterator[str]]]
+    write: ClassVar[Callable[..., Iterator[str]]]
 
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Write the file while it is read."""
@@ -101,6 +102,8 @@ class JudgmentsFile(APIView):
         choice, frame = request.query_params.get("columns", ""), judgment_frame(study)
         if choice == "jspsych":
             blocks = type(self).write(with_jspsych_names(study, frame), JSPSYCH_COLUMNS)
+        elif choice == "raw":
+            blocks = type(self).write(frame, RAW_COLUMNS, also=with_measures)
         else:
             blocks = type(self).write(frame, columns_of(choice))
         answer = StreamingHttpResponse(blocks, content_type=f"{self.media_type}; charset=utf-8")
@@ -111,8 +114,8 @@ class JudgmentsFile(APIView):
 COLUMNS = OpenApiParameter(
     "columns",
     str,
-    enum=["contract", "all", "jspsych"],
-    description="Twelve columns, all that a judgment has, or the names jsPsych gives its data.",
+    enum=["contract", "all", "jspsych", "raw"],
+    description="Twelve columns, all of a frame, the names jsPsych gives its data, or all that was measured.",
 )
 
 

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import re
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from rest_framework.test import APIClient
 
 from experiments.models import Experiment
+from judgments.measured import COLUMNS as RAW_COLUMNS
 from judgments.models import Judgment, Session
 from tests import cast
 
@@ -129,3 +132,45 @@ def test_time_elapsed_is_the_answers_own_time_on_the_servers_clock(api):
     Judgment.objects.update(answered_at=wrong_clock, timing={"clock_offset_ms": 3 * 3600 * 1000})
     line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=jspsych")).splitlines()[0])
     assert line["time_elapsed"] == 4000
+
+
+def test_a_file_can_have_what_was_shown_and_measured(api):
+    session = cast.sit(cast.study("agreement"), n=2)
+    measured = {
+        "focus_lost_ms": 1200,
+        "trusted": True,
+        "early_ms": [12, 15],
+        "coarse_clock": False,
+        "mine": 3,
+    }
+    first = session.trials.get(position=1)
+    Judgment.objects.filter(trial=first).update(timing=measured, input_type="touch", rt_ms=900)
+    rows = list(csv.DictReader(io.StringIO(text_of(api.get(f"{ADDRESS}.csv?columns=raw")))))
+    assert list(rows[0])[:12] == CONTRACT.split(",") and len(rows) == 2
+    row = rows[0]
+    assert (row["input_type"], row["focus_lost_ms"], row["trusted"]) == ("touch", "1200", "True")
+    assert (row["early_ms"], row["coarse_clock"], row["rt_ms"]) == ("[12, 15]", "False", "900")
+    assert json.loads(row["more"]) == {"mine": 3} and row["page_hidden_ms"] == ""
+    assert json.loads(row["shown"]) == [one["text"] for one in first.shown["options"]]
+    assert row["kind"] == "target" and row["received_at"].endswith("+00:00")
+    line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=raw")).splitlines()[0])
+    assert (line["focus_lost_ms"], line["trusted"], line["held_keys"]) == (1200, True, None)
+
+
+def test_a_rated_sentence_is_in_the_raw_file_as_it_was_shown(api):
+    trial = cast.sit(cast.study("agreement", task="likert")).trials.get(position=1)
+    line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=raw")).splitlines()[0])
+    assert json.loads(line["shown"]) == [trial.shown["text"]]
+
+
+def test_an_empty_study_gives_an_empty_raw_file(api):
+    cast.study("agreement")
+    assert text_of(api.get(f"{ADDRESS}.csv?columns=raw")).count("\n") == 1
+
+
+def test_every_measurement_of_the_engines_page_has_a_column():
+    page = (settings.BASE_DIR / "docs/reference/engine.md").read_text()
+    table = page.split("## What is recorded beside the answer")[1].split("Some become events")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(named) > 20 and named <= {*RAW_COLUMNS}

@@ -1,0 +1,97 @@
+"""What was shown and measured beside each answer, as columns of a download for the study's team."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from judgments.downloads import CONTRACT
+from judgments.models import Judgment
+
+#: Measurements by the names under which a judgment keeps them; a task's own, not listed, are in ``more``.
+MEASURES = (
+    "engine",
+    "task_version",
+    "focus_lost_ms",
+    "page_hidden_ms",
+    "trusted",
+    "early_answers",
+    "early_ms",
+    "held_keys",
+    "key",
+    "place",
+    "layout",
+    "changes",
+    "confirm_ms",
+    "first_key_ms",
+    "pasted",
+    "refused_answers",
+    "first_touch_ms",
+    "last_touch_ms",
+    "clock_step_ms",
+    "coarse_clock",
+    "frame_ms",
+    "viewport",
+    "loaded_by",
+    "from_kept",
+    "seen_before",
+    "clock_offset_ms",
+    "clock_backwards",
+    "odd_clock",
+    "odd_rt",
+    "no_rt",
+    "server_ms",
+    "simulated",
+)
+OF_TRIAL = ("kind", "list", "status", "correct")
+BESIDE = ("shown", "input_type", "answered_at", "received_at")
+COLUMNS = [*CONTRACT, *OF_TRIAL, *BESIDE, *MEASURES, "more"]
+
+
+def with_measures(block: pd.DataFrame) -> pd.DataFrame:
+    """A block of a frame with :data:`BESIDE`, :data:`MEASURES` and ``more``; unknown cells are None."""
+    kept = Judgment.objects.filter(trial__in=[int(one) for one in block["trial"].unique()]).values_list(
+        "trial_id", "trial__shown", "input_type", "answered_at", "received_at", "timing"
+    )
+    found = {str(trial): _cells(*rest) for trial, *rest in kept.iterator()}
+    nothing: list[Any] = [None] * (len(COLUMNS) - len(CONTRACT) - len(OF_TRIAL))
+    cells = [found.get(str(trial), nothing) for trial in block["trial"]]
+    names = [*BESIDE, *MEASURES, "more"]
+    beside = {
+        name: pd.Series(values, index=block.index, dtype=object)
+        for name, values in zip(names, zip(*cells, strict=True), strict=True)
+    }
+    return block.assign(**(beside or dict.fromkeys(names)))
+
+
+def _cells(shown: Any, input_type: str, answered_at: Any, received_at: Any, timing: Any) -> list[Any]:
+    """One judgment's cells; texts in the order of the screen, and what has no column, as JSON."""
+    timing = timing if isinstance(timing, dict) else {}
+    more = {name: value for name, value in timing.items() if name not in {*MEASURES, "position"}}
+    return [
+        _json(_texts(shown)),
+        input_type,
+        _moment(answered_at),
+        _moment(received_at),
+        *(_cell(timing.get(name)) for name in MEASURES),
+        _json(more) if more else None,
+    ]
+
+
+def _texts(shown: Any) -> list[str]:
+    """The sentences of a screen, in their order."""
+    shown = shown if isinstance(shown, dict) else {}
+    return [str(one["text"]) for one in shown.get("options") or [shown] if "text" in one]
+
+
+def _cell(value: Any) -> Any:
+    return _json(value) if isinstance(value, list | dict) else value
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="milliseconds") if at else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
