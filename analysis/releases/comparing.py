@@ -18,6 +18,7 @@ from analysis.comparison.report import compare_report
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import rounded
 from analysis.releases.models import Comparison, Release, ScoringRun, SentenceScore
+from analysis.releases.run_records import run_records
 from analysis.releases.storage import read
 from analysis.releases.training import run_roster
 from experiments.job_runner import enqueue
@@ -113,7 +114,11 @@ def compare(comparison: Comparison) -> dict[str, Any]:
         **shared,
     )
     table = pair_table(human, pairs, scores, already_standardized=options.already_standardized)
-    return report | {"parting": parting(table, release_table(release, "sentences.csv")), "depth": depth}
+    return report | {
+        "scoring": run_records(runs, model_names(runs)),
+        "parting": parting(table, release_table(release, "sentences.csv")),
+        "depth": depth,
+    }
 
 
 def comparison_frames(comparison: Comparison) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:

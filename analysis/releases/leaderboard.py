@@ -7,7 +7,9 @@ from django.db.models import QuerySet
 
 from analysis.comparison.leaderboard import MODEL, leaderboard_rows, ordered, sort_keys
 from analysis.errors import UnknownName
+from analysis.releases.comparing import model_names
 from analysis.releases.models import Comparison, Release, ScoringRun
+from analysis.releases.run_records import run_records
 from analysis.releases.training import training_of
 from experiments.models import Experiment
 
@@ -50,7 +52,8 @@ def leaderboard(
     offered = _offered(done)
     chosen = _chosen(offered, conventions)
     mine = [one for one in done if chosen and _key(one.options) == chosen.key]
-    rows, seen = _rows(mine), {run.pk for one in mine for run in one.runs.all()}
+    rows, seen = _rows(mine), {run.pk: run for one in mine for run in one.runs.all()}
+    runs = [seen[pk] for pk in sorted(seen)]
     sort = sort if rows else DEFAULT_SORT
     left = [run for run in done_runs(release.experiment) if run.pk not in seen]
     return {
@@ -61,6 +64,7 @@ def leaderboard(
         "sort_keys": sort_keys(rows),
         "rows": ordered(rows, sort, ascending=ascending) if rows else [],
         "conventions": _said(mine, chosen),
+        "scoring": run_records(runs, model_names(runs)),
         "offered": [{"key": one.key, "words": one.words} for one in offered],
         "not_compared": [
             {"run": run.pk, "model": run.name, "method": run.method, "state": run.state} for run in left

@@ -170,7 +170,13 @@ def _scored(run: ScoringRun, model: Scorer, found: Scores, sentences: Sequence[S
             file=run.model,
             remedy=f"Sentences are called {sentences[0].key} and so on.",
         )
-    told = {"uri": run.model, "spec_id": model.spec.spec_id, "flags": flag_counts(found.flags)}
+    told = {
+        "uri": run.model,
+        "spec_id": model.spec.spec_id,
+        "flags": flag_counts(found.flags),
+        "n_tokens": int(found.n_tokens.sum()),
+        "n_unknown": int(found.n_unk.sum()),
+    }
     spec = asdict(model.spec) | told
     return Scored(rows, missing, model.spec.revision, spec)
 

@@ -171,6 +171,7 @@ def model_name(uri: str) -> str:
 
 def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) -> dict[str, Any]:
     scores = frame.columns[1:]
+    source = getattr(scorer, "source", None)
     return {
         "model": model,
         "spec_id": scorer.spec.spec_id,
@@ -190,4 +191,5 @@ def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) 
         ],
         "length": "tokens without boundary marks",
         "base": "natural logarithm",
+        **({"source": source} if source else {}),
     }

@@ -5,9 +5,12 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from analysis.scoring.conventions import conventions_text, scoring_conventions
+
 RECORD = ".spec.json"
-SAID = ("method", "bos", "eos", "tokens", "casing", "punctuation", "dtype")
-LONG = 40
+COUNTED = ".counts.parquet"
+SOURCE = ("spec_id", "spec", "tokens", "unknown_tokens", "flags")
+KEPT = ("model", "columns", "spec_id", "spec", "tokens", "unknown_tokens", "flags", "source")
 
 
 def recorded_specs(paths: Sequence[str | Path], *, columns: Collection[str]) -> list[dict[str, Any]]:
@@ -23,20 +26,57 @@ def recorded_specs(paths: Sequence[str | Path], *, columns: Collection[str]) -> 
     Returns
     -------
     list of dict, one per file
-        ``file`` (its name), ``model``, ``columns``, ``spec_id``, ``spec``, ``tokens``, ``unknown_tokens`` and
-        ``flags`` as they were recorded; ``file`` alone where nothing was.
+        ``file`` (its name); ``model``, ``columns``, ``spec_id``, ``spec``, ``tokens``, ``unknown_tokens``,
+        ``flags`` and ``source`` as they were recorded, where something was; and ``conventions``, each in
+        words.
+
+    See Also
+    --------
+    analysis.scoring.conventions.scoring_conventions
     """
     found = []
     for path in map(Path, paths):
-        said: dict[str, Any] = {}
-        try:
-            said = json.loads(path.with_suffix(RECORD).read_text(encoding="utf-8"))
-            is_its_own = bool(said["columns"]) and set(said["columns"]) <= set(columns)
-        except (OSError, ValueError, KeyError, TypeError):
-            is_its_own = False
-        names = ("model", "columns", "spec_id", "spec", "tokens", "unknown_tokens", "flags")
-        found.append({"file": path.name} | ({name: said.get(name) for name in names} if is_its_own else {}))
+        said = _said(path.with_suffix(RECORD))
+        is_its_own = bool(said.get("columns")) and set(said["columns"]) <= set(columns)
+        record = {"file": path.name} | ({name: said.get(name) for name in KEPT} if is_its_own else {})
+        found.append(record | {"conventions": scoring_conventions(record)})
     return found
+
+
+def source_of(path: str | Path, *, column: str, n_sentences: int) -> dict[str, Any] | None:
+    """Find out how the numbers of a table were made, where ``manage.py score`` wrote it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of scores, or the counts that measures are made of.
+    column : str
+        The column that is read.
+    n_sentences : int
+        Its sentences; a record of another number is not this table's.
+
+    Returns
+    -------
+    dict or None
+        Of the record beside it: ``spec_id``, ``spec``, ``tokens``, ``unknown_tokens`` and ``flags``.
+    """
+    place = Path(path)
+    is_counts = place.name.endswith(COUNTED)
+    stem = place.name.removesuffix(COUNTED) if is_counts else place.stem
+    said = _said(place.with_name(stem + RECORD))
+    is_its_own = said.get("sentences") == n_sentences and (is_counts or column in said.get("columns", ()))
+    if not is_its_own:
+        return None
+    return {name: said.get(name) for name in SOURCE} | (said.get("source") or {})
+
+
+def _said(path: Path) -> dict[str, Any]:
+    """A record as it stands there; empty where there is none."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return said if isinstance(said, dict) and isinstance(said.get("columns"), list) else {}
 
 
 def recorded_text(records: Sequence[Mapping[str, Any]]) -> str:
@@ -56,21 +96,7 @@ def recorded_text(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(record: Mapping[str, Any]) -> str:
-    spec = record.get("spec")
-    if not spec:
-        return f"Scores of {record['file']}: nothing is recorded about how they were made."
-    options = {**{name: spec.get(name) for name in SAID}, **(spec.get("options") or {})}
-    parts = [f"{name} {_short(value)}" for name, value in options.items() if value not in ("", None)]
-    tokens = record.get("tokens") or 0
-    if tokens and record.get("unknown_tokens"):
-        parts.append(f"{record['unknown_tokens'] / tokens:.1%} of tokens unknown")
-    parts += [f"{n} sentences {name}" for name, n in (record.get("flags") or {}).items()]
-    return f"Scores of {record['model']}: {spec['uri']}, {_short(spec['revision'])}; {', '.join(parts)}."
-
-
-def _short(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = str(value)
-    kind, colon, digest = text.rpartition(":")
-    return f"{kind}{colon}{digest[:12]}" if len(text) >= LONG else text
+    if not record.get("spec"):
+        name = record.get("file") or record["model"]
+        return f"Scores of {name}: nothing is recorded about how they were made."
+    return f"Scores of {record['model']}: {conventions_text(record['conventions'])}."

@@ -16,6 +16,7 @@ from analysis.scoring.base import (
     file_revision,
     take_options,
 )
+from analysis.scoring.recorded import source_of
 
 COUNTS = ("n_tokens", "n_words", "n_chars", "n_bytes", "n_unk", "unigram_logprob")
 
@@ -25,7 +26,7 @@ class TableScorer:
 
     Columns ``n_tokens`` and ``unigram_logprob``, where present, serve the measures that need them; without
     ``n_tokens`` the words between white space are counted. A file of counts that ``manage.py score`` wrote
-    gives every measure again.
+    gives every measure again; ``source`` says how those were made.
     """
 
     capabilities = frozenset({"sum"})
@@ -35,6 +36,7 @@ class TableScorer:
         self.file = address.target
         self.table, self.key = read_number_columns(address.target, keys=("sentence_id", "sentence"))
         self.column = self._column(options.get("column", ""))
+        self.source = source_of(address.target, column=self.column, n_sentences=len(self.table))
         self.spec = Spec(
             uri=address.uri,
             revision=file_revision(address.target),

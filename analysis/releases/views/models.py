@@ -14,6 +14,7 @@ from analysis.releases.comparing import Options, comparisons_of, model_names, re
 from analysis.releases.comparison_intervals import drawn_people, interval_rows
 from analysis.releases.model_forms import ComparisonForm, ScoreSetsForm, ScoringForm
 from analysis.releases.models import Comparison, ScoringRun
+from analysis.releases.run_records import run_records
 from analysis.releases.scoring import request_score_sets, request_scoring
 from analysis.releases.training import training_of
 from analysis.releases.views.agreement import json_attachment
@@ -161,7 +162,8 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
     if not report:
         return {"report": None}
     keys = [format(delta, "g") for delta in found.options["deltas"]]
-    methods = dict(zip((row["model"] for row in report["models"]), found.runs.order_by("pk"), strict=False))
+    runs = list(found.runs.order_by("pk"))
+    methods = dict(zip((row["model"] for row in report["models"]), runs, strict=False))
     ceiling, constant = report["baselines"]["human_ceiling"], report["baselines"]["constant"]
     again = report["baselines"].get("constant_recalibrated", {}).get("adc", {})  # older comparisons lack it
     rows = [
@@ -204,6 +206,7 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
             for row in report["models"]
         ],
         "drawn_people": drawn_people(report),
+        "scoring": report.get("scoring") or run_records(runs, model_names(runs)),
         "beaten": [row["name"] for row in rows if row["below"]],
         "parting": [
             {"model": name, "pairs": pairs[:10]} for name, pairs in report.get("parting", {}).items()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from analysis.ngrams import read_arpa, token_logprobs, train_model, write_arpa
+from analysis.ngrams import read_arpa, smoothing, token_logprobs, train_model, write_arpa
 from analysis.ngrams.columns import Workspace
 from analysis.ngrams.counts import BEGIN, END, UNKNOWN
 from analysis.ngrams.runs import merge_runs
@@ -93,6 +93,51 @@ class Reference:
 
 
 ASKED = [["the", "cat", "sees", "the", "dog"], ["the", "zebra", "that", "a", "cats"], ["fox"], []]
+
+
+LMPLZ_TEXT = [
+    "I went to",
+    "I go to",
+    "You went to",
+    "You go to",
+    "Joe went to",
+    "Joe go to",
+    *2 * ["Anna went ski"],
+]
+LMPLZ = {
+    "<unk>": (-1.30103, 0), "<s>": (0, -0.059768215), "</s>": (-1.1249387, 0), "I": (-1.0579919, -0.5228788),
+    "went": (-0.6726411, -0.022929981), "to": (-1.1249387, -0.30103), "go": (-0.82390875, 0),
+    "You": (-1.0579919, -0.5228788), "Joe": (-1.0579919, -0.5228788), "Anna": (-1.0579919, -0.059768215),
+    "ski": (-1.0579919, -0.059768215), "to </s>": (-0.26962152, 0), "ski </s>": (-0.7123581, 0),
+    "<s> I": (-0.9649993, 0),
+    "I went": (-0.383262, 0), "You went": (-0.383262, 0), "Joe went": (-0.383262, 0),
+    "Anna went": (-0.50341624, 0),
+}  # fmt: skip
+
+
+def test_numbers_that_lmplz_printed(tmp_path, monkeypatch):
+    """``lmplz --text test.txt --arpa test.lm -o 2``, as printed in kenlm's issue 405 (19 September 2026).
+
+    When lmplz estimates the discounts of single words it takes the occurrences of its last word (twice) for
+    its contexts (one): a mistake that its issues 405 and 427 name, and that is made here for this test.
+    """
+    estimate = smoothing.discounts
+
+    def with_the_mistake(adjusted):
+        is_single = len(adjusted) == 11
+        return estimate(np.append(adjusted[:-1], 2) if is_single else adjusted)
+
+    model = train_model([line.split() for line in LMPLZ_TEXT], order=2)
+    assert model.words[-1] == "ski" and estimate(np.array([1] * 4 + [2] * 3 + [3, 4]))[0] == pytest.approx(
+        0.4
+    )
+    monkeypatch.setattr(smoothing, "discounts", with_the_mistake)
+    write_arpa(train_model([line.split() for line in LMPLZ_TEXT], order=2), tmp_path / "two.arpa")
+    fields = [line.split("\t") for line in (tmp_path / "two.arpa").read_text().splitlines() if "\t" in line]
+    found = {row[1]: (float(row[0]), float(row[2]) if row[2:] else 0.0) for row in fields}
+    assert len(found) == 11 + 16
+    for gram, (log10, backoff) in LMPLZ.items():
+        assert found[gram] == pytest.approx((log10, backoff), abs=1e-5), gram
 
 
 @pytest.mark.parametrize("order", range(1, 7))

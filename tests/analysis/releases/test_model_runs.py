@@ -1,17 +1,22 @@
 """Models scored here, through page, API and command: chosen, priced, started, watched, tried again."""
 
 import json
+from html import unescape
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.errors import BadInput, UnknownName
 from analysis.releases import held_model, model_places, run_scores
+from analysis.releases.comparing import request_comparison
 from analysis.releases.model_places import checked_uri, offered_models, opened_address, pinned
-from analysis.releases.models import CachedScore, ScoreShard, ScoringRun
+from analysis.releases.models import CachedScore, Comparison, ScoreShard, ScoringRun
+from analysis.releases.scoring import request_model_runs, request_scoring
 from analysis.scoring.arpa import ArpaScorer
 from experiments import job_runner
 from experiments.models import AuditEntry, Job
@@ -80,6 +85,45 @@ def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
     again = asked(ada, study)
     assert again.result["models"][0]["cached"] == 8 and again.result["minutes"] == 0
     assert AuditEntry.objects.filter(action="scoring asked for").count() == 2
+
+
+def test_conventions_of_every_run_stand_under_the_table_in_the_json_and_on_the_leaderboard(ada, tmp_path):
+    study = judged_study(people=5)
+    release = ready_release(study)
+    given = f"{URI}?casing=lower&eos=no"
+    runs = request_model_runs(study, [given], methods=["lp", "slor"], user=cast.ada())
+    foreign = "sentence_id,theirs\n" + "".join(
+        f"{key},-{number}\n"
+        for number, key in enumerate(study.materials.sentences.values_list("key", flat=True))
+    )
+    runs.append(request_scoring(study, ContentFile(foreign.encode(), "theirs.csv"), user=cast.ada()))
+    for run in runs:
+        job_runner.run(run.job_id)
+    for run in runs:
+        run.refresh_from_db()
+    made = request_comparison(release, runs, user=cast.ada())
+    job_runner.run(made.job_id)
+    document = ada.get(page("comparison-json", study.slug, made.pk)).json()["scoring"]
+    assert [one["run"] for one in document] == [run.pk for run in runs]
+    lp, slor, theirs = (one["conventions"] for one in document)
+    assert list(lp) == list(slor) == list(theirs)
+    assert (lp["casing"], lp["end"], lp["measure"]) == ("lower", "not scored", "lp: log p")
+    assert slor["measure"].startswith("slor: (log p") and lp["revision"] == slor["revision"] != "not recorded"
+    assert lp["unknown tokens"] == "none" or "of" in lp["unknown tokens"]
+    assert theirs["beginning"] == theirs["precision"] == "not recorded"
+    shown = ada.get(page("comparison", study.slug, made.pk)).content.decode()
+    board = ada.get(page("leaderboard", study.slug, release.number)).content.decode()
+    text = StringIO()
+    call_command("leaderboard", study.slug, stdout=text)
+    for told in (unescape(shown), unescape(board), " ".join(text.getvalue().split())):
+        assert "beginning <s>; end not scored; casing lower" in told
+        assert "not recorded: method, beginning, end, leading space" in told
+    assert ada.get(page("leaderboard-json", study.slug, release.number)).json()["scoring"] == document
+    older = {
+        name: value for name, value in Comparison.objects.get(pk=made.pk).report.items() if name != "scoring"
+    }
+    Comparison.objects.filter(pk=made.pk).update(report=older)
+    assert "beginning &lt;s&gt;" in ada.get(page("comparison", study.slug, made.pk)).content.decode()
 
 
 def test_sentences_of_a_release_alone_are_scored(ada):

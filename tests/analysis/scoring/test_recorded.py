@@ -7,7 +7,8 @@ import pytest
 from django.core.management import call_command
 
 from analysis.ngrams import train_model, write_arpa
-from analysis.scoring.recorded import recorded_specs, recorded_text
+from analysis.scoring.conventions import scoring_conventions
+from analysis.scoring.recorded import recorded_specs, source_of
 
 
 @pytest.fixture
@@ -39,8 +40,15 @@ def compared(files, *words: str) -> str:
 
 def test_table_names_every_convention_of_each_model(files):
     printed = " ".join(compared(files).split())
-    assert f"Scores of two: arpa:{files / 'two.arpa'}, sha256:" in printed
-    assert "method ngram, bos yes, eos no, tokens space, casing lower, punctuation keep" in printed
+    assert f"Scores of two: model arpa:{files / 'two.arpa'}; revision sha256:" in printed
+    for said in (
+        "method n-gram log probability",
+        "measure lp: log p, slor: (log p - log p of single tokens) / tokens",
+        "beginning <s>; end not scored; casing lower; tokens space; punctuation keep; region whole sentence",
+        "precision float64; single tokens the model's 1-grams; unknown tokens none",
+        "truncation none: nothing is cut; sentences flagged none.",
+    ):
+        assert said in printed
     assert "Scores of foreign.csv: nothing is recorded about how they were made." in printed
 
 
@@ -48,7 +56,11 @@ def test_document_holds_the_whole_record(files):
     ours, other = json.loads(compared(files, "--json"))["scoring"]
     record = json.loads((files / "two.spec.json").read_text())
     assert ours["spec"] == record["spec"] and ours["columns"] == ["two:lp", "two:slor"]
-    assert other == {"file": "foreign.csv"}
+    assert ours["conventions"]["casing"] == "lower" and ours["conventions"]["end"] == "not scored"
+    assert list(other["conventions"]) == list(ours["conventions"])
+    assert other["conventions"].pop("measure") == "as given, a column taken as log p"
+    assert set(other["conventions"].values()) == {"not recorded"}
+    assert {name for name in other if name != "conventions"} == {"file"}
 
 
 def test_record_of_other_columns_is_no_record(files):
@@ -57,25 +69,69 @@ def test_record_of_other_columns_is_no_record(files):
     assert "spec" in recorded_specs([files / "two.csv"], columns=columns)[0]
     for broken in ("no json", "[]", "{}"):
         (files / "two.spec.json").write_text(broken)
-        assert recorded_specs([files / "two.csv"], columns=columns) == [{"file": "two.csv"}]
+        assert "spec" not in recorded_specs([files / "two.csv"], columns=columns)[0]
 
 
-def test_unknown_words_and_flags_are_said():
-    spec = {
-        "uri": "hf-causal:x",
-        "revision": "sha256:" + "a" * 64,
-        "bos": True,
-        "options": {"boundary": "none"},
+def test_another_measure_of_kept_counts_tells_how_they_were_made(files):
+    call_command(
+        "score", f"csv:{files / 'two.counts.parquet'}", "--sentences", str(files / "sentences.csv"),
+        "--method", "meanlp", "--name", "again", "--to", str(files / "again.csv"), stdout=StringIO(),
+    )  # fmt: skip
+    record = recorded_specs([files / "again.csv"], columns=["again:meanlp"])[0]
+    first = json.loads((files / "two.spec.json").read_text())
+    assert record["source"]["spec"] == first["spec"] and record["spec"]["method"] == "csv"
+    told = record["conventions"]
+    assert (told["model"], told["measure"]) == (first["spec"]["uri"], "meanlp: log p / tokens")
+    assert (told["end"], told["casing"]) == ("not scored", "lower")
+    (files / "two.spec.json").write_text(json.dumps({**first, "sentences": 5}))
+    assert source_of(files / "two.counts.parquet", column="logprob", n_sentences=4) is None
+
+
+CAUSAL = {
+    "uri": "hf-causal:x", "revision": "commit:" + "a" * 40, "method": "ll", "bos": True, "eos": False,
+    "tokens": "model", "casing": "as-is", "punctuation": "keep", "dtype": "bfloat16",
+    "options": {"start": "bos:0", "space": "yes", "tokenizer": "b" * 64, "boundary": "corrected",
+                "vocabulary": "tokenizer", "unigram": "none"},
+}  # fmt: skip
+
+
+def told_of(columns=("x:lp",), **fields) -> dict[str, str]:
+    return scoring_conventions({"columns": list(columns), "tokens": 8, "unknown_tokens": 0, **fields})
+
+
+def test_conventions_of_a_causal_model_are_named_one_by_one():
+    flags = {"too long for the model, not scored": 2, "empty": 1}
+    told = told_of(["x:two_prefix"], spec=CAUSAL, unknown_tokens=2, flags=flags)
+    assert told == {
+        "model": "hf-causal:x",
+        "revision": "commit:" + "a" * 12,
+        "method": "log probability, left to right",
+        "measure": "two_prefix: log p of the critical word after its prefix",
+        "beginning": "bos:0",
+        "end": "not scored",
+        "leading space": "yes",
+        "casing": "as-is",
+        "tokens": "the model's own, tokenizer " + "b" * 12,
+        "punctuation": "–",
+        "region": "tokens that reach into the critical word, boundaries corrected",
+        "precision": "bfloat16",
+        "vocabulary": "the tokenizer's tokens",
+        "single tokens": "none",
+        "unknown tokens": "2 of 8 (25.0%)",
+        "truncation": "none: 2 sentences too long, not scored",
+        "sentences flagged": "empty 1",
     }
-    record = {
-        "file": "x.csv",
-        "model": "x",
-        "spec": spec,
-        "tokens": 8,
-        "unknown_tokens": 2,
-        "flags": {"empty": 1},
-    }
-    assert recorded_text([record]) == (
-        "Scores of x: hf-causal:x, sha256:aaaaaaaaaaaa; bos yes, boundary none, 25.0% of tokens unknown, "
-        "1 sentences empty."
-    )
+
+
+def test_beginning_and_end_of_each_kind_are_what_its_scorer_does():
+    bare = {**CAUSAL, "bos": False, "options": {**CAUSAL["options"], "start": "none"}}
+    assert told_of(spec=bare)["beginning"] == "no mark, first token not scored"
+    masked = told_of(spec={**CAUSAL, "method": "pll-l2r"})
+    assert masked["beginning"] == masked["end"] == "the tokenizer's own mark, not scored"
+    assert told_of(spec={**CAUSAL, "method": "ll one_prefix"})["method"].startswith("log probability")
+    recurrent = {**CAUSAL, "tokens": "chars", "eos": True, "options": {}}
+    assert (told_of(spec=recurrent)["beginning"], told_of(spec=recurrent)["end"]) == ("<eos>", "scored")
+    served = {**CAUSAL, "options": {"start": "<s>", "tokenizer": "the server's", "mark": ""}}
+    assert told_of(spec=served)["beginning"] == "<s>"
+    assert told_of(spec=served)["unknown tokens"] == "not known: the server cuts"
+    assert told_of(spec={**served, "method": "csv"})["beginning"] == "not recorded"

@@ -6,6 +6,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.plain_text import cell, plain_table, plain_text
 from analysis.releases.leaderboard import DEFAULT_SORT, leaderboard
 from analysis.releases.models import Release
+from analysis.scoring.recorded import recorded_text
 from config.commands import ContractCommand
 from experiments.models import Experiment
 
@@ -74,4 +75,4 @@ def _text(board: dict[str, Any]) -> str:
             *(cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
         )
     conventions = [f"{name}: {text}" for name, text in board["conventions"].items()]
-    return plain_text(table, *conventions, width=WIDTH)
+    return plain_text(table, *conventions, recorded_text(board["scoring"]), width=WIDTH)

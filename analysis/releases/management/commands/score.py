@@ -21,13 +21,13 @@ from analysis.scoring import ScoredSentences, Scorer, score_sentences, scorer
 from analysis.scoring.base import FLAG_CUT, FLAGS
 from analysis.scoring.critical_words import WordScorer
 from analysis.scoring.measures import check_method
+from analysis.scoring.recorded import COUNTED, RECORD
 from analysis.scoring.regions import RegionScores, score_regions
 from config.commands import ContractCommand
 from experiments.models import Sentence
 from experiments.names import find_materials
 
 MANY_UNKNOWN = 0.05
-COUNTED = ".counts.parquet"
 CUT = next(name for name, flag in FLAGS.items() if flag == FLAG_CUT)
 
 
@@ -183,7 +183,7 @@ def with_column(scored: ScoredSentences, method: str, found: RegionScores) -> Sc
 
 def write(scored: ScoredSentences, to: Path) -> None:
     """Write the specification and what measures are made of first: scores without them are not traceable."""
-    with whole_file(to.with_suffix(".spec.json")) as draft, whole_file(to.with_suffix(COUNTED)) as counts:
+    with whole_file(to.with_suffix(RECORD)) as draft, whole_file(to.with_suffix(COUNTED)) as counts:
         draft.write_text(json.dumps(scored.summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         scored.counts.to_parquet(counts, index=False)
         write_table(scored.frame, to)
