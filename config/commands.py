@@ -6,6 +6,8 @@ from argparse import RawDescriptionHelpFormatter
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
 
 from analysis.errors import BadInput
 
@@ -43,6 +45,11 @@ class ContractCommand(BaseCommand):
             self.run(**options)
         except BadInput as error:
             raise CommandError(" ".join(str(error).split()), returncode=2) from error
+        except DatabaseError as error:
+            if not _lacks_migrations():
+                raise
+            message = "The database is not set up for this version. Run manage.py migrate first."
+            raise CommandError(message, returncode=2) from error
 
     def run(self, **options: Any) -> None:
         """The work of the subclass."""
@@ -55,3 +62,12 @@ class ContractCommand(BaseCommand):
     def wants_progress(self, options: dict[str, Any]) -> bool:
         """Whether a progress bar would be seen."""
         return sys.stderr.isatty() and not options.get("json")
+
+
+def _lacks_migrations() -> bool:
+    """Whether tables are missing because nobody made them, as before the first start."""
+    try:
+        executor = MigrationExecutor(connection)
+        return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        return False

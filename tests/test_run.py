@@ -1,4 +1,4 @@
-"""`make run` where its port is taken, or is no port at all."""
+"""`make run` where its port is taken, or is no port at all; a command before the first start."""
 
 import os
 import socket
@@ -54,3 +54,19 @@ def test_without_a_port_the_first_free_one_is_taken_and_said(monkeypatch, taken_
     assert chosen > taken_port
     assert f"Port {taken_port} is taken; using the next free one, {chosen}" in capsys.readouterr().out
     assert FIRST_PORT == 8000
+
+
+def test_a_command_before_the_first_start_says_what_to_do(tmp_path):
+    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
+    done = subprocess.run(
+        [sys.executable, "manage.py", "agreement", "blimp"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "CommandError: The database is not set up for this version. Run manage.py migrate first."
+    )
