@@ -15,6 +15,9 @@ import pyarrow as pa
 from analysis.errors import BadInput
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+LONGEST_CELL = 1_000_000  # characters, as for materials; Python's own limit is some 25,000 words
+
+csv.field_size_limit(LONGEST_CELL)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
@@ -155,7 +158,9 @@ def _read_delimited(path: Path, *, suffix: str) -> pd.DataFrame:
                     lines.append(line + 1)
                 line = reader.line_num
         except csv.Error as error:
-            raise BadInput(f"{error}.", file=str(path), row=line + 1) from error
+            is_long = "field limit" in str(error)
+            remedy = "A quotation mark that is not closed makes cells as long." if is_long else ""
+            raise BadInput(f"{error}.", file=str(path), row=line + 1, remedy=remedy) from error
     return pd.DataFrame(rows, columns=pd.Index(head), index=pd.Index(lines, dtype="int64"), dtype=object)
 
 

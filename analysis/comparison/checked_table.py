@@ -85,7 +85,7 @@ def _require(frame: pd.DataFrame, form: Form, path: str | Path) -> None:
     raise error
 
 
-def numbers_in(frame: pd.DataFrame, column: str, path: str | Path) -> pd.Series:
+def numbers_in(frame: pd.DataFrame, column: str, path: str | Path, *, takes_nan: bool = False) -> pd.Series:
     """Read a column of numbers.
 
     Parameters
@@ -95,11 +95,13 @@ def numbers_in(frame: pd.DataFrame, column: str, path: str | Path) -> pd.Series:
     column : str
     path : str or Path
         Of the file, for errors.
+    takes_nan : bool
+        Whether the word NaN is an empty cell: programs that score write it for what has no score.
 
     Returns
     -------
     Series of float
-        NaN where the cell is empty.
+        NaN where the cell is empty; Parquet holds no other kind of empty number.
 
     Raises
     ------
@@ -111,7 +113,7 @@ def numbers_in(frame: pd.DataFrame, column: str, path: str | Path) -> pd.Series:
     >>> numbers_in(pd.DataFrame({"score": ["1.5", 2]}), "score", "human.csv").tolist()
     [1.5, 2.0]
     """
-    found = [_number(cell) for cell in frame[column]]
+    found = [_number(cell, takes_nan=takes_nan) for cell in frame[column]]
     for row, number, cell in zip(frame.index, found, frame[column], strict=True):
         if number is None:
             remedy = "Leave the cell empty where there is no value."
@@ -125,9 +127,11 @@ def numbers_in(frame: pd.DataFrame, column: str, path: str | Path) -> pd.Series:
     return pd.Series(np.array(found, dtype=np.float64), index=frame.index, name=column)
 
 
-def _number(cell: Any) -> float | None:
+def _number(cell: Any, *, takes_nan: bool) -> float | None:
     """Read one cell: NaN for an empty one, None for what is no finite number."""
-    if cell is None or cell is pd.NA:
+    if cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell)):
+        return math.nan
+    if takes_nan and isinstance(cell, str) and cell.strip().lower() == "nan":
         return math.nan
     if isinstance(cell, bool | np.bool_) or (isinstance(cell, str) and "_" in cell):
         return None

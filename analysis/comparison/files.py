@@ -250,7 +250,7 @@ def read_number_columns(path: str | Path, *, keys: Sequence[str]) -> tuple[pd.Da
     refuse_repeats(frame, key, path)
     describing = {*SENTENCES.needed, *SENTENCES.optional}
     numbers = {
-        str(column): numbers_in(frame, str(column), path)
+        str(column): numbers_in(frame, str(column), path, takes_nan=True)
         for column in frame.columns
         if column not in describing
     }
@@ -264,5 +264,5 @@ def _read_one_scores(path: str | Path) -> pd.DataFrame:
         raise BadInput("there is no column of scores.", file=str(path), remedy="Give one column per model.")
     refuse_repeats(frame, "sentence_id", path)
     for model in models:
-        frame[model] = numbers_in(frame, model, path)
+        frame[model] = numbers_in(frame, model, path, takes_nan=True)
     return frame[["sentence_id", *models]]

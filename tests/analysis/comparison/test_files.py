@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores, read_sentences
+from analysis.comparison.files import (
+    read_human,
+    read_judgments,
+    read_number_columns,
+    read_pairs,
+    read_scores,
+    read_sentences,
+)
 from analysis.errors import BadInput
 
 
@@ -58,6 +65,21 @@ def test_infinite_scores_are_refused_in_parquet_too(tmp_path):
     pd.DataFrame({"sentence_id": ["a", "b"], "m": [1.0, np.inf]}).to_parquet(path)
     told = refusal(lambda path: read_scores([path]), path)
     assert "row 2" in told and "'m'" in told
+
+
+def test_a_score_that_is_nan_is_missing_in_every_form(file, tmp_path):
+    path = tmp_path / "scores.parquet"
+    pd.DataFrame({"sentence_id": ["a", "b"], "m": [1.0, np.nan]}).to_parquet(path)
+    for given in (path, file("sentence_id,m\na,1\nb,NaN\n")):
+        assert read_scores([given])["m"].isna().tolist() == [False, True]
+        assert read_number_columns(given, keys=("sentence_id",))[0]["m"].isna().tolist() == [False, True]
+
+
+def test_a_sentence_of_100_000_words_is_read(file):
+    found = read_sentences(file(f"sentence_id,sentence\na,{'dog ' * 100_000}\nb,B.\n"))
+    assert len(found["sentence"].iloc[0].split()) == 100_000
+    told = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{"dog " * 300_000}"\n'))
+    assert "row 3" in told and "quotation mark" in told
 
 
 def test_an_empty_score_is_missing_not_zero(file):
