@@ -1,6 +1,7 @@
 """The catch trials of a study, looked at: do they look like the rest, does each have a plain right answer?"""
 
 from experiments.design.catch import answer_remarks, catch_remarks
+from experiments.extras import CHECK, INSTRUCTION
 from experiments.models import Experiment, Sentence
 from judgments.tasks.registry import get_task
 
@@ -14,7 +15,8 @@ def catch_problems(study: Experiment) -> list[str]:
         return []
     texts = [_texts(entry) for entry in entries]
     practice = [text for entry in study.practice if isinstance(entry, dict) for text in _texts(entry)]
-    found = catch_remarks(texts, _targets(study), practice=practice)
+    told = {place for place, entry in enumerate(entries) if entry.get(CHECK) == INSTRUCTION}
+    found = catch_remarks(texts, _targets(study), practice=practice, instructions=told)
     task = get_task(study.task)
     if task.shows != "sentence":
         return found

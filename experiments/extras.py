@@ -4,7 +4,9 @@ One trial per line. Where the task shows pairs: ``right sentence | other sentenc
 shows a set: ``best sentence | other | other``, without feedback. Where it shows
 one sentence: ``sentence | right answer | feedback``, the answer being a number, a range (``6-7``), yes
 or no. Feedback is shown after a practice trial. A table's columns pasted with tabs work too. A line whose
-first part is ``markup: inline`` has sentences in which a few tags keep their meaning, as in materials.
+first part is ``markup: inline`` has sentences in which a few tags keep their meaning, as in materials. A
+catch trial whose line begins with ``check: instruction`` says itself what to answer; all others are gold:
+their sentences have one plain answer.
 """
 
 import re
@@ -18,9 +20,14 @@ from judgments.tasks.base import Task
 RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 WORDS = {"yes": 1, "no": 0}
-MARKED = re.compile(rf"\s*{COLUMN}\s*[:=]\s*{INLINE}\s*[|\t]\s*", re.I)
-PAIR_KEYS = {"options", "correct", "feedback", "language", COLUMN}
-SENTENCE_KEYS = {"text", "correct", "feedback", "language", COLUMN}
+CHECK, INSTRUCTION = "check", "instruction"
+MARKS = {COLUMN: INLINE, CHECK: INSTRUCTION}  # what may stand before the sentences of a line
+MARKED = re.compile(
+    r"\s*(?:" + "|".join(rf"({name})\s*[:=]\s*{value}" for name, value in MARKS.items()) + r")\s*[|\t]\s*",
+    re.I,
+)
+PAIR_KEYS = {"options", "correct", "feedback", "language", COLUMN, CHECK}
+SENTENCE_KEYS = {"text", "correct", "feedback", "language", COLUMN, CHECK}
 
 
 def checked_trials(rows: Sequence[Any], *, task: Task, kind: str) -> list[dict[str, Any]]:
@@ -41,6 +48,11 @@ def _checked_keys(row: Any, place: str, *, known: set[str], kind: str) -> None:
             raise BadInput(f"{place} has a {name} that is no text.", remedy="Write words.")
     if row.get(COLUMN) not in (None, "", INLINE):
         raise BadInput(f"{place} has {COLUMN} {row[COLUMN]!r}.", remedy=f"Write {INLINE!r}, or leave it out.")
+    if row.get(CHECK) not in (None, INSTRUCTION) or (row.get(CHECK) and kind != "catch"):
+        raise BadInput(
+            f"{place} has {CHECK} {row[CHECK]!r}.",
+            remedy=f"Catch trials may have {INSTRUCTION!r}; leave it out.",
+        )
     if kind == "catch" and row.get("correct") is None:
         raise BadInput(f"{place} has no right answer.", remedy="A catch trial needs one.")
 
@@ -104,10 +116,18 @@ def trials_from_lines(text: str, *, task: Task, kind: str) -> list[dict[str, Any
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
-            mark = MARKED.match(line)
-            row = read(line[mark.end() :] if mark else line, number)
-            rows.append({**row, COLUMN: INLINE} if mark else row)
+            marks, rest = _marks(line)
+            rows.append({**read(rest, number), **marks})
     return checked_trials(rows, task=task, kind=kind)
+
+
+def _marks(line: str) -> tuple[dict[str, str], str]:
+    """What stands before the sentences, and the rest of the line."""
+    marks: dict[str, str] = {}
+    while found := MARKED.match(line):
+        name = next(one for one in found.groups() if one).lower()
+        marks[name], line = MARKS[name], line[found.end() :]
+    return marks, line
 
 
 def _parts(line: str, number: int) -> list[str]:
@@ -170,7 +190,8 @@ def _line(row: dict[str, Any], task: Task) -> str:
     parts = [*parts, row.get("feedback", "")]
     while parts and not parts[-1]:
         parts.pop()
-    return " | ".join([f"{COLUMN}: {INLINE}", *parts] if row.get(COLUMN) == INLINE else parts)
+    marks = [f"{name}: {value}" for name, value in MARKS.items() if row.get(name) == value]
+    return " | ".join([*marks, *parts])
 
 
 def _written(correct: Any, task: Task) -> str:

@@ -25,7 +25,7 @@ from experiments.design.plan import DesignSpec, Extras
 from experiments.design.rounds import RoundSpec, planned_rounds
 from experiments.design.trials import PlannedTrial as PlannedPlace
 from experiments.design.trials import Stimulus
-from experiments.extras import checked_trials
+from experiments.extras import CHECK, checked_trials
 from experiments.materials.markup import COLUMN
 from experiments.models import (
     Design,
@@ -147,7 +147,7 @@ def _marked(entry: dict[str, Any]) -> dict[str, Any]:
 
 def payload_of(entry: dict[str, Any]) -> dict[str, Any]:
     """What a session shows: ``good`` and ``bad``, or ``sentence`` with the range of right answers."""
-    kept = {name: entry[name] for name in ("feedback", "language", COLUMN) if entry.get(name)}
+    kept = {name: entry[name] for name in ("feedback", "language", COLUMN, CHECK) if entry.get(name)}
     if len(entry.get("options", ())) > 2:
         return {**kept, "set": [one["text"] for one in entry["options"]], "correct": entry.get("correct")}
     if "options" in entry:

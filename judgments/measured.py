@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.models import TrialKind
 from judgments.downloads import CONTRACT
 from judgments.models import Judgment
 
@@ -45,14 +46,21 @@ MEASURES = (
     "simulated",
 )
 OF_TRIAL = ("kind", "list", "status", "correct")
-BESIDE = ("shown", "input_type", "answered_at", "received_at")
+BESIDE = ("check", "shown", "input_type", "answered_at", "received_at")
 COLUMNS = [*CONTRACT, *OF_TRIAL, *BESIDE, *MEASURES, "more"]
 
 
 def with_measures(block: pd.DataFrame) -> pd.DataFrame:
     """A block of a frame with :data:`BESIDE`, :data:`MEASURES` and ``more``; unknown cells are None."""
     kept = Judgment.objects.filter(trial__in=[int(one) for one in block["trial"].unique()]).values_list(
-        "trial_id", "trial__shown", "input_type", "answered_at", "received_at", "timing"
+        "trial_id",
+        "trial__kind",
+        "trial__correct",
+        "trial__shown",
+        "input_type",
+        "answered_at",
+        "received_at",
+        "timing",
     )
     found = {str(trial): _cells(*rest) for trial, *rest in kept.iterator()}
     nothing: list[Any] = [None] * (len(COLUMNS) - len(CONTRACT) - len(OF_TRIAL))
@@ -65,11 +73,13 @@ def with_measures(block: pd.DataFrame) -> pd.DataFrame:
     return block.assign(**(beside or dict.fromkeys(names)))
 
 
-def _cells(shown: Any, input_type: str, answered_at: Any, received_at: Any, timing: Any) -> list[Any]:
+def _cells(kind: str, correct: Any, shown: Any, input_type: str, *rest: Any) -> list[Any]:
     """One judgment's cells; texts in the order of the screen, and what has no column, as JSON."""
+    answered_at, received_at, timing = rest
     timing = timing if isinstance(timing, dict) else {}
     more = {name: value for name, value in timing.items() if name not in {*MEASURES, "position"}}
     return [
+        (correct or {}).get("check", "gold") if kind == TrialKind.CATCH else None,
         _json(_texts(shown)),
         input_type,
         _moment(answered_at),

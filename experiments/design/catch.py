@@ -1,7 +1,7 @@
 """Whether catch trials can do their work: few, like the rest to look at, with one plain right answer."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 FEWEST = 2
 SHORTEST, LONGEST = 0.5, 1.5  # of the targets' shortest and longest
@@ -9,7 +9,11 @@ MOST = 0.9  # a habit is what nine in ten targets keep
 
 
 def catch_remarks(
-    catch: Sequence[Sequence[str]], targets: Sequence[str], *, practice: Sequence[str] = ()
+    catch: Sequence[Sequence[str]],
+    targets: Sequence[str],
+    *,
+    practice: Sequence[str] = (),
+    instructions: Collection[int] = (),
 ) -> list[str]:
     """Say what makes catch trials stand out, or repeat what was shown.
 
@@ -21,6 +25,8 @@ def catch_remarks(
         Sentences of the materials, or a sample of them.
     practice : sequence of str
         Sentences of the practice trials.
+    instructions : collection of int
+        Places of catch trials that say themselves what to answer: they need not look like the rest.
 
     Returns
     -------
@@ -46,7 +52,8 @@ def catch_remarks(
         return found
     known = {_plain(text) for text in targets}, {_plain(text) for text in practice}
     for number, texts in enumerate(catch, start=1):
-        found += [f"Catch trial {number} {remark}" for remark in _remarks(texts, targets, known=known)]
+        if number - 1 not in instructions:
+            found += [f"Catch trial {number} {remark}" for remark in _remarks(texts, targets, known=known)]
     return found
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.quality.report import LABELS
+from experiments.extras import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
 from experiments.money import written
 from experiments.pages.access import get_study, may_edit
@@ -67,6 +68,8 @@ class Sitting:
     n_planned: int
     n_catch: int
     n_catch_right: int
+    n_instructions: int
+    n_instructions_right: int
     signals: list[Any] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     pay: str = "undecided"
@@ -178,6 +181,7 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
     """Sessions with their counts; each count is asked on its own, because joins would multiply them."""
     answered = Judgment.objects.filter(trial__session=OuterRef("pk"), status=Judgment.Status.ANSWERED)
     caught = answered.filter(trial__kind=TrialKind.CATCH, is_correct__isnull=False)
+    told = caught.filter(trial__correct__check=INSTRUCTION)
     rows = (
         Session.objects.filter(participant__in=people)
         .select_related("list", "participant", "version")
@@ -187,6 +191,8 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
             n_trials=_count(Trial.objects.filter(session=OuterRef("pk")), of="session"),
             n_catch=_count(caught),
             n_right=_count(caught.filter(is_correct=True)),
+            n_told=_count(told),
+            n_told_right=_count(told.filter(is_correct=True)),
         )
         .order_by("pk")
     )
@@ -205,6 +211,8 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
             (row.list.n_trials if row.list else 0) or row.n_trials or 0,
             row.n_catch or 0,
             row.n_right or 0,
+            row.n_told or 0,
+            row.n_told_right or 0,
             signals.get(row.pk, []),
             [_entry(payment) for payment in ledger.get(row.pk, [])],
             state_of(ledger.get(row.pk, [])),

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count
 
+from experiments.extras import CHECK
 from experiments.materials.markup import is_marked
 from experiments.models import PlannedTrial, PresentationList, Sentence
 from judgments.models import Session, Trial
@@ -164,7 +165,7 @@ def _entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, An
 
 def _correct(shown: dict[str, Any], payload: dict[str, Any], *, is_first: bool | None) -> dict[str, Any]:
     """The intended answer of a catch or practice trial, in terms of what is shown."""
-    correct: dict[str, Any] = {"feedback": payload["feedback"]} if payload.get("feedback") else {}
+    correct: dict[str, Any] = {name: payload[name] for name in ("feedback", CHECK) if payload.get(name)}
     if "set" in payload:
         best = None if payload.get("correct") is None else payload["set"][payload["correct"]]
         right = [one["id"] for one in shown["options"] if one["text"] == best]

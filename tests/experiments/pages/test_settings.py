@@ -54,6 +54,24 @@ def test_lines_become_catch_trials_and_questions(client):
     assert second["choices"] == ["north", "south"] and second["name"] == "dialect"
 
 
+def test_a_line_says_that_a_catch_trial_is_an_instruction_and_comes_back_as_written(client):
+    study = cast.draft("agreement", task="likert", parameters={})
+    client.force_login(cast.ada())
+    marked = "Check: instruction | markup: inline | Choose <b>3</b>. | 3"
+    lines = f"check: instruction | Please choose 2. | 2\n{marked}\nSat he. | 1-2"
+    client.post("/studies/agreement/settings/", filled(study, catch_trials=lines))
+    study.refresh_from_db()
+    assert study.catch_trials[0] == {"text": "Please choose 2.", "correct": 2, "check": "instruction"}
+    assert study.catch_trials[1]["markup"] == "inline" and study.catch_trials[1]["check"] == "instruction"
+    assert "check" not in study.catch_trials[2]
+    before = study.catch_trials
+    client.post("/studies/agreement/settings/", filled(study))
+    study.refresh_from_db()
+    assert study.catch_trials == before
+    page = client.post("/studies/agreement/settings/", filled(study, practice=lines)).content.decode()
+    assert "practice trial 1 has check" in page.lower()
+
+
 @pytest.mark.parametrize(
     ("field", "lines", "says"),
     [

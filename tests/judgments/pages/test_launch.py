@@ -191,6 +191,18 @@ def test_catch_trials_are_looked_at():
     assert "not on the scale" in line(other, "catch").reason
 
 
+def test_an_instruction_check_need_not_look_like_the_rest():
+    told = {
+        "options": [{"text": "CHOOSE THIS ONE"}, {"text": "not this"}],
+        "correct": 0,
+        "check": "instruction",
+    }
+    study = draft(catch_trials=[CATCH[0], told])
+    assert line(study, "catch").is_done
+    study.catch_trials[1]["check"] = None
+    assert not line(study, "catch").is_done
+
+
 def test_time_and_pay_are_told():
     reason = line(draft(reward_minor=100), "time").reason
     assert re.search(r"About \d+ min: 7 trials", reason) and "GBP" in reason

@@ -1,11 +1,15 @@
 """The people of a study: progress, catch trials, flags by hand."""
 
+import json
+
 import pytest
 
+from experiments.lifecycle import open_study
 from experiments.models import AuditEntry
 from judgments.frames import judgment_frame
 from judgments.models import Flag
 from judgments.sessions.arrive import refuse
+from judgments.sessions.record import Delivery, record
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -79,3 +83,29 @@ def test_people_are_narrowed_by_state_and_flag(client, session):
 def test_senseless_queries_still_give_a_page(client, session, query):
     client.force_login(cast.ada())
     assert client.get(f"{ADDRESS}{query}").status_code == 200
+
+
+def test_instruction_checks_are_counted_apart_from_gold_sentences(client):
+    told = {"text": "Please choose 2 here.", "correct": 2, "check": "instruction"}
+    gold = {"text": "Sat he there.", "correct": [1, 2]}
+    study = cast.draft("agreement", task="likert", catch_trials=[told, gold])
+    open_study(study, cast.ada())
+    session = cast.begin(study)
+    checks = {}
+    for trial in session.trials.all():
+        checks[trial.shown["text"]] = trial.correct.get("check")
+        record(session, trial.public_id, Delivery("1"))
+    assert (checks["Please choose 2 here."], checks["Sat he there."]) == ("instruction", None)
+    client.force_login(cast.ben())
+    page = client.get(ADDRESS)
+    (sitting,) = page.context["people"][0]["sittings"]
+    assert (sitting.n_catch, sitting.n_catch_right) == (2, 1)
+    assert (sitting.n_instructions, sitting.n_instructions_right) == (1, 0)
+    assert "instructions 0/1" in page.content.decode()
+    raw = client.get("/api/v1/studies/agreement/judgments.jsonl?columns=raw")
+    rows = [json.loads(line) for line in b"".join(raw.streaming_content).decode().splitlines()]
+    assert {(row["check"], row["kind"]) for row in rows if row["check"]} == {
+        ("instruction", "catch"),
+        ("gold", "catch"),
+    }
+    assert all(row["kind"] != "catch" for row in rows if row["check"] is None)
