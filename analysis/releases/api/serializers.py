@@ -270,6 +270,7 @@ class LeaderboardReport(serializers.Serializer):
     sort_keys = serializers.ListField(child=serializers.CharField())
     rows = serializers.ListField(child=AnyObject())
     conventions = AnyObject()
+    scoring = serializers.ListField(child=AnyObject(), help_text="How each model was scored.")
     offered = serializers.ListField(child=AnyObject())
     not_compared = serializers.ListField(child=AnyObject())
 
