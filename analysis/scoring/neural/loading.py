@@ -1,6 +1,7 @@
 """Open a model of the hub or of a folder: its exact revision, its tokenizer, its kind of number."""
 
 import hashlib
+import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
@@ -77,8 +78,7 @@ def open_model(address: ScorerAddress, auto: str) -> Opened:
     BadInput, UnknownName
         If packages are missing, there is no such model, its files are broken or a download was cut off.
     """
-    torch, transformers = need("torch"), need("transformers")
-    transformers.utils.logging.disable_progress_bar()
+    torch, transformers = need("torch"), _transformers()
     dtype = _one_of(address, "dtype", DTYPES)
     device = _one_of(address, "device", DEVICES)
     vocabulary = _one_of(address, "vocabulary", VOCABULARIES)
@@ -141,13 +141,21 @@ def open_tokenizer(name: str) -> Any:
     BadInput
         If packages are missing or there is no such tokenizer.
     """
-    transformers = need("transformers")
+    transformers = _transformers()
     place, _, revision = name.partition("@") if not Path(name).exists() else (name, "", "")
     try:
         return transformers.AutoTokenizer.from_pretrained(place, revision=revision or None)
     except Exception as error:  # files that others wrote make the libraries raise anything
         message = f"the tokenizer {name!r} cannot be opened: {_reason(error)}"
         raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
+
+
+def _transformers() -> Any:
+    """The library without progress bars and without a line for each try at a download: ours tells why."""
+    found = need("transformers")
+    found.utils.logging.disable_progress_bar()
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
+    return found
 
 
 def _refuse_invented(name: str, model: Any, missing: Collection[str]) -> None:

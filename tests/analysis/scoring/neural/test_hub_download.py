@@ -103,6 +103,7 @@ def told(hub, cache: Path) -> dict:
     words = [sys.executable, "-c", PROGRAM, json.dumps(SENTENCES)]
     done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
+    assert "resume" not in done.stderr and "Retrying" not in done.stderr  # the one line tells it
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
