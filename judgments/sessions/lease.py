@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from judgments.models import Session, SessionEvent
-from judgments.sessions.places import check_open, lease_end, locked_lists
+from judgments.sessions.places import check_taking, lease_end, locked_lists
 from judgments.sessions.protocol import protocol_of
 
 
@@ -23,7 +23,7 @@ def renew(session: Session, *, screen: str = "") -> None:
     """Renew the lease, and note the screen; take the place again when the lease ran out.
 
     Raises :class:`SessionOver` when the session has ended, and
-    :class:`~judgments.sessions.places.StudyClosed` when its place went to another person.
+    :class:`~judgments.sessions.places.StudyClosed` when the study takes nobody any more.
     """
     now = timezone.now()
     news = {"lease_expires_at": lease_end(session.experiment, now), "last_seen_at": now}
@@ -39,13 +39,14 @@ def renew(session: Session, *, screen: str = "") -> None:
 
 @transaction.atomic
 def take_back(session: Session) -> None:
-    """Give an abandoned session its list again, if the study still has a place.
+    """Give an abandoned session its list again while the study takes participants, full or not.
 
-    Its answers so far are worth more than a perfect balance: the next arrivals level the lists.
+    Limits are for newcomers: nobody who agreed is turned away over a dead spot. The answers so far are worth
+    more than a perfect balance; the next arrivals level the lists.
     """
     locked_lists(session.version, round_number=session.list.round if session.list else 1)
     session.refresh_from_db(fields=["status", "lease_expires_at"])
-    session.experiment.refresh_from_db(fields=["status", "max_participants"])
+    session.experiment.refresh_from_db(fields=["status"])
     now = timezone.now()
     if session.is_final:
         raise SessionOver
@@ -56,7 +57,7 @@ def take_back(session: Session) -> None:
     ):
         return
     if not session.version.is_preview:
-        check_open(session.experiment)
+        check_taking(session.experiment)
     session.status, session.lease_expires_at = Session.Status.ACTIVE, lease_end(session.experiment, now)
     session.last_seen_at = now
     session.save(update_fields=["status", "lease_expires_at", "last_seen_at"])

@@ -70,14 +70,19 @@ def check_open(experiment: Experiment) -> None:
         raise StudyClosed("full")
 
 
+def check_taking(experiment: Experiment) -> None:
+    """Raise :class:`StudyClosed` unless the study takes participants, full or not."""
+    if not experiment.is_taking_participants:
+        reasons = {Experiment.Status.PAUSED: "paused", Experiment.Status.CLOSED: "closed"}
+        raise StudyClosed(reasons.get(experiment.status, "not_open"))
+
+
 def places_left(experiment: Experiment) -> float:
     """How many more may begin in this round; infinite without a limit.
 
     Raises :class:`StudyClosed` when the study takes no participants.
     """
-    if not experiment.is_taking_participants:
-        reasons = {Experiment.Status.PAUSED: "paused", Experiment.Status.CLOSED: "closed"}
-        raise StudyClosed(reasons.get(experiment.status, "not_open"))
+    check_taking(experiment)
     most = round_now(experiment).max_participants
     if most is None:
         return math.inf

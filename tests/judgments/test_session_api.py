@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
+from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.withdraw import leave
 from tests.cast import answer_to, begin, freeze, material_set, sit, study
@@ -255,11 +256,19 @@ def test_a_running_session_may_finish_after_the_study_is_closed():
     assert send(session, *map(row, session.trials.all())).json()["complete"] is True
 
 
-def test_who_lost_the_place_is_told_and_nothing_is_stored():
+def test_answers_from_a_long_dead_spot_are_stored_though_the_study_filled_up_meanwhile():
     experiment = study(max_participants=1)
     session = begin(experiment)
-    Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
+    Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=40), status="abandoned")
     begin(experiment, "quentin")
+    answer = send(session, *map(row, session.trials.all()))
+    assert answer.json()["complete"] is True and Judgment.objects.count() == session.trials.count()
+
+
+def test_who_lost_the_place_is_told_and_nothing_is_stored():
+    session = begin(study())
+    Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
+    Experiment.objects.update(status=Experiment.Status.CLOSED)
     answer = send(session, row(session.trials.first()))
     assert (answer.status_code, answer.json()["code"]) == (409, "no_place")
     assert not Judgment.objects.exists()

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.lease import SessionOver
 from judgments.sessions.places import StudyClosed
@@ -72,21 +73,30 @@ def test_each_answer_renews_the_lease():
     assert session.lease_expires_at > soon + timedelta(minutes=20)
 
 
-def test_an_answer_after_the_lease_takes_the_place_back_if_there_is_one():
+def test_an_answer_after_the_lease_takes_the_place_back_though_the_study_filled_up():
     experiment = study(max_participants=1)
     session = begin(experiment, "pia")
     trial = session.trials.first()
     Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
     begin(experiment, "quentin")
-    with pytest.raises(StudyClosed):
-        record(session, trial.public_id, Delivery(answer_to(trial)))
-    assert not Judgment.objects.exists()
-    experiment.max_participants = 2
-    experiment.save(update_fields=["max_participants"])
     assert record(session, trial.public_id, Delivery(answer_to(trial))).is_new
     session.refresh_from_db()
     assert session.status == Session.Status.ACTIVE
     assert session.events.get().kind == "resumed"
+    with pytest.raises(StudyClosed):  # for newcomers the limit holds
+        begin(experiment, "rosa")
+
+
+@pytest.mark.parametrize("status", [Experiment.Status.CLOSED, Experiment.Status.PAUSED])
+def test_an_answer_after_the_lease_comes_too_late_for_a_study_that_takes_nobody(status):
+    experiment = study()
+    session = begin(experiment, "pia")
+    trial = session.trials.first()
+    Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
+    Experiment.objects.update(status=status)
+    with pytest.raises(StudyClosed):
+        record(session, trial.public_id, Delivery(answer_to(trial)))
+    assert not Judgment.objects.exists()
 
 
 def test_a_complete_session_answers_repeats_only():
