@@ -85,10 +85,21 @@ def _given(expected: Mapping[str, str], given: list[str]) -> Cells | None:
         )
     if any(name not in expected for name in given):
         return None
-    cells = (("plain", "plain"), ("marked", "plain"), ("plain", "marked"), ("marked", "marked"))
+    (one, marked_one), (other, marked_other) = _levels(given) or (("plain", "marked"), ("plain", "marked"))
+    cells = ((one, other), (marked_one, other), (one, marked_other), (marked_one, marked_other))
     return Cells(
-        Factor("first_factor", "plain", "marked"),
-        Factor("second_factor", "plain", "marked"),
+        Factor("first_factor", one, marked_one),
+        Factor("second_factor", other, marked_other),
         dict(zip(given, cells, strict=True)),
         "given",
     )
+
+
+def _levels(given: list[str]) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """Read the plain and the marked level of both factors from the names, where they say them."""
+    split = [_APART.split(name.strip()) for name in given]
+    if any(len(parts) != 2 for parts in split):
+        return None
+    (one, other), (marked_one, marked_other) = split[0], split[3]
+    crossed = split[1] == [marked_one, other] and split[2] == [one, marked_other]
+    return ((one, marked_one), (other, marked_other)) if crossed else None

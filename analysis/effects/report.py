@@ -96,7 +96,7 @@ def effects_report(
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
             "level of the second, less its cost at the plain level",
             "factors": "read from conditions such as island.embedded; the marked levels are those of the one "
-            "condition expected to be unacceptable",
+            "condition expected to be unacceptable, else the later ones in the alphabet",
         },
     }
 

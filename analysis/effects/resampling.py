@@ -38,6 +38,7 @@ def pilot_matrix(
     -------
     matrix : DataFrame, participants × phenomena
         Difference acceptable - unacceptable, or share of expected choices; NaN where a participant has none.
+        Contrasts that nobody judged whole are left out: their power is unknown, not 0.
     task : str
 
     Raises
@@ -70,6 +71,7 @@ def pilot_matrix(
             for name, part in groups
         }
         matrix = pd.DataFrame(parts)
+    matrix = matrix.dropna(axis="columns", how="all")
     if matrix.empty:
         raise NotEnoughData("no participant judged both sides of a contrast.", column="expected")
     return matrix, names[0]

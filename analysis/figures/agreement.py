@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_expectation
+from analysis.figures.drawing import Drawing, lacks_decisions
 from analysis.figures.evidence import Evidence
 from analysis.figures.grouped_rows import headed_order, row_axis
 from analysis.figures.theme import FAILED, PASSED, caption, layered
@@ -112,7 +112,7 @@ DRAWINGS = (
         shows="A bar per paradigm, the mean share of judgments as the author expects, with its interval",
         needs="judgments with an expected label",
         about="study",
-        lacking=lacks_expectation,
+        lacking=lacks_decisions,
         draw=_draw,
     ),
 )

@@ -8,7 +8,7 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task
 from analysis.figures.evidence import Evidence
-from analysis.figures.participants import MOST_DRAWN, STEP, flag_counts
+from analysis.figures.participants import MOST_DRAWN, STEP, flag_counts, flagged_axis
 from analysis.figures.theme import FAILED, caption, layered
 from analysis.plurals import plural
 from analysis.quality.base import answered, column_numbers, session_codes
@@ -39,10 +39,11 @@ def conduct_frame(judgments: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``participant``, ``measure`` (a key of :data:`MEASURES`), ``value``, ``flagged``; measures without
-        evidence are left out; participants with most flags first. Of the straight lines that one signal
-        flags, ``mode`` carries those of the commonest answer, ``run`` those of a run. Of several sessions of
-        one participant the flagged one counts, else the first.
+        ``participant``, ``measure`` (a key of :data:`MEASURES`), ``value``, ``flagged`` and ``flags`` (all of
+        the participant's quality signals, also those without a measure here, such as answers equal to
+        another's); measures without evidence are left out; participants with most flags first. Of the
+        straight lines that one signal flags, ``mode`` carries those of the commonest answer, ``run`` those of
+        a run. Of several sessions of one participant the flagged one counts, else the first.
     """
     require_columns(judgments, "participant", "value")
     session, labels = session_codes(judgments)
@@ -63,12 +64,12 @@ def conduct_frame(judgments: pd.DataFrame) -> pd.DataFrame:
     table = table.assign(participant=table["session"].map(owner), flagged=table["flagged"].astype(bool))
     table = table[table["value"].notna()].sort_values("flagged", ascending=False, kind="stable")
     once = table.drop_duplicates(["participant", "measure"])
-    rank = {name: place for place, name in enumerate(flag_counts(judgments).index)}
+    counts = flag_counts(judgments)
+    rank = {name: place for place, name in enumerate(counts.index)}
     order = once["participant"].map(rank).to_numpy() * len(MEASURES)
     order = order + once["measure"].map({name: place for place, name in enumerate(MEASURES)}).to_numpy()
-    return once.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)[
-        ["participant", "measure", "value", "flagged"]
-    ]
+    once = once.assign(flags=once["participant"].map(counts)).iloc[np.argsort(order, kind="stable")]
+    return once.reset_index(drop=True)[["participant", "measure", "value", "flagged", "flags"]]
 
 
 def _spread_and_runs(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +132,7 @@ def conduct_figure(conduct: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     MissingColumns, NotEnoughData
         If a column is absent or there is no measure.
     """
-    require_columns(conduct, "participant", "measure", "value", "flagged")
+    require_columns(conduct, "participant", "measure", "value", "flagged", "flags")
     if not len(conduct):
         raise NotEnoughData("nobody has answered enough for any measure.")
     people = list(dict.fromkeys(conduct["participant"]))
@@ -146,14 +147,16 @@ def conduct_figure(conduct: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
         title=None,
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
     )
-    y = alt.Y("participant:N", sort=people[:MOST_DRAWN], title=None)
+    suspects = list(conduct.loc[conduct["flags"] > 0, "participant"].unique())
+    axis = flagged_axis([name for name in suspects if name in people[:MOST_DRAWN]])
+    y = alt.Y("participant:N", sort=people[:MOST_DRAWN], title=None, axis=axis)
     marked = alt.Chart(shown[shown["flagged"]]).mark_rect(color=FAILED, opacity=0.45).encode(x=x, y=y)
     words = alt.Chart(shown).mark_text(fontSize=12).encode(x=x, y=y, text="text:N")
     said = "; ".join(f"{name}: {MEASURES[name]}" for name in measures)
-    n_flagged = int(conduct.groupby("participant")["flagged"].any().sum())
     title = caption(
         "Participants one by one",
-        f"{plural(len(people), 'participant')}, {n_flagged} with a coloured cell: a quality signal. {said}.",
+        f"{plural(len(people), 'participant')}, {len(suspects)} with quality signals (bold, first); "
+        f"coloured: the number that raised one. {said}.",
         f"{MOST_DRAWN} are drawn." if len(people) > MOST_DRAWN else "",
         note,
     )

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import altair as alt
+import pandas as pd
 
 from analysis.figures.evidence import Evidence
-from analysis.rows import column_or_blank, is_kind
+from analysis.rows import RATING_TASKS, column_or_blank, is_kind
 
 About = Literal["study", "models"]
 
@@ -103,6 +104,34 @@ def lacks_expectation(evidence: Evidence) -> str:
         return missing
     named = column_or_blank(evidence.everyone, "expected").isin(["acceptable", "unacceptable"])
     return "" if named.any() else "No judged sentence has an expected status."
+
+
+def lacks_decisions(evidence: Evidence) -> str:
+    """Give the test of figures that count judgments for the expected side of an item.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    str
+        Why there is nothing to draw; empty where there is.
+
+    Examples
+    --------
+    >>> lacks_decisions(Evidence())
+    'There are no judgments yet.'
+    """
+    missing = lacks_expectation(evidence)
+    if missing or not set(evidence.tasks) <= set(RATING_TASKS):
+        return missing
+    rows = evidence.everyone[is_kind(evidence.everyone, ("target",)) & evidence.everyone["value"].notna()]
+    names = ["participant", "paradigm", "item", "expected"]
+    sides = pd.DataFrame({name: column_or_blank(rows, name).to_numpy() for name in names})
+    sides = sides[sides["expected"].isin(["acceptable", "unacceptable"])].drop_duplicates()
+    both = sides.duplicated(names[:3]).any()
+    return "" if both else "Nobody rated both sides of an item: see the mean ratings."
 
 
 def lacks_kind(kind: str, *columns: str) -> Callable[[Evidence], str]:

@@ -8,7 +8,7 @@ from analysis.columns import require_columns
 from analysis.effects.convergence import ANALYSES, OUTCOMES
 from analysis.effects.effect_intervals import d_z_interval
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.drawing import Drawing, lacks_expectation
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, KEEPS_COLOURS, PASSED, TOO_FAR, caption, layered, renamed
 from analysis.plurals import plural
@@ -87,7 +87,8 @@ def five_analyses_figure(table: pd.DataFrame, *, by: str = "phenomenon", note: s
         column=table["analysis"].map(SHORT),
         sign=table["outcome"].map(SIGNS),
     )
-    doubtful = shown["outcome"].isin(["reversed", "null"]).groupby(shown["contrast"]).sum()
+    weight = shown["outcome"].map({"reversed": 1.0, "null": 1.0, "not_estimable": 0.1, "converges": 0.0})
+    doubtful = weight.groupby(shown["contrast"]).sum()
     order = list(doubtful.sort_values(ascending=False, kind="stable").index)
     drawn = shown[shown["contrast"].isin(order[:MOST_DRAWN])]
     found = [name for name in OUTCOMES if name in set(table["outcome"])]
@@ -233,7 +234,7 @@ DRAWINGS = (
         shows="A row per contrast and a column per analysis: converges, reversed, null or not estimable",
         needs="judgments of contrasts",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw_tiles,
         is_slow=True,
     ),
@@ -244,7 +245,7 @@ DRAWINGS = (
         shows="A dot per contrast, its effect size d_z, with its interval",
         needs="participants who judged both sides of a contrast",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw_sizes,
         is_slow=True,
     ),

@@ -7,7 +7,7 @@ from analysis.aggregation.ratings import item_means, transformed
 from analysis.agreement.report import item_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_expectation, lacks_task
+from analysis.figures.drawing import Drawing, lacks_decisions, lacks_task
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import caption, layered
 from analysis.plurals import plural
@@ -194,7 +194,7 @@ DRAWINGS = (
         shows="A dot per item, the share of judgments as the author expects, with its Wilson interval",
         needs="judgments with an expected label",
         about="study",
-        lacking=lacks_expectation,
+        lacking=lacks_decisions,
         draw=_draw,
     ),
     Drawing(

@@ -189,12 +189,7 @@ def scale_use_figure(
         title=axis or what,
         axis=alt.Axis(labelAngle=0, labelOverlap=True),
     )
-    y = alt.Y(
-        "participant:N",
-        sort=order,
-        title=None,
-        axis=alt.Axis(labelColor=_flagged_label(marked), labelFontWeight=_bold_label(marked)),
-    )
+    y = alt.Y("participant:N", sort=order, title=None, axis=flagged_axis(marked))
     tiles = alt.Chart(drawn[drawn["n"] > 0]).mark_rect(color=FILL).encode(
         x=x,
         y=y,
@@ -223,14 +218,22 @@ def scale_use_figure(
     return layered([tiles], drawn, height=alt.Step(STEP), title=title)
 
 
-def _flagged_label(marked: list[str]) -> dict[str, object]:
-    from_list = f"indexof({json.dumps(marked)}, datum.value) >= 0"
-    return {"condition": {"test": from_list, "value": FAILED}, "value": "#80858e"}
+def flagged_axis(marked: list[str]) -> alt.Axis:
+    """Give an axis of participants on which the marked ones stand bold and coloured.
 
+    Parameters
+    ----------
+    marked : list of str
+        Names of participants.
 
-def _bold_label(marked: list[str]) -> dict[str, object]:
+    Returns
+    -------
+    altair.Axis
+    """
     from_list = f"indexof({json.dumps(marked)}, datum.value) >= 0"
-    return {"condition": {"test": from_list, "value": "bold"}, "value": "normal"}
+    colour = {"condition": {"test": from_list, "value": FAILED}, "value": "#80858e"}
+    weight = {"condition": {"test": from_list, "value": "bold"}, "value": "normal"}
+    return alt.Axis(labelColor=colour, labelFontWeight=weight)
 
 
 def _draw_use(evidence: Evidence) -> alt.LayerChart:

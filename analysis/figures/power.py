@@ -8,7 +8,7 @@ from analysis.columns import require_columns
 from analysis.effects.power import TARGET
 from analysis.effects.resampling import DRAWS, powered_by_size, sample_words
 from analysis.errors import NotEnoughData
-from analysis.figures.drawing import Drawing, lacks_task
+from analysis.figures.drawing import Drawing, lacks_expectation
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import FAILED, PASSED, TOO_FAR, caption, layered
 from analysis.plurals import plural
@@ -262,7 +262,7 @@ DRAWINGS = (
         shows="A curve per contrast, its power by number of participants",
         needs="judgments of contrasts",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw_curves,
     ),
     Drawing(
@@ -272,7 +272,7 @@ DRAWINGS = (
         shows="The share of contrasts with power of at least .8, by number of participants",
         needs="judgments of contrasts",
         about="study",
-        lacking=lacks_task(),
+        lacking=lacks_expectation,
         draw=_draw_shares,
     ),
     Drawing(

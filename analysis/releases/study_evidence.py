@@ -29,7 +29,9 @@ def study_evidence(
     if drawing is not None and drawing.about == "models":
         return comparison_evidence(newest_comparison(study))
     judgments = judgments_for(study, plan, round_number=round_number)
-    found = analysis.figures.Evidence(judgments=judgments, plan=plan, stages=stages(study, round_number))
+    imported = study.origin == Experiment.Origin.IMPORTED  # who arrived and consented is not known
+    arrived = None if imported else stages(study, round_number)
+    found = analysis.figures.Evidence(judgments=judgments, plan=plan, stages=arrived)
     if drawing is not None:
         return found
     beside = comparison_evidence(newest_comparison(study))

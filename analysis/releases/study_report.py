@@ -6,7 +6,7 @@ again; figures are drawn from the study's judgments under the same plan.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -143,8 +143,6 @@ def _verdicts(study: Experiment, options: Options) -> bytes:
 def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str, Any]]:
     """The figures that apply, in the report's order."""
     evidence = study_evidence(study, exclude=options.exclude, round_number=options.round_number)
-    if study.origin == Experiment.Origin.IMPORTED:  # who arrived and consented is not known
-        evidence = replace(evidence, stages=None)
     drawable = {one.name: one for one in analysis.figures.applicable(evidence, about="study")[0]}
     wanted = [drawable[name] for name in FIGURES if name in drawable]
     figures = [Figure(one.name, one.title, f"{one.title}. {one.shows}.") for one in wanted]

@@ -179,7 +179,8 @@ def _joined(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[
         cells = frame[parts[0]]
         for part in parts[1:]:
             cells = cells + _JOINT + frame[part]
-        frame, plain[ours] = frame.assign(**{theirs: cells}), theirs
+        blank = cells == _JOINT * (len(parts) - 1)  # no part is filled, as in a filler of a factorial study
+        frame, plain[ours] = frame.assign(**{theirs: cells.where(~blank, "")}), theirs
     return frame, plain, set(mapping.values()) - set(rows.frame.columns)
 
 

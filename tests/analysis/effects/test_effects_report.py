@@ -48,6 +48,18 @@ def test_given_conditions_decide_and_wrong_ones_are_named():
         effects_report(island_rows(), factorial="a,b")
 
 
+def test_given_conditions_lend_their_levels_to_the_factors():
+    orders = {
+        ("non:matrix", "island:matrix", "non:embedded", "island:embedded"): ("island", "embedded"),
+        ("a", "b", "c", "d"): ("marked", "marked"),
+        ("non:matrix", "island:embedded", "non:embedded", "island:matrix"): ("marked", "marked"),
+    }
+    for given, marked in orders.items():
+        cells = find_cells(dict.fromkeys(given, ""), given=given)
+        assert (cells.first.marked, cells.second.marked) == marked
+        assert cells.levels[given[3]] == marked
+
+
 def test_the_interaction_is_recovered_with_its_interval():
     report = effects_report(island_rows(), transform="raw")
     (found,) = report["interactions"]

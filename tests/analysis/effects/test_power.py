@@ -186,6 +186,20 @@ def test_the_bayes_criterion_holds_for_single_choices_too():
         assert power["t"] == pytest.approx(float(sign_power(n, 29 / 40)))
 
 
+def test_a_contrast_nobody_judged_whole_has_no_power_and_no_part_in_the_share():
+    rng = np.random.default_rng(4)
+    sides = [
+        (p, name, side) for p in range(20) for name in ("a", "b") for side in ("acceptable", "unacceptable")
+    ]
+    rows = pd.DataFrame(sides, columns=["participant", "phenomenon", "expected"]).assign(task="slider")
+    rows["value"] = rng.normal(size=len(rows)) + 3 * (rows["expected"] == "acceptable")
+    rows["item"] = rows["phenomenon"] + rows["expected"]
+    rows = rows[(rows["phenomenon"] == "a") | (rows["expected"] == "unacceptable")]
+    matrix, _ = pilot_matrix(rows, transform="raw")
+    assert list(matrix.columns) == ["a"]
+    assert powered_by_size(resampled_power(matrix, [40], draws=50))["share_powered"].tolist() == [1.0]
+
+
 def test_power_from_a_small_pilot_comes_with_its_interval():
     choices = pilot_report(choices_of_people({"clear": 12, "near": 9}, 12), participants=[20])
     clear, near = choices["phenomena"]

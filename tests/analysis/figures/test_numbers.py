@@ -147,6 +147,14 @@ def test_one_by_one_the_measures_are_those_of_plain_pandas(likert):
     assert drawn.loc[("p0", "catch"), "value"] == 0.5 and drawn.loc[("p0", "catch"), "flagged"]
 
 
+def test_one_by_one_those_flagged_for_equal_answers_are_told_from_the_rest(likert):
+    rows = likert.judgments.assign(list="1")
+    twin = rows[rows["participant"] == "p5"].assign(participant="twin")
+    figure = draw("participants-conduct", Evidence(judgments=pd.concat([rows, twin]))).to_dict()
+    told = figure["layer"][0]["encoding"]["y"]["axis"]["labelFontWeight"]["condition"]["test"]
+    assert '"p5"' in told and '"twin"' in told and '"p6"' not in told
+
+
 def test_times_count_every_target_and_medians_are_medians(likert):
     times = likert.judgments[likert.judgments["kind"] == "target"]
     assert draw("response-times", likert).data["n"].sum() == len(times)

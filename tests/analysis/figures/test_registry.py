@@ -79,8 +79,20 @@ def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evide
 def test_figures_of_expectations_say_that_there_are_none(evidences):
     plain = Evidence(judgments=made.ratings().assign(expected=""))
     reasons = {drawing.name: reason for drawing, reason in applicable(plain)[1]}
-    assert reasons["items"] == reasons["agreement"] == "No judged sentence has an expected status."
+    expecting = ("items", "agreement", "five-analyses", "effect-sizes", "power", "power-share")
+    assert {reasons[name] for name in expecting} == {"No judged sentence has an expected status."}
     assert not {"items", "agreement"} & {one.name for one, _ in applicable(evidences["choice"])[1]}
+
+
+def test_figures_of_agreement_say_that_nobody_rated_both_sides_of_an_item():
+    rows = made.ratings()
+    once = rows[(rows["participant"].str[1:].astype(int) % 2 == 0) == (rows["expected"] == "acceptable")]
+    reasons = {drawing.name: reason for drawing, reason in applicable(Evidence(judgments=once))[1]}
+    assert (
+        reasons["items"]
+        == reasons["agreement"]
+        == "Nobody rated both sides of an item: see the mean ratings."
+    )
 
 
 def test_names_are_addresses_and_all_fourteen_numbers_occur():

@@ -41,6 +41,12 @@ def test_several_columns_join_to_one_item(table):
     assert found.extra == ("verb", "frame")
 
 
+def test_columns_joined_are_blank_where_all_of_them_are(table):
+    rows = ("p,i1,isl,em,5", "p,i2,,,4", "p,i3,isl,,3")
+    found = read(table("participant,item,structure,distance,value", *rows), "condition=structure+distance")
+    assert found.judgments["condition"].tolist() == ["isl:em", "", "isl:"]
+
+
 def test_the_scale_is_detected_and_named_and_can_be_stated(table):
     path = table(HEAD, "p,i1,a,1,2", "p,i2,a,2,7")
     assert read(path).scale == (1.0, 7.0)
