@@ -216,6 +216,7 @@ def test_every_script_keeps_the_contract_and_simulates_an_answer_the_server_take
     assert (found["info"]["name"], found["isFunction"]) == (task, "function")
     known = {one.name for one in get_task(task).parameters}
     assert {"question"} <= set(found["info"]["parameters"]) <= known
+    assert ("confirm" in found["info"]["parameters"]) == ("confirm" in known)
     for given in found["given"]:
         assert given.keys() >= {"response", "rt_ms", "input_type"}
         row = {"trial": found["trial"], **given}

@@ -3,7 +3,7 @@
 export const info = {
   name: "yes_no",
   version: "1.0.0",
-  parameters: { question: "text", yes_label: "text", no_label: "text" },
+  parameters: { question: "text", yes_label: "text", no_label: "text", confirm: "flag" },
   data: { response: "yes or no", place: "1 or 2, as shown" },
 };
 
