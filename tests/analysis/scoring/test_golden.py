@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from tests.analysis.scoring import golden_models
+from analysis.scoring import scorer
+from tests.analysis.scoring import golden_models, golden_peers
 
 GOLDEN = json.loads(golden_models.GOLDEN.read_text(encoding="utf-8"))
+PEERS = json.loads(golden_peers.GOLDEN.read_text(encoding="utf-8"))["sums"]
 
 
 def compare(found):
@@ -28,3 +30,13 @@ def test_neural_models_give_the_scores_written_down(tmp_path):
     found = golden_models.scores(golden_models.neural(tmp_path))
     assert {*found, "n-grams of order 2", "n-grams of order 3"} == set(GOLDEN)
     compare(found)
+
+
+@pytest.mark.parametrize("name", list(golden_peers.ASKED))
+def test_sums_are_those_that_minicons_and_lm_eval_gave(tmp_path, name):
+    for package in ("torch", "transformers"):
+        pytest.importorskip(package, reason="neural models are an extra: make install-models")
+    found = scorer(dict(golden_models.neural(tmp_path))[name]).score(golden_models.SENTENCES).logprob
+    assert PEERS[name]
+    for peer, sums in PEERS[name].items():
+        np.testing.assert_allclose(found, sums, rtol=0, atol=1e-4, err_msg=peer)
