@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.scoring.base import FLAG_NO_FIRST, FLAG_TOO_LONG, FLAGS
+from analysis.scoring.base import FLAG_NO_FIRST, FLAG_NORMALISED, FLAG_TOO_LONG, FLAGS
 from analysis.scoring.measures import FORMULAS
 
 NOT_RECORDED, NOT_HAD = "not recorded", "–"
@@ -20,8 +20,9 @@ WORDS = ("one_prefix", "two_prefix")
 ROWS = {"model": "every row of the model", "tokenizer": "the tokenizer's tokens"}
 SERVERS = "the server's"
 OWN_MARKS = ("pll", "pll-l2r", "cls-confidence", "cls-margin")
-TOO_LONG, NO_FIRST = (
-    next(name for name, flag in FLAGS.items() if flag == one) for one in (FLAG_TOO_LONG, FLAG_NO_FIRST)
+TOO_LONG, NO_FIRST, NORMALISED = (
+    next(name for name, flag in FLAGS.items() if flag == one)
+    for one in (FLAG_TOO_LONG, FLAG_NO_FIRST, FLAG_NORMALISED)
 )
 
 
@@ -62,7 +63,7 @@ def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
         "beginning": _beginning(spec, options),
         "end": _end(spec),
         "leading space": options.get("space", NOT_HAD),
-        "casing": spec.get("casing", NOT_HAD),
+        "casing": _casing(spec, said.get("flags") or {}),
         "tokens": _tokens(spec, options),
         "punctuation": NOT_HAD if spec.get("tokens") == "model" else spec.get("punctuation", NOT_HAD),
         "region": _region(said.get("columns") or [], options),
@@ -129,6 +130,13 @@ def _end(spec: Mapping[str, Any]) -> str:
     if _asked(spec) in OWN_MARKS:
         return "the tokenizer's own mark, not scored"
     return "scored" if spec.get("eos") else "not scored"
+
+
+def _casing(spec: Mapping[str, Any], flags: Mapping[str, int]) -> str:
+    """What we do to capitals, and whether a model's own tokenizer changes letters beside that."""
+    told, n = str(spec.get("casing", NOT_HAD)), flags.get(NORMALISED, 0)
+    is_its_own = spec.get("tokens") == "model" and n
+    return f"{told}, then as the tokenizer normalises ({n:,} sentences)" if is_its_own else told
 
 
 def _tokens(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:

@@ -126,6 +126,8 @@ def test_conventions_of_a_causal_model_are_named_one_by_one():
 def test_beginning_and_end_of_each_kind_are_what_its_scorer_does():
     bare = {**CAUSAL, "bos": False, "options": {**CAUSAL["options"], "start": "none"}}
     assert told_of(spec=bare)["beginning"] == "no mark, first token not scored"
+    lowered = told_of(spec=CAUSAL, flags={"normalised by the tokenizer": 3})
+    assert lowered["casing"] == "as-is, then as the tokenizer normalises (3 sentences)"
     masked = told_of(spec={**CAUSAL, "method": "pll-l2r"})
     assert masked["beginning"] == masked["end"] == "the tokenizer's own mark, not scored"
     assert told_of(spec={**CAUSAL, "method": "ll one_prefix"})["method"].startswith("log probability")
