@@ -15,6 +15,7 @@ from experiments.models import Experiment, MinimalPair, Sentence
 from experiments.pages.access import audit, get_study, may_edit
 from experiments.pages.design_forms import DesignForm, RoundForm
 from experiments.pages.settings_views import next_version
+from experiments.readiness import lists_of
 from experiments.rounds import rounds_of
 from judgments.tasks.registry import shown_task
 
@@ -29,7 +30,10 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         form.save()
         audit(request.user, study, "design changed", fields=", ".join(sorted(form.changed_data)))
-        messages.success(request, "Saved. The lists below are what it makes.")
+        if lists_of(study).problem:
+            messages.error(request, "Saved, but no lists can be made so: the reason stands below.")
+        else:
+            messages.success(request, "Saved. The lists below are what it makes.")
         return redirect("study-design", slug)
     return render(request, "experiments/design.html", design_context(request, study, form))
 

@@ -31,9 +31,11 @@ def test_lists_are_shown_with_their_balance(client):
 def test_impossible_design_is_explained_instead(client):
     cast.draft("agreement")
     client.force_login(cast.ada())
-    client.post("/studies/agreement/design/", sent(n_lists=3))
-    page = client.get("/studies/agreement/design/").content.decode()
+    page = client.post("/studies/agreement/design/", sent(n_lists=3), follow=True).content.decode()
     assert "multiple of" in page and "as it will be shown" not in page
+    assert "no lists can be made so" in page and "The lists below are what it makes" not in page
+    page = client.post("/studies/agreement/design/", sent(n_lists=2), follow=True).content.decode()
+    assert "The lists below are what it makes" in page
 
 
 def test_order_rules_are_stored_as_the_design_keeps_them(client):
