@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -41,10 +42,15 @@ class FlagForm(forms.Form):
 class FilterForm(forms.Form):
     """Narrow the list of people."""
 
+    who = forms.CharField(label="Pseudonym, code or platform’s id", required=False, max_length=100)
     status = forms.ChoiceField(choices=[("", "all"), *Session.Status.choices], required=False)
     signal = forms.ChoiceField(choices=[("", "any or none"), *LABELS.items()], required=False)
     pay = forms.ChoiceField(choices=[("", "all"), *STATES], required=False)
     flagged = forms.BooleanField(label="excluded by hand only", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["who"].remark = ""  # like all of them it may stay empty
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,8 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     chosen = form.cleaned_data if form.is_valid() else {}
-    page = Paginator(_people(study, chosen), PER_PAGE).get_page(request.GET.get("page"))
+    people = _people(study, chosen, sees_ids=may_edit(request.user, study))
+    page = Paginator(people, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
         "page": "participants",
@@ -131,8 +138,11 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/participants.html", context)
 
 
-def _people(study: Experiment, chosen: dict[str, Any]) -> QuerySet[Participant]:
+def _people(study: Experiment, chosen: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
     people = Participant.objects.filter(experiment=study).order_by("-pk")
+    if who := chosen.get("who"):
+        named = Q(pseudonym=who) | Q(sessions__completion_code__iexact=who)
+        people = people.filter(named | Q(identity__external_id=who) if sees_ids else named)
     if chosen.get("status"):
         people = people.filter(sessions__status=chosen["status"])
     if chosen.get("flagged"):
@@ -155,7 +165,7 @@ def _paid(study: Experiment, state: str) -> Exists:
 
 
 def _query(chosen: dict[str, Any]) -> str:
-    return "&".join(f"{name}={'on' if value is True else value}" for name, value in chosen.items() if value)
+    return urlencode({name: "on" if value is True else value for name, value in chosen.items() if value})
 
 
 def _with_sittings(people: list[Participant]) -> list[dict[str, Any]]:

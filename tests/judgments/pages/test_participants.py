@@ -8,7 +8,8 @@ from experiments.lifecycle import open_study
 from experiments.models import AuditEntry
 from judgments.frames import judgment_frame
 from judgments.models import Flag
-from judgments.sessions.arrive import refuse
+from judgments.sessions.arrive import arrive, refuse
+from judgments.sessions.finish import finish
 from judgments.sessions.record import Delivery, record
 from tests import cast
 
@@ -109,3 +110,25 @@ def test_instruction_checks_are_counted_apart_from_gold_sentences(client):
         ("gold", "catch"),
     }
     assert all(row["kind"] != "catch" for row in rows if row["check"] is None)
+
+
+def test_somebody_who_writes_is_found_by_code_pseudonym_or_by_the_platforms_id(client):
+    study = cast.study("agreement")
+    ident = "5f0c1d2e3a4b5c6d7e8f9012"
+    pia = arrive(
+        study, cast.arrival("pia", recruiter="prolific", external_id=ident), consent_text=study.consent
+    )
+    quentin = cast.sit(study, "quentin")
+    code = finish(quentin).completion_code
+
+    def found(who, **more):
+        page = client.get(ADDRESS, {"who": who, **more})
+        return {one["person"].pk for one in page.context["people"]}
+
+    client.force_login(cast.ada())
+    assert found(f" {code.lower()} ") == found(quentin.participant.pseudonym) == {quentin.participant_id}
+    assert found(ident) == found(ident, status="active") == {pia.participant_id}
+    assert found(ident[:-1]) == found("%") == found(ident, status="complete") == set()
+    assert ident not in client.get(ADDRESS).content.decode()
+    client.force_login(cast.ben())  # a viewer learns nothing of the vault
+    assert found(ident) == set() and found(code) == {quentin.participant_id}
