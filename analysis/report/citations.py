@@ -91,7 +91,7 @@ def works_cited(numbers: dict[str, Any]) -> list[str]:
     if numbers["effects"].get("analyses"):
         keys |= {"five", "bayes", "lme4", "holm"} | ({"satterthwaite"} if task in RATING_TASKS else set())
     if numbers["effects"].get("interactions"):
-        keys.add("islands")
+        keys |= {"islands", "lme4", "satterthwaite", "holm"}
     if "refused" not in numbers["power"]:
         keys |= {"power", "posthoc"}
     if len(numbers["exclusions"].get("sensitivity", [])) > 1:

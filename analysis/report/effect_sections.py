@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis.plurals import plural
 from analysis.report.content import Block, Figure, Paragraph, Section, Table
-from analysis.report.findings import effects_words
+from analysis.report.findings import effects_words, interaction_words
 from analysis.report.result_sections import LONG
 from analysis.report.wording import NONE, bayes, count, decimal, ends, p_value, readable, share
 from analysis.rows import RATING_TASKS
@@ -38,9 +38,10 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     """
     found = numbers["effects"]
     title = "Contrasts: five analyses"
+    factorial = _interactions(numbers)
     if not found.get("analyses"):
         why = found.get("refused") or "no contrast of acceptable and unacceptable sentences was judged."
-        return Section("effects", title, [Paragraph(f"Not estimable: {why}")]), []
+        return Section("effects", title, [Paragraph(f"Not estimable: {why}"), *factorial]), []
     table = _contrasts(found, numbers)
     rates = Table(
         "How many contrasts hold",
@@ -64,7 +65,7 @@ def effects_section(numbers: dict[str, Any], figures: Sequence[Figure]) -> tuple
     blocks += [rates] if has_rates else []
     drawn: list[Block] = [one for one in figures if one.name in ("five-analyses", "effect-sizes")]
     blocks += drawn if len(table.rows) <= LONG else []
-    blocks += _interactions(found, numbers["by"])
+    blocks += factorial
     if len(table.rows) <= LONG:
         return Section("effects", title, [*blocks, table]), []
     blocks.append(Paragraph(f"All {len(table.rows)} contrasts stand in the appendix."))
@@ -183,18 +184,40 @@ def _methods(found: dict[str, Any], analysis: str) -> str:
     return " or ".join(name for name in methods if name) or NONE
 
 
-def _interactions(found: dict[str, Any], by: str) -> list[Block]:
-    if not found["interactions"]:
+def _interactions(numbers: dict[str, Any]) -> list[Block]:
+    found = numbers["effects"].get("interactions")
+    if not found:
         return []
     rows = [
         (
-            readable(row[by]) or "all",
+            readable(row[numbers["by"]]) or "all",
             f"{readable(row['first']['marked'])} × {readable(row['second']['marked'])}",
+            decimal(row["participants"]["estimate"], 2),
+            ends(row["participants"]["ci_low"], row["participants"]["ci_high"]),
             decimal(row["mixed"]["estimate"], 2),
             ends(row["mixed"]["ci_low"], row["mixed"]["ci_high"]),
             p_value(row["mixed"]["p"]),
+            p_value(row["p_holm"]),
         )
-        for row in found["interactions"]
+        for row in found
     ]
-    head = ("Contrast", "Factors", "Difference of differences", "95 % CI", "p")
-    return [Table("Interactions of 2×2 designs (mixed model)", head, rows, frozenset({1}))]
+    head = (
+        "Contrast",
+        "Marked levels",
+        "By participants",
+        "95 % CI",
+        "Mixed model",
+        "95 % CI",
+        "p",
+        "p (Holm)",
+    )
+    note = (
+        "Difference of differences: the cost of the first factor's marked level at the marked level of the "
+        "second, less its cost at the plain level. By participants: paired t; the mixed model has crossed "
+        "random intercepts, Satterthwaite's degrees of freedom, and gives the p. A floor or a ceiling of the "
+        "scale can make or hide an interaction."
+    )
+    if any(row["oriented_by"] == "alphabetical" for row in found):
+        note += " No condition is expected to be unacceptable: marked are the later levels in the alphabet."
+    table = Table("Interactions of 2×2 designs", head, rows, frozenset({1}), note=note)
+    return [Paragraph(interaction_words(numbers)), table] if interaction_words(numbers) else [table]

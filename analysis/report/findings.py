@@ -12,6 +12,8 @@ TIES = {
     "half": "ties count one half",
     "drop": "ties are left out",
 }
+MOST_LISTED = 6
+"""So many interactions are told one by one."""
 
 
 def agreement_words(numbers: dict[str, Any]) -> str:
@@ -167,6 +169,45 @@ def effects_words(numbers: dict[str, Any]) -> str:
         if mixed["estimable"] < total:
             said += " for which one could be estimated"
     return f"{said}."
+
+
+def interaction_words(numbers: dict[str, Any]) -> str:
+    """Say how large the interactions of 2×2 designs are, and how many differ from 0.
+
+    Parameters
+    ----------
+    numbers : dict
+        From :func:`analysis.report.numbers.report_numbers`.
+
+    Returns
+    -------
+    str
+    """
+    found = numbers["effects"].get("interactions") or []
+    known = [row for row in found if row["mixed"]["p"] is not None]
+    if not known:
+        return ""
+    sizes = [f"{decimal(row['mixed']['estimate'], 2)} {_ends(row)}" for row in known]
+    model = "mixed model with crossed random intercepts, 95 % CI"
+    if len(known) == 1:
+        p = p_value(known[0]["mixed"]["p"])
+        said = f"p {p if p.startswith('<') else '= ' + p}"
+        return f"The difference of differences of the 2×2 design was {sizes[0]} ({model}, {said})."
+    if len(known) <= MOST_LISTED:
+        named = [
+            f"{size} ({readable(row[numbers['by']]) or 'all'})"
+            for row, size in zip(known, sizes, strict=True)
+        ]
+        said = f"The differences of differences of the 2×2 designs were {listed(named)} ({model})"
+    else:
+        said = f"There were {len(known)} 2×2 designs ({model})"
+    n = sum((row["p_holm"] or 0) < ALPHA for row in known)
+    which = f"all {n}" if n == len(known) else f"{n} of {len(known)}"
+    return f"{said}; {which} differed from 0 after Holm's correction."
+
+
+def _ends(row: dict[str, Any]) -> str:
+    return ends(row["mixed"]["ci_low"], row["mixed"]["ci_high"])
 
 
 def _of(rate: dict[str, Any], total: int) -> str:

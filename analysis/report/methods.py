@@ -4,7 +4,7 @@ from typing import Any
 
 from analysis.exclusions.criteria import CRITERIA
 from analysis.plurals import plural
-from analysis.report.findings import agreement_words, effects_words, reliability_words
+from analysis.report.findings import agreement_words, effects_words, interaction_words, reliability_words
 from analysis.report.released import Released
 from analysis.report.wording import TASKS, count, listed, readable
 from analysis.rows import RATING_TASKS
@@ -15,13 +15,13 @@ RULES = {
     "climp": "a paradigm was included if its mean individual agreement was at least .85 (Xiang et al. 2021)",
 }
 SHOWN = {
-    "forced_choice": "chose between the two members of each minimal pair",
-    "yes_no": "judged each sentence as acceptable or not",
-    "likert": "rated each sentence on a scale",
-    "magnitude_estimation": "estimated the acceptability of each sentence as a number relative to a "
+    "forced_choice": "chose between the two members of minimal pairs",
+    "yes_no": "judged sentences as acceptable or not",
+    "likert": "rated sentences on a scale",
+    "magnitude_estimation": "estimated the acceptability of sentences as numbers relative to a "
     "reference sentence",
-    "slider": "rated each sentence on a slider",
-    "best_worst": "named the best and the worst sentence of each small set",
+    "slider": "rated sentences on a slider",
+    "best_worst": "named the best and the worst sentence of small sets",
 }
 
 
@@ -42,7 +42,15 @@ def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]
     first = " ".join(filter(None, [_participants(released, numbers), _materials(released, numbers)]))
     second = " ".join(filter(None, [_exclusions(released, numbers), _analysis(numbers)]))
     third = " ".join(
-        filter(None, [agreement_words(numbers), reliability_words(numbers), effects_words(numbers)])
+        filter(
+            None,
+            [
+                agreement_words(numbers),
+                reliability_words(numbers),
+                effects_words(numbers),
+                interaction_words(numbers),
+            ],
+        )
     )
     with_what = f"Obelus {released.study['software']['Obelus']}, seed {released.options['seed']}"
     made = (
@@ -88,7 +96,7 @@ def _materials(released: Released, numbers: dict[str, Any]) -> str:
                 ("paradigms", "paradigm", "paradigms"),
                 ("phenomena", "phenomenon", "phenomena"),
             )
-            if materials[name]
+            if materials[name] and not (name == "paradigms" and materials[name] == materials["phenomena"])
         ]
         inside = f" from {listed(groups)}" if groups else ""
         words.append(f"The materials were {of}{inside} ({materials['language_name']}).")

@@ -68,7 +68,7 @@ def report_numbers(
         try:
             document[name] = make()
         except BadInput as error:
-            document[name] = {"refused": str(error)}
+            document[name] = {"refused": error.message}
     return document
 
 

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import zipfile
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -288,3 +289,20 @@ def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
         "67 of 69, rule blimp",
     ):
         assert said in words
+
+
+def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
+    """Sprouse, Wagers & Phillips 2012, experiment 1: four islands, no label of what is expected."""
+    path = shared_data("swp2012-exp1/SWP.EXP1.results.csv")
+    columns = ["paradigm=subdesign", "condition=structure+distance"]
+    options = {"format": "table", "map": columns, "stdout": io.StringIO()}
+    call_command("import_judgments", path, experiment="islands", **options)
+    study = Experiment.objects.get(slug="islands")
+    html = make_report(study, Options(), has_pdf=False).files["report.html"].decode()
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+    said = "differences of the 2×2 designs were 1.05 [0.74, 1.37] (adj), 0.98 [0.75, 1.20] (np)"
+    assert words.count(said) == 2
+    assert "all 4 differed from 0 after Holm's correction" in words
+    assert "adj non × matrix 1.05 [0.90, 1.20] 1.05 [0.74, 1.37]" in words
+    assert "Not estimable: no participant judged both sides of a contrast." in words
+    assert "142 participants rated sentences on a scale from 1 to 7" in words
