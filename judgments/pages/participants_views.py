@@ -113,14 +113,14 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     chosen = form.cleaned_data if form.is_valid() else {}
-    people = _people(study, chosen, sees_ids=may_edit(request.user, study))
+    people = people_of(study, chosen, sees_ids=may_edit(request.user, study))
     page = Paginator(people, PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "study": study,
         "page": "participants",
         "form": form,
         "page_of_people": page,
-        "people": _with_sittings(list(page)),
+        "people": with_sittings(list(page)),
         "keep": _query(chosen),
         "is_narrowed": any(chosen.values()),
         "here": request.GET.urlencode()[:500],
@@ -138,7 +138,7 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "judgments/participants.html", context)
 
 
-def _people(study: Experiment, chosen: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
+def people_of(study: Experiment, chosen: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
     people = Participant.objects.filter(experiment=study).order_by("-pk")
     if who := chosen.get("who"):
         named = Q(pseudonym=who) | Q(sessions__completion_code__iexact=who)
@@ -168,7 +168,7 @@ def _query(chosen: dict[str, Any]) -> str:
     return urlencode({name: "on" if value is True else value for name, value in chosen.items() if value})
 
 
-def _with_sittings(people: list[Participant]) -> list[dict[str, Any]]:
+def with_sittings(people: list[Participant]) -> list[dict[str, Any]]:
     """Each person with sessions, signals, pay and flags, in six queries whatever their number."""
     sittings: dict[int, list[Sitting]] = {}
     for sitting in _sittings(people):

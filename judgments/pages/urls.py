@@ -9,6 +9,7 @@ from judgments.pages import (
     launch_views,
     live_views,
     overview_views,
+    participants_file,
     participants_views,
     preview_views,
 )
@@ -22,6 +23,7 @@ urlpatterns = [
     path("studies/<slug:slug>/launch/dry-run/", launch_views.dry_run, name="study-dry-run"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
     path("studies/<slug:slug>/preview/", preview_views.preview, name="study-preview"),
+    path("studies/<slug:slug>/participants.csv", participants_file.download, name="study-participants-csv"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
     path(
         "studies/<slug:slug>/participants/<int:participant_id>/flag/",

@@ -1,13 +1,17 @@
 """The people of a study: progress, catch trials, flags by hand."""
 
+import csv
+import io
 import json
 
 import pytest
 
 from experiments.lifecycle import open_study
 from experiments.models import AuditEntry
+from judgments.flags import raise_flag
 from judgments.frames import judgment_frame
 from judgments.models import Flag
+from judgments.payments import approve
 from judgments.sessions.arrive import arrive, refuse
 from judgments.sessions.finish import finish
 from judgments.sessions.record import Delivery, record
@@ -132,3 +136,29 @@ def test_somebody_who_writes_is_found_by_code_pseudonym_or_by_the_platforms_id(c
     assert ident not in client.get(ADDRESS).content.decode()
     client.force_login(cast.ben())  # a viewer learns nothing of the vault
     assert found(ident) == set() and found(code) == {quentin.participant_id}
+
+
+def test_decisions_codes_and_reasons_come_in_one_table_without_platform_ids(client):
+    study = cast.study("agreement", reward_minor=150)
+    pia = cast.sit(study, "pia", recruiter="prolific", external_id="5f0c1d2e3a4b5c6d7e8f9012")
+    cast.sit(study, "quentin", n=1)
+    pia.signals.create(name="side_bias", version=1, value=1, reason="the first in 20 of 20 trials")
+    raise_flag(pia.participant, "Answers in a rhythm", by=cast.ada())
+    approve(pia, amount_minor=150, currency="GBP", by=cast.ada())
+    client.force_login(cast.ada())
+    answer = client.get("/studies/agreement/participants.csv")
+    text = b"".join(answer.streaming_content).decode()
+    quentin, first = csv.DictReader(io.StringIO(text))
+    assert (first["participant"], first["state"], first["pay"]) == (
+        pia.participant.pseudonym,
+        "complete",
+        "approved",
+    )
+    assert first["completion_code"] == pia.completion_code and "1.50" in first["pay_entries"]
+    assert first["excluded_by_hand"] == "Answers in a rhythm" and "20 of 20" in first["signals"]
+    assert (quentin["state"], quentin["answered"], quentin["pay"]) == ("active", "1", "undecided")
+    assert "5f0c1d2e" not in text
+    narrowed = client.get("/studies/agreement/participants.csv", {"status": "active"})
+    assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 2
+    client.force_login(cast.ben())
+    assert client.get("/studies/agreement/participants.csv").status_code == 403
