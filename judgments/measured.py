@@ -46,23 +46,18 @@ MEASURES = (
     "simulated",
 )
 OF_TRIAL = ("kind", "list", "status", "correct")
-BESIDE = ("check", "shown", "input_type", "answered_at", "received_at")
+BESIDE = ("version", "check", "shown", "input_type", "answered_at", "received_at")
+STORED = (
+    *("trial", "trial__kind", "trial__correct", "trial__shown", "trial__session__version__number"),
+    *("input_type", "answered_at", "received_at", "timing"),
+)
 COLUMNS = [*CONTRACT, *OF_TRIAL, *BESIDE, *MEASURES, "more"]
 
 
 def with_measures(block: pd.DataFrame) -> pd.DataFrame:
     """A block of a frame with :data:`BESIDE`, :data:`MEASURES` and ``more``; unknown cells are None."""
-    kept = Judgment.objects.filter(trial__in=[int(one) for one in block["trial"].unique()]).values_list(
-        "trial_id",
-        "trial__kind",
-        "trial__correct",
-        "trial__shown",
-        "input_type",
-        "answered_at",
-        "received_at",
-        "timing",
-    )
-    found = {str(trial): _cells(*rest) for trial, *rest in kept.iterator()}
+    kept = Judgment.objects.filter(trial__in=[int(one) for one in block["trial"].unique()]).values(*STORED)
+    found = {str(one["trial"]): _cells(one) for one in kept.iterator()}
     nothing: list[Any] = [None] * (len(COLUMNS) - len(CONTRACT) - len(OF_TRIAL))
     cells = [found.get(str(trial), nothing) for trial in block["trial"]]
     names = [*BESIDE, *MEASURES, "more"]
@@ -73,17 +68,18 @@ def with_measures(block: pd.DataFrame) -> pd.DataFrame:
     return block.assign(**(beside or dict.fromkeys(names)))
 
 
-def _cells(kind: str, correct: Any, shown: Any, input_type: str, *rest: Any) -> list[Any]:
+def _cells(one: dict[str, Any]) -> list[Any]:
     """One judgment's cells; texts in the order of the screen, and what has no column, as JSON."""
-    answered_at, received_at, timing = rest
-    timing = timing if isinstance(timing, dict) else {}
+    timing = one["timing"] if isinstance(one["timing"], dict) else {}
     more = {name: value for name, value in timing.items() if name not in {*MEASURES, "position"}}
+    is_catch = one["trial__kind"] == TrialKind.CATCH
     return [
-        (correct or {}).get("check", "gold") if kind == TrialKind.CATCH else None,
-        _json(_texts(shown)),
-        input_type,
-        _moment(answered_at),
-        _moment(received_at),
+        one["trial__session__version__number"],
+        (one["trial__correct"] or {}).get("check", "gold") if is_catch else None,
+        _json(_texts(one["trial__shown"])),
+        one["input_type"],
+        _moment(one["answered_at"]),
+        _moment(one["received_at"]),
         *(_cell(timing.get(name)) for name in MEASURES),
         _json(more) if more else None,
     ]

@@ -39,7 +39,7 @@ AT_ONCE = 500
 
 @login_required
 def download(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """A row per session, narrowed as the page is; for editors, because codes are in it, without platform ids."""
+    """A row per session, narrowed as the page is; for editors, as codes are in it; without platform ids."""
     study = get_study(request.user, slug, editing=True)
     form = FilterForm(request.GET)
     people = people_of(study, form.cleaned_data if form.is_valid() else {}, sees_ids=True)

@@ -152,7 +152,7 @@ def test_a_file_can_have_what_was_shown_and_measured(api):
     assert (row["early_ms"], row["coarse_clock"], row["rt_ms"]) == ("[12, 15]", "False", "900")
     assert json.loads(row["more"]) == {"mine": 3} and row["page_hidden_ms"] == ""
     assert json.loads(row["shown"]) == [one["text"] for one in first.shown["options"]]
-    assert row["kind"] == "target" and row["received_at"].endswith("+00:00")
+    assert (row["kind"], row["version"]) == ("target", "1") and row["received_at"].endswith("+00:00")
     line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=raw")).splitlines()[0])
     assert (line["focus_lost_ms"], line["trusted"], line["held_keys"]) == (1200, True, None)
 
