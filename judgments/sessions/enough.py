@@ -1,7 +1,7 @@
 """Whether a study has recruited enough: every item will have the judgments wanted, live sessions included.
 
 The door closes before consent. Who was asked for consent while it was open may still begin, so nobody is
-turned away after a yes; the limit of participants, which is money, holds for everybody.
+turned away after a yes; the limit of participants, which is money, holds for all newcomers.
 """
 
 from functools import lru_cache

@@ -4,12 +4,12 @@ import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from experiments.models import Experiment, ExperimentVersion, PresentationList
 from experiments.rounds import round_now
-from judgments.models import Session
+from judgments.models import Flag, Session
 from judgments.sessions.compiled import Compiled
 
 LIVE = ("status", "max_participants", "lease_minutes", "current_round")
@@ -143,14 +143,18 @@ _locked = Compiled(
 
 
 def filled(list_ids: Sequence[int], *, is_test: bool) -> dict[int, int]:
-    """Completed and live sessions of each list."""
+    """Completed and live sessions of each list; whom somebody excluded by hand has given the list back.
+
+    The limit of participants goes on counting them: it is money, and pay is another decision.
+    """
     counts = _held(timezone.now(), *list_ids, is_test=is_test) if list_ids else ()
     return {**dict.fromkeys(list_ids, 0), **dict(counts)}
 
 
+_excluded_by_hand = Flag.objects.filter(participant=OuterRef("participant"), lifted_at__isnull=True)
 _held = Compiled(
     lambda now, *lists, is_test: (
-        Session.objects.filter(holding(now), list__in=lists, is_test=is_test)
+        Session.objects.filter(holding(now), ~Exists(_excluded_by_hand), list__in=lists, is_test=is_test)
         .order_by()
         .values_list("list")
         .annotate(n=Count("pk"))

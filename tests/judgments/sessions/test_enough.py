@@ -9,9 +9,11 @@ from experiments.design.balance import fewest_planned
 from experiments.lifecycle import open_study
 from experiments.models import Design
 from experiments.showings import showings_of
+from judgments.flags import lift_flag, raise_flag
 from judgments.models import Session
 from judgments.monitor import wanted_sessions
 from judgments.sessions.enough import has_enough
+from judgments.sessions.places import StudyClosed, filled
 from judgments.sessions.withdraw import leave
 from tests import cast
 from tests.judgments.screens.walk import hidden
@@ -33,6 +35,28 @@ def test_live_and_complete_sessions_count_and_lost_ones_do_not():
     assert has_enough(study)
     leave(quentin)
     assert not has_enough(study)
+
+
+def test_whom_somebody_excludes_gives_the_list_back_until_the_flag_is_lifted():
+    study = cast.study("agreement", n_lists=2, target_judgments=4)
+    first = [cast.sit(study, name) for name in ("pia", "quentin")][0]
+    flag = raise_flag(first.participant, "Answers in a rhythm", by=cast.ada())
+    assert [cast.begin(study, name).list == first.list for name in ("rosa", "sam")].count(True) >= 1
+    assert filled([first.list_id], is_test=False) == {first.list_id: 1}
+    lift_flag(flag, by=cast.ada())
+    assert filled([first.list_id], is_test=False) == {first.list_id: 2}
+
+
+def test_recruiting_goes_on_for_an_excluded_person_but_not_beyond_the_limit():
+    study = cast.study("agreement", target_judgments=2)
+    people = [cast.sit(study, name).participant for name in ("pia", "quentin")]
+    assert has_enough(study)
+    raise_flag(people[0], "Answers in a rhythm", by=cast.ada())
+    assert not has_enough(study)
+    study.max_participants = 2
+    study.save(update_fields=["max_participants"])
+    with pytest.raises(StudyClosed):
+        cast.begin(study, "rosa")
 
 
 def test_a_lease_that_runs_out_opens_the_door_again():
