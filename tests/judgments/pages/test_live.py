@@ -107,7 +107,7 @@ def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):
     assert " 0 " in told()
     cast.sit(study, "pia")
     assert "signals not computed yet" in told() and " 0 " not in told()
-    assert jobs.CHECK == request_check(study).kind
+    assert request_check(study).kind == jobs.CHECK
     run(request_check(study).pk)
     assert " 0 " in told() and "yet" not in told()
     cast.sit(study, "quentin")
