@@ -65,6 +65,7 @@ def test_pitfall_bos_doubled(causal, tmp_path):
     assert doubling.tokenizer("Dogs")["input_ids"][0] == 0
     both = [scores(one.address("hf-causal")) for one in (tiny, doubling)]
     np.testing.assert_allclose(*both, atol=1e-6)
+    np.testing.assert_allclose(both[1], [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
     given = scorer(tiny.address("hf-causal")).score(["<s>Dogs sleep.", "Dogs sleep.", "Dogs</s>"])
     assert flags(given, MARKED) == [True, False, True]
 
