@@ -93,6 +93,7 @@ class Task:
     name: ClassVar[str] = ""
     label: ClassVar[str] = ""
     shows: ClassVar[Shows] = "sentence"
+    caution: ClassVar[str] = ""  # what a researcher should know before choosing it
     right_answer: ClassVar[str] = "a number"  # how a researcher writes the right answer of a catch trial
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     data: ClassVar[tuple[Datum, ...]] = ()

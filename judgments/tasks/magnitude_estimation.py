@@ -19,6 +19,10 @@ class MagnitudeEstimation(Task):
 
     name = "magnitude_estimation"
     label = "Magnitude estimation"
+    caution = (
+        "Magnitude estimates scatter more than Likert ratings without carrying more information (Weskott & "
+        "Fanselow 2011). Choose them when the size of ratios matters."
+    )
     right_answer = "right range, such as 100-1000"
     parameters = (
         Parameter(

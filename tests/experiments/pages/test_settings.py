@@ -169,3 +169,11 @@ def test_a_pass_mark_is_a_correlation(client, mark):
     client.post("/studies/lines/settings/", sent | {"task-pass_mark": "0.85"})
     study.refresh_from_db()
     assert (study.parameters["training"], study.parameters["pass_mark"]) == (True, 0.85)
+
+
+@pytest.mark.parametrize(("task", "is_told"), [("magnitude_estimation", True), ("likert", False)])
+def test_who_chooses_magnitude_estimation_is_told_what_it_costs(client, task, is_told):
+    cast.draft("agreement", task=task)
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/settings/").content.decode()
+    assert ("scatter more than Likert ratings" in page) is is_told
