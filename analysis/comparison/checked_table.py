@@ -150,7 +150,12 @@ def _ids(column: pd.Series) -> pd.Series:
 
 
 def refuse_empty(
-    frame: pd.DataFrame, column: str, path: str | Path, *, because: str = "the cell is empty"
+    frame: pd.DataFrame,
+    column: str,
+    path: str | Path,
+    *,
+    because: str = "the cell is empty",
+    remedy: str = "Fill it in, or take the row out.",
 ) -> None:
     """Refuse a column with an empty cell.
 
@@ -161,8 +166,8 @@ def refuse_empty(
     column : str
     path : str or Path
         Of the file, for errors.
-    because : str
-        The error's words.
+    because, remedy : str
+        The error's words, and what to do.
 
     Raises
     ------
@@ -175,7 +180,7 @@ def refuse_empty(
     """
     empty = frame.index[frame[column].isna() | (frame[column].astype(str).str.strip() == "")]
     if len(empty):
-        raise BadInput(f"{because}.", file=str(path), row=int(empty[0]), column=column)
+        raise BadInput(f"{because}.", file=str(path), row=int(empty[0]), column=column, remedy=remedy)
 
 
 def refuse_repeats(frame: pd.DataFrame, column: str, path: str | Path) -> None:

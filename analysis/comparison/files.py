@@ -59,7 +59,8 @@ def read_sentences(path: str | Path) -> pd.DataFrame:
     read_pairs : The pairs of these sentences.
     """
     frame = read_form(path, SENTENCES)
-    refuse_empty(frame, "sentence", path)
+    remedy = "Fill it in, or take the row out: without words there is nothing to score."
+    refuse_empty(frame, "sentence", path, remedy=remedy)
     refuse_repeats(frame, "sentence_id", path)
     return frame
 

@@ -82,6 +82,12 @@ def test_a_sentence_of_100_000_words_is_read(file):
     assert "row 3" in told and "quotation mark" in told
 
 
+def test_a_sentence_without_words_is_refused_with_what_to_do(file):
+    for cell in ("", " "):
+        told = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{cell}"\n'))
+        assert "row 3" in told and "'sentence'" in told and "take the row out" in told
+
+
 def test_an_empty_score_is_missing_not_zero(file):
     assert read_human(file("sentence_id,score\na,\nb,1\n"))["score"].isna().tolist() == [True, False]
 
