@@ -151,9 +151,13 @@ def open_tokenizer(name: str) -> Any:
 
 
 def _transformers() -> Any:
-    """The library without progress bars and without a line for each try at a download: ours tells why."""
+    """The library without progress bars, and without warnings of what we tell in one line or do not do.
+
+    It warns of texts that are too long, which we do not score, and of each try at a download.
+    """
     found = need("transformers")
     found.utils.logging.disable_progress_bar()
+    found.utils.logging.set_verbosity_error()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     return found
 

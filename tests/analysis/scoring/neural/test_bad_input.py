@@ -1,5 +1,6 @@
 """What is no sentence or no model is refused with its name, or left without a score and counted."""
 
+import logging
 import shutil
 
 import numpy as np
@@ -46,6 +47,20 @@ def test_a_sentence_of_100_000_tokens_is_left_out_and_the_others_are_scored(addr
     assert flags(found, TOO_LONG) == [False, True, False]
     assert np.isnan(found.logprob).tolist() == [False, True, False]
     assert found.n_tokens[1] >= 100_000
+
+
+def test_a_sentence_too_long_brings_no_warning_of_what_is_not_done(causal, tmp_path):
+    tiny = causal("gpt2")
+    tokenizer = tiny.tokenizer.__class__.from_pretrained(tiny.folder, model_max_length=4)
+    short = saved(tmp_path, tiny.model, tokenizer)
+    told, listening = [], logging.Handler()
+    listening.emit = lambda record: told.append(record.getMessage())
+    logging.getLogger("transformers").addHandler(listening)
+    try:
+        scorer(short.address("hf-causal")).score(["dogs " * 80])
+    finally:
+        logging.getLogger("transformers").removeHandler(listening)
+    assert told == []
 
 
 @pytest.mark.parametrize("kind", ["arpa", "lstm"])
