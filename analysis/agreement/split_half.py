@@ -11,6 +11,7 @@ import pandas as pd
 import scipy
 
 from analysis.agreement.noise_ceiling import NoiseCeiling, noise_ceiling, spearman_brown
+from analysis.agreement.seats import lists_are_named, seats_of
 from analysis.columns import require_columns
 from analysis.errors import BadInput
 from analysis.rows import Codes, Flags, Floats, group_codes, is_kind, numbers
@@ -75,7 +76,9 @@ def split_half(
 
     Notes
     -----
-    Each half's mean of a unit is over its own judgments; units that one half lacks are left out of that
+    Who sat several lists of different units is assigned anew in each of them, so that the halves of every
+    list are equally large; nobody stands in both halves of a unit. Each half's mean of a unit is over its own
+    judgments; units that one half lacks are left out of that
     split. The mean of Spearman–Brown values, the Spearman–Brown of the mean r and ICC(C,k) differ slightly.
 
     References
@@ -101,7 +104,11 @@ def split_half(
         return SplitHalf("no_data")
     if len(people) < 2 or len(things) < 3:
         return SplitHalf("too_few", **sizes)
-    sums = _Sums.of(value[used], person, thing, shape=(len(people), len(things)))
+    seats = seats_of(rows, person, thing)
+    if seats is not None:
+        person, lists = seats.of_row, seats.lists
+        sizes["n_lists"] = len(set(lists.tolist()))
+    sums = _Sums.of(value[used], person, thing, shape=(len(lists), len(things)))
     parts = [sums.correlations(halves) for halves in _halvings(lists, splits=splits, seed=seed, sums=sums)]
     r = np.concatenate(parts)
     return _summary(r, sums, sizes)
@@ -192,7 +199,7 @@ def _centred(means: Floats, known: Flags, n: Codes) -> Floats:
 
 def _lists(rows: pd.DataFrame, person: Codes, thing: Codes) -> Codes:
     """Give each participant's list: the named one, else the set of units judged."""
-    if "list" in rows.columns and rows["list"].notna().all() and (rows["list"].astype(str) != "").all():
+    if lists_are_named(rows):
         labels = rows["list"].astype(str).groupby(person).first()
     else:
         labels = pd.Series(thing.astype(str)).groupby(person).agg(lambda units: " ".join(sorted(set(units))))

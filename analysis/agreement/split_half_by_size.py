@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from analysis.agreement.seats import seats_of
 from analysis.columns import require_columns
 from analysis.comparison.halves import strata_of
 from analysis.errors import BadInput, NotEnoughData
@@ -78,15 +79,18 @@ def split_half_by_size(
     wanted = list(sizes) if sizes is not None else _steps(len(people))
     if min(wanted) < 2 or max(wanted) > len(people):
         raise BadInput(f"sizes lie between 2 and {len(people)}.", column="sizes")
-    shape = (len(people), len(things))
+    seats = seats_of(rows, person, thing)
+    lists = strata_of(rows, person, unit=unit) if seats is None else seats.lists
+    owner = np.arange(len(people)) if seats is None else seats.person
+    person = person if seats is None else seats.of_row
+    shape = (len(lists), len(things))
     centred = value[used] - value[used].mean()
     count, total = (
         scipy.sparse.csr_array(scipy.sparse.coo_array((data, (person, thing)), shape=shape).tocsr())
         for data in (np.ones(len(centred)), centred)
     )
-    lists = strata_of(rows, person, unit=unit)
     rng = np.random.default_rng(seed)
-    return pd.DataFrame([_at(n, count, total, lists, draws=draws, rng=rng) for n in wanted])
+    return pd.DataFrame([_at(n, count, total, lists, owner, draws=draws, rng=rng) for n in wanted])
 
 
 def _steps(n_people: int) -> list[int]:
@@ -96,12 +100,12 @@ def _steps(n_people: int) -> list[int]:
 
 
 def _at(
-    n: int, count: Any, total: Any, lists: Codes, *, draws: int, rng: np.random.Generator
+    n: int, count: Any, total: Any, lists: Codes, owner: Codes, *, draws: int, rng: np.random.Generator
 ) -> dict[str, Any]:
     block = max(1, _BLOCK // max(count.shape))
     parts, units = [], []
     for start in range(0, draws, block):
-        first, second = _halves(n, lists, size=min(block, draws - start), rng=rng)
+        first, second = _halves(n, lists, owner, size=min(block, draws - start), rng=rng)
         r, shared = _correlations(count, total, first, second)
         parts.append(r)
         units.append(shared)
@@ -125,19 +129,17 @@ def _at(
     }
 
 
-def _halves(n: int, lists: Codes, *, size: int, rng: np.random.Generator) -> tuple[Flags, Flags]:
-    """Give the participants of both halves, one row per draw; lists are balanced."""
-    people = len(lists)
-    chosen = np.argsort(rng.random((size, people)), axis=1)[:, :n]
-    keys = lists[chosen] + rng.random((size, n))
-    ordered = np.take_along_axis(chosen, np.argsort(keys, axis=1), axis=1)
-    in_first = (np.arange(n) + rng.integers(2, size=(size, 1))) % 2 == 0
-    halves = []
-    for member in (in_first, ~in_first):
-        half = np.zeros((size, people), dtype=bool)
-        np.put_along_axis(half, ordered, member, axis=1)
-        halves.append(half)
-    return halves[0], halves[1]
+def _halves(
+    n: int, lists: Codes, owner: Codes, *, size: int, rng: np.random.Generator
+) -> tuple[Flags, Flags]:
+    """Give the seats of both halves of n participants, one row per draw; lists are balanced."""
+    place = np.argsort(np.argsort(rng.random((size, int(owner.max()) + 1)), axis=1), axis=1)
+    chosen = (place < n)[:, owner]
+    keys = np.where(chosen, lists + rng.random((size, len(lists))), np.inf)
+    alternate = (np.arange(len(lists)) + rng.integers(2, size=(size, 1))) % 2 == 0
+    in_first = np.zeros((size, len(lists)), dtype=bool)
+    np.put_along_axis(in_first, np.argsort(keys, axis=1), alternate, axis=1)
+    return in_first & chosen, ~in_first & chosen
 
 
 def _correlations(count: Any, total: Any, first: Flags, second: Flags) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from analysis.agreement.noise_ceiling import noise_ceiling, spearman_brown
 from analysis.agreement.reliability import intraclass_correlation
 from analysis.agreement.split_half import half_correlation, split_half
+from analysis.agreement.split_half_by_size import split_half_by_size
 from analysis.errors import BadInput
 
 
@@ -147,3 +148,34 @@ def blimp_choices(raw):
         )
     rows = pd.concat(parts, ignore_index=True)
     return rows[~rows["paradigm"].isin(["attnchk", "subject_island"]) & rows["value"].notna()]
+
+
+def test_people_who_sat_several_lists_are_halved_within_each():
+    """Six raters a list: the reliability of their means is V / (V + 1.44 / 6)."""
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(48, 20))
+    rows = [
+        (f"p{person}", f"l{number}", f"{number}-{item}", truth[number, item] + 1.2 * rng.normal())
+        for number in range(48)
+        for person in rng.permutation(40)[:6]
+        for item in range(20)
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "list", "sentence_id", "value"])
+    found = split_half(frame, splits=100)
+    assert (found.n_participants, found.n_lists) == (40, 48)
+    assert found.spearman_brown == pytest.approx(truth.var() / (truth.var() + 1.44 / 6), abs=0.01)
+    (last,) = split_half_by_size(frame, sizes=[40], draws=50).to_dict("records")
+    assert last["spearman_brown"] == pytest.approx(found.spearman_brown, abs=0.005)
+
+
+def test_who_judged_a_unit_in_two_lists_stands_in_one_half():
+    rng = np.random.default_rng(1)
+    own = {(p, i): rng.normal() for p in range(20) for i in range(30)}
+    rows = [
+        (p, f"round {r}", i, own[p, i] + 0.01 * rng.normal())
+        for p in range(20) for r in (1, 2) for i in range(30)
+    ]  # fmt: skip
+    found = split_half(
+        pd.DataFrame(rows, columns=["participant", "list", "sentence_id", "value"]), splits=100
+    )
+    assert found.spearman_brown < 0.5
