@@ -64,7 +64,9 @@ def test_a_study_whose_people_see_one_sentence_of_each_item_has_no_broken_figure
     for form in ("svg", "csv"):
         assert client.get(address(study, name, form)).status_code == 200
     page = client.get(reverse("study-figures", args=["single"])).content.decode()
-    assert address(study, name, "svg") in page
+    reason = "Nobody rated both sides of an item: see the mean ratings."
+    assert (address(study, name, "svg") in page) == (name == "ratings")
+    assert reason in page
 
 
 def test_a_figure_that_does_not_apply_says_so_in_the_file(client, study):
