@@ -67,7 +67,9 @@ def test_the_interaction_stands_without_any_contrast(islands, ada, capsys):
     assert "How many contrasts hold" not in page
     capsys.readouterr()
     call_command("effects", "islands", by="paradigm")
-    assert capsys.readouterr().out.count("difference of differences") == 1
+    said = capsys.readouterr().out
+    assert said.count("difference of differences") == 1
+    assert "Marked levels are the later ones in the alphabet" in said
 
 
 def test_no_contrast_at_all_is_said_by_the_command(capsys):

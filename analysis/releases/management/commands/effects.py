@@ -12,6 +12,10 @@ NO_CONTRAST = (
     "There is no contrast: no judged sentence or pair has an expected status, and no "
     "four conditions are two levels of two factors (such as island.embedded; --by PARADIGM or --factorial)."
 )
+ALPHABETICAL = (
+    "Marked levels are the later ones in the alphabet, since no condition is expected to be unacceptable; "
+    "--factorial says which they are."
+)
 
 
 class Command(ContractCommand):
@@ -79,6 +83,8 @@ class Command(ContractCommand):
                 f"differences {_number(mixed['estimate'])} [{_number(mixed['ci_low'])}, "
                 f"{_number(mixed['ci_high'])}], p {_p(mixed['p'])}"
             )
+        if any(row["oriented_by"] == "alphabetical" for row in report["interactions"]):
+            self.stdout.write(ALPHABETICAL)
 
     def _tell_ordinal(self, report: dict[str, Any]) -> None:
         for row in report["rows"]:
