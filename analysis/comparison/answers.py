@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.agreement.seats import Seats, seats_of
 from analysis.columns import require_columns
 from analysis.comparison.criteria import FloatArray
-from analysis.comparison.halves import Flags, Places, pair_places, strata_of
+from analysis.comparison.halves import Flags, Places, linked, pair_places, strata_of
 from analysis.rows import is_kind, tasks
 from analysis.scales import zscore_by_participant
 from analysis.undecided import is_undecided
@@ -72,15 +73,18 @@ class Ratings:
     strata: Places
     names: pd.Index
     """Ids of the sentences."""
+    seats: Seats | None = None
 
 
-def ratings_of(judgments: pd.DataFrame) -> Ratings:
+def ratings_of(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -> Ratings:
     """Standardize ratings by participant; choices have no place on a scale and are left out.
 
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
         ``participant``, ``sentence_id``, ``value``; ``list``, ``kind`` and ``task`` are used when present.
+    pairs : DataFrame, optional
+        With them, ``seats`` of participants who sat several lists are found.
 
     Returns
     -------
@@ -97,13 +101,10 @@ def ratings_of(judgments: pd.DataFrame) -> Ratings:
     kept = judgments.loc[z.index]
     participant, _ = pd.factorize(kept["participant"])
     sentence, names = pd.factorize(kept["sentence_id"].astype(str))
-    return Ratings(
-        participant.astype(np.int64),
-        sentence.astype(np.int64),
-        z.to_numpy(dtype=float),
-        strata_of(kept, participant),
-        pd.Index(names),
-    )
+    participant, sentence, names = participant.astype(np.int64), sentence.astype(np.int64), pd.Index(names)
+    seats = None if pairs is None else seats_of(kept, participant, linked(names, pairs)[sentence])
+    z_of_row = z.to_numpy(dtype=float)
+    return Ratings(participant, sentence, z_of_row, strata_of(kept, participant), names, seats)
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,7 @@ class Choices:
     bad: Places
     names: pd.Index
     """Ids of the sentences."""
+    seats: Seats | None = None
 
 
 def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Choices:
@@ -168,17 +170,19 @@ def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Ch
         names = pd.Index(pd.unique(members.to_numpy().ravel()))
         yes_of, no_of = names.get_indexer(members["good_id"]), names.get_indexer(members["bad_id"])
     good, bad = pair_places(pairs, names)
+    participant = participant.astype(np.int64)
     return Choices(
-        participant.astype(np.int64),
+        participant,
         unit.astype(np.int64),
         rows["value"].to_numpy(dtype=float),
-        strata_of(rows, participant.astype(np.int64), unit="unit"),
+        strata_of(rows, participant, unit="unit"),
         yes_of.astype(np.int64),
         None if no_of is None else no_of.astype(np.int64),
         len(names),
         good,
         bad,
         names,
+        seats_of(rows, participant, linked(names, pairs)[yes_of][unit]),
     )
 
 

@@ -11,7 +11,7 @@ from analysis.comparison.answers import UNIT, Ratings, choices_of, ratings_of, t
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.choice_ceiling import full_against_full, half_against_half
 from analysis.comparison.criteria import DELTAS, FloatArray, Signs
-from analysis.comparison.halves import Flags, Places, halve, mean_shares, means_by_code, pair_places
+from analysis.comparison.halves import Flags, Places, first_half, mean_shares, means_by_code, pair_places
 
 SPLITS = 200
 
@@ -92,7 +92,7 @@ def human_ceiling(
     task = task_of(judgments)
     if task in UNIT:
         return _from_choices(judgments, pairs, task=task, rng=rng, deltas=deltas, signs=signs, splits=splits)
-    ratings = ratings_of(judgments)
+    ratings = ratings_of(judgments, pairs)
     nothing: dict[float, float | None] = {float(delta): None for delta in deltas}
     raters = int(np.unique(ratings.participant).size)
     if raters < 4:
@@ -147,7 +147,7 @@ def _half_against_half(
     deltas: Sequence[float],
     signs: Signs,
 ) -> dict[float, float | None]:
-    in_first = halve(ratings.strata, rng=rng)[ratings.participant]
+    in_first = first_half(ratings.participant, ratings.strata, ratings.seats, rng=rng)
     first, second = (_means(ratings, in_first), _means(ratings, ~in_first))
     return adc_shares(first[good] - first[bad], second[good] - second[bad], deltas=deltas, signs=signs)
 

@@ -7,7 +7,7 @@ import numpy as np
 from analysis.comparison.answers import Choices, scores_of
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.criteria import FloatArray, Signs
-from analysis.comparison.halves import Flags, halve, mean_shares
+from analysis.comparison.halves import Flags, first_half, mean_shares
 
 Shares = dict[float, float | None]
 
@@ -36,7 +36,7 @@ def half_against_half(
     ----------
     Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP.
     """
-    in_first = halve(choices.strata, rng=rng)[choices.participant]
+    in_first = first_half(choices.participant, choices.strata, choices.seats, rng=rng)
     one, other = (scores_of(choices, *_counts(choices, half)) for half in (in_first, ~in_first))
     return _adc(choices, one, other, deltas=deltas, signs=signs)
 

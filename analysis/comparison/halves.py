@@ -1,4 +1,4 @@
-"""Participants in two halves, balanced within list; what both ceilings share."""
+"""Participants in two halves, balanced within list; what the ceilings share."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import scipy
 
+from analysis.agreement.seats import Seats
 from analysis.comparison.criteria import FloatArray
 
 Places = npt.NDArray[np.int64]
@@ -38,6 +40,77 @@ def halve(strata: Places, *, rng: np.random.Generator) -> Flags:
     in_first = np.zeros(strata.size, dtype=np.bool_)
     in_first[order[int(rng.integers(2)) :: 2]] = True
     return in_first
+
+
+def first_half(
+    participant: Places, strata: Places, seats: Seats | None, *, rng: np.random.Generator
+) -> Flags:
+    """Tell which rows belong to the first half; who sat several lists is assigned anew in each of them.
+
+    Parameters
+    ----------
+    participant : ndarray of int
+        Of each row.
+    strata : ndarray of int
+        The list of each participant.
+    seats : Seats or None
+        Where participants sat several lists that share nothing (see :func:`linked`).
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of bool
+        One entry per row.
+
+    Examples
+    --------
+    >>> rows = np.array([0, 0, 1, 1])
+    >>> int(first_half(rows, np.array([0, 0]), None, rng=np.random.default_rng(0)).sum())
+    2
+    """
+    if seats is None:
+        return halve(strata, rng=rng)[participant]
+    return halve(seats.lists, rng=rng)[seats.of_row]
+
+
+def linked(names: pd.Index, pairs: pd.DataFrame) -> Places:
+    """Number what hangs together: sentences of one pair and pairs of one paradigm.
+
+    Nobody may stand in both halves of it, where two halves are compared.
+
+    Parameters
+    ----------
+    names : Index
+        Ids of the sentences.
+    pairs : DataFrame
+        ``good_id``, ``bad_id``; ``paradigm`` where known.
+
+    Returns
+    -------
+    ndarray of int
+        One number per sentence.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"good_id": ["a", "c"], "bad_id": ["b", "d"]})
+    >>> linked(pd.Index(list("abcde")), pairs).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    good, bad = (names.get_indexer(pd.Index(pairs[member].astype(str))) for member in ("good_id", "bad_id"))
+    of_pair = len(names) + np.arange(len(pairs))
+    ends = [(good, of_pair), (bad, of_pair)]
+    size = len(names) + len(pairs)
+    if "paradigm" in pairs.columns:
+        paradigm, labels = pd.factorize(pairs["paradigm"].astype(str))
+        ends.append((of_pair, size + paradigm))
+        size += len(labels)
+    start, end = (np.concatenate(side) for side in zip(*ends, strict=True))
+    known = start >= 0
+    edges = (np.ones(int(known.sum())), (start[known], end[known]))
+    graph = scipy.sparse.coo_array(edges, shape=(size, size))
+    _, component = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    return component[: len(names)].astype(np.int64)
 
 
 def strata_of(kept: pd.DataFrame, participant: Places, *, unit: str = "sentence_id") -> Places:

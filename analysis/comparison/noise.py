@@ -8,11 +8,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.agreement.noise_ceiling import noise_ceiling, spearman_brown
+from analysis.agreement.seats import seats_of
 from analysis.columns import require_columns
 from analysis.comparison.answers import UNIT, task_of, units_of
 from analysis.comparison.correlation import pearson_r
 from analysis.comparison.criteria import FloatArray
-from analysis.comparison.halves import halve, means_by_code, strata_of
+from analysis.comparison.halves import first_half, linked, means_by_code, strata_of
 from analysis.rows import is_kind, tasks
 from analysis.scales import zscore_by_participant
 
@@ -69,6 +70,8 @@ def correlation_ceilings(
         return {"deltas": nothing, "paradigms": dict(nothing)}
     participant = pd.factorize(rows["participant"])[0].astype(np.int64)
     strata = strata_of(rows, participant, unit="unit")
+    sentence, names = pd.factorize(rows["sentence"].astype(str))
+    seats = seats_of(rows, participant, linked(pd.Index(names), pairs)[sentence])
     gives = _statistic(rows, pairs, task=task)
     named = pd.factorize(pairs["paradigm"].astype(str)) if "paradigm" in pairs.columns else None
     n_groups = 0 if named is None else len(pd.Index(named[1]))
@@ -76,7 +79,7 @@ def correlation_ceilings(
     paradigms: list[float] = []
     n_pairs = 0
     for _ in range(splits):
-        first = halve(strata, rng=rng)[participant]
+        first = first_half(participant, strata, seats, rng=rng)
         halves = [gives(first), gives(~first)]
         n_pairs = max(n_pairs, _reliability([delta for delta, _ in halves], deltas))
         if named is not None:

@@ -8,6 +8,7 @@ from analysis.comparison import compare_report
 from analysis.comparison.answers import choices_of, scores_of
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.ceiling import human_ceiling
+from analysis.comparison.noise import correlation_ceilings
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
 
@@ -151,3 +152,46 @@ def test_choices_of_the_same_people_leave_their_ratings_alone():
     said = rated.assign(task="yes_no", value=(rated["value"] > 4).astype(float))
     alone, both = (ceiling(rows, pairs) for rows in (rated, pd.concat([rated, said], ignore_index=True)))
     assert both.basis == "ratings" and both == alone
+
+
+def several_lists(*, n_people=24, n_lists=60, seats=4, of_list=4, seed=1):
+    """Forced choices in many short lists of their own pairs, each judged by four people who sat several."""
+    rng = np.random.default_rng(seed)
+    names = [f"p{number}" for number in range(n_lists * of_list)]
+    pairs = pd.DataFrame(
+        {"pair_id": names, "good_id": [f"{one}:g" for one in names], "bad_id": [f"{one}:b" for one in names]}
+    )
+    pairs["share"], pairs["list"] = rng.beta(2, 1, len(pairs)), np.repeat(np.arange(n_lists), of_list)
+    frames = [
+        pairs[pairs["list"] == number].assign(participant=f"P{person}", task="forced_choice", kind="target")
+        for number in range(n_lists)
+        for person in rng.choice(n_people, size=seats, replace=False)
+    ]
+    frame = pd.concat(frames, ignore_index=True)
+    frame["value"] = (rng.random(len(frame)) < frame["share"]).astype(float)
+    frame["list"] = "L" + frame["list"].astype(str)
+    chosen_id = frame["good_id"].where(frame["value"] == 1, frame["bad_id"])
+    return frame.assign(sentence_id=chosen_id), pairs.drop(columns=["share", "list"])
+
+
+def test_people_who_sat_several_lists_set_the_ceiling_that_as_many_others_would():
+    judgments, pairs = several_lists()
+    others = judgments.assign(participant=judgments["participant"] + judgments["list"])
+    found, wanted = [
+        correlation_ceilings(one, pairs, rng=np.random.default_rng(1))["deltas"]
+        for one in (judgments, others)
+    ]
+    assert found["participants"] == 24 and wanted["participants"] == 240
+    assert found["reliability"] == pytest.approx(wanted["reliability"], abs=0.01)
+    halves = [
+        human_ceiling(one, pairs, rng=np.random.default_rng(1), deltas=DELTAS, splits=100).adc_half[1.0]
+        for one in (judgments, others)
+    ]
+    assert halves[0] == pytest.approx(halves[1], abs=0.01)
+
+
+def test_nobody_is_split_whose_lists_share_a_paradigm():
+    judgments, pairs = several_lists()
+    assert choices_of(judgments, pairs, task="forced_choice").seats is not None
+    shared = pairs.assign(paradigm="agreement")
+    assert choices_of(judgments, shared, task="forced_choice").seats is None
