@@ -51,6 +51,7 @@ STORED = (
     *("trial", "trial__kind", "trial__correct", "trial__shown", "trial__session__version__number"),
     *("input_type", "answered_at", "received_at", "timing"),
 )
+FORMULA = "=+-@"  # browsers send these texts; one such key alone is a key
 COLUMNS = [*CONTRACT, *OF_TRIAL, *BESIDE, *MEASURES, "more"]
 
 
@@ -92,7 +93,9 @@ def _texts(shown: Any) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    return _json(value) if isinstance(value, list | dict) else value
+    """A measurement as it stands; a text that a spreadsheet would run as a formula gets JSON's quotes."""
+    is_formula = isinstance(value, str) and len(value) > 1 and value[0] in FORMULA
+    return _json(value) if is_formula or isinstance(value, list | dict) else value
 
 
 def _moment(at: datetime | None) -> str | None:

@@ -157,6 +157,13 @@ def test_a_file_can_have_what_was_shown_and_measured(api):
     assert (line["focus_lost_ms"], line["trusted"], line["held_keys"]) == (1200, True, None)
 
 
+def test_a_formula_that_a_browser_sent_is_text_in_the_raw_file(api):
+    session = cast.sit(cast.study("agreement"), n=1)
+    Judgment.objects.filter(trial__session=session).update(timing={"viewport": "=1+1", "key": "-"})
+    row = next(csv.DictReader(io.StringIO(text_of(api.get(f"{ADDRESS}.csv?columns=raw")))))
+    assert (row["viewport"], row["key"]) == ('"=1+1"', "-")
+
+
 def test_a_rated_sentence_is_in_the_raw_file_as_it_was_shown(api):
     trial = cast.sit(cast.study("agreement", task="likert")).trials.get(position=1)
     line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=raw")).splitlines()[0])
