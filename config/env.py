@@ -103,13 +103,13 @@ def sqlite(file: Path) -> dict[str, object]:
 
 
 def postgres(url: ParseResult) -> dict[str, object]:
-    """PostgreSQL with a connection pool in each process; ``DATABASE_POOL=0`` for none."""
-    size = env_int("DATABASE_POOL", 16)
+    """PostgreSQL with a connection for each thread; ``DATABASE_POOL=16`` shares as many in each process."""
+    size = env_int("DATABASE_POOL", 0)
     options: dict[str, object] = {}
     if size:
         options["pool"] = {"min_size": 1, "max_size": size, "timeout": POOL_WAIT_S}
-    if env_bool("DATABASE_PREPARES", True):  # without these, it would plan statements anew for each answer
-        options |= {"prepare_threshold": 5, "options": "-c plan_cache_mode=force_generic_plan"}
+    if env_bool("DATABASE_PREPARES", True):  # what is prepared is planned once, not anew for each answer
+        options["options"] = "-c plan_cache_mode=force_generic_plan"
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path.strip("/")),

@@ -86,8 +86,7 @@ def commands(port: int) -> dict[str, str]:
     """The processes of one machine."""
     python = shlex.quote(sys.executable)
     return {
-        "web": f"{python} -m gunicorn config.wsgi --bind 127.0.0.1:{port} --worker-class gthread --workers 2 "
-        "--threads 8 --timeout 120 --graceful-timeout 10 --log-level warning",
+        "web": f"{python} -m config.serve --port {port}",
         "worker": f"{python} -m celery -A config --quiet worker --concurrency 2 --loglevel warning "
         "--without-gossip --without-mingle",
         "beat": f"{python} -m celery -A config --quiet beat --loglevel warning --pidfile=",

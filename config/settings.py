@@ -75,8 +75,8 @@ TEMPLATES = [
 
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
 DATABASE_PREPARES = env_bool("DATABASE_PREPARES", True)  # off behind a pooler of transactions
-if DATABASES["default"]["ENGINE"].endswith("sqlite3") and not TESTING:
-    DATABASES["default"]["CONN_MAX_AGE"] = 60  # opening the file anew costs as much as storing a row
+if "pool" not in DATABASES["default"]["OPTIONS"] and not TESTING:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60  # connecting anew costs as much as storing a row, or more
 if TESTING:
     DATABASES["default"]["OPTIONS"].pop("pool", None)  # a pool would hold the test database open
     if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
@@ -154,6 +154,7 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email", "username*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
+ACCOUNT_FORMS = {"login": "experiments.account_forms.LoginForm"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 OPEN_SIGNUP = env_bool("OPEN_SIGNUP", False)
 LOGIN_URL = "account_login"
@@ -224,9 +225,15 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
+# Where an error came about, without the values there: they are what people typed and said.
+PLACES = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
 LOG_RENDERERS = {
-    "lines": [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())],
-    "json": [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()],
+    "lines": [
+        structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
+        )
+    ],
+    "json": [structlog.processors.ExceptionRenderer(PLACES), structlog.processors.JSONRenderer()],
 }
 LOG_FORMAT = env_str("LOG_FORMAT", "lines")
 if LOG_FORMAT not in LOG_RENDERERS:

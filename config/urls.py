@@ -1,9 +1,13 @@
 """Addresses: participants, researchers, the API, and the server's health."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from config.health import live, ready
+
+admin.site.login = secure_admin_login(admin.site.login)  # one door for all, with the second factor
+admin.site.site_header = admin.site.site_title = "Administration of Obelus"
 
 urlpatterns = [
     path("api/v1/", include("config.api")),  # first: answers are the busiest address
