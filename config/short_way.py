@@ -34,11 +34,17 @@ class ShortWay:
         response = _answer(request)
         if not response.streaming:
             response.headers["Content-Length"] = str(len(response.content))
-        response.headers["X-Frame-Options"] = "DENY"
         if request.path_info.startswith(SESSIONS):
-            response.headers[HEADER] = DATA_POLICY
-            return response
+            return protected(response)
+        response.headers["X-Frame-Options"] = "DENY"
         return self.policy.process_response(request, response)
+
+
+def protected(response: HttpResponse) -> HttpResponse:
+    """Data of a session with the headers that protect it."""
+    response.headers["X-Frame-Options"] = "DENY"
+    response.headers[HEADER] = DATA_POLICY
+    return response
 
 
 def _found(path: str) -> ResolverMatch | None:

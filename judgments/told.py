@@ -16,8 +16,8 @@ def told_rows(study: Experiment, judgments: Sequence[Judgment], rows: Sequence[d
     """The rows of :func:`judgments.observed.as_rows`, each with ``told``: what was said about which sentence.
 
     Each part has ``mark`` (best, worst, chosen, or a button's words), ``sentence_id``, ``item``,
-    ``condition``, ``text``, ``language`` and ``direction``; ids and texts of sentences written in the study
-    itself are what they are: no id.
+    ``condition``, ``beside`` (these, with the id where it tells more), ``text``, ``language`` and
+    ``direction``; ids and texts of sentences written in the study itself are what they are: no id.
     """
     shows = shown_task(study.task).shows
     options = [_marked(judgment, study=study, shows=shows) for judgment in judgments]
@@ -67,12 +67,14 @@ def _known(study: Experiment, keys: set[str]) -> dict[str, tuple[str, str]]:
 
 def _part(one: dict[str, Any], known: dict[str, tuple[str, str]]) -> dict[str, str]:
     item, condition = known.get(one.get("sentence_id", ""), (one.get("item", ""), ""))
-    language = one.get("language") or ""
+    language, sentence_id = one.get("language") or "", one.get("sentence_id", "")
+    beside = [item, condition, "" if sentence_id in {item, f"{item}:{condition}"} else sentence_id]
     return {
         "mark": one["mark"],
-        "sentence_id": one.get("sentence_id", ""),
+        "sentence_id": sentence_id,
         "item": item,
         "condition": condition,
+        "beside": " · ".join(filter(None, beside)) if item else "",
         "text": plain(one["text"]) if one.get("markup") else one["text"],
         "language": language,
         "direction": direction(language) if language else "auto",

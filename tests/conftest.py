@@ -1,5 +1,6 @@
 """Fixtures shared by every test: real input that lies beside the project, when it does."""
 
+import gc
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,12 @@ settings.register_profile("shared_machine", deadline=None)  # a busy core is not
 settings.load_profile("shared_machine")
 
 BESIDE = Path(__file__).resolve().parent.parent.parent / "shared"
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected by now stays: a look for garbage, asked for or not, passes it over."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -116,6 +116,9 @@ class ReceiptSerializer(serializers.Serializer):
     position = serializers.IntegerField(help_text="Every trial up to this position has its answer.")
     complete = serializers.BooleanField()
     next = serializers.CharField(help_text="Address of the session's page.")
+    page = serializers.CharField(
+        required=False, help_text="With the last answer, where a code ends the study: that page as HTML."
+    )
 
 
 FAILURES = dict.fromkeys((404, 405, 409, 503), ErrorSerializer)

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -22,12 +22,13 @@ from rest_framework.views import APIView
 from experiments.materials.markup import as_nodes, paragraphs
 from judgments.api.session_schema import SessionJudgments, SessionPlan
 from judgments.models import Session
+from judgments.screens.last_page import last_page
 from judgments.screens.plan_document import plan_document
 from judgments.sessions.begun import beginnings
 from judgments.sessions.deliver import Receipt, Refusal, deliver
 from judgments.sessions.incoming import MOST_ROWS, PUBLIC_ID, BadRow, Incoming, moment, read_row
 from judgments.sessions.lease import SessionOver, is_too_late
-from judgments.sessions.lookup import session_of
+from judgments.sessions.lookup import session_of, whole_session
 from judgments.sessions.next_answer import store_next
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.prepare import prepare_trials
@@ -92,10 +93,10 @@ def plan(request: HttpRequest, token: str) -> HttpResponse:
 def store(request: HttpRequest, token: str) -> HttpResponse:
     """Answers come in; what is acknowledged is committed."""
     rows, refused = _rows(_body(request))
-    if beginnings.get(token) is not None:
-        beginnings.settle(token)
-    if len(rows) == 1 and not refused and (receipt := store_next(token, rows[0])):
-        return _receipt(receipt, token)
+    if len(rows) == 1 and not refused:
+        receipt = _next_answer(token, rows[0])
+        if receipt is not None:
+            return JsonResponse(_told(receipt, token))
     session = _asked(token, [row.trial for row in rows])
     try:
         receipt = deliver(session, rows)
@@ -110,24 +111,45 @@ def store(request: HttpRequest, token: str) -> HttpResponse:
         ) from None
     if len(rows) == 1 and receipt.acknowledged and not receipt.is_complete:
         remember(session)
-    return _receipt(receipt, token, refused=refused)
+    return JsonResponse(_told(receipt, token, refused=refused))
 
 
-def _receipt(receipt: Receipt, token: str, *, refused: Sequence[Refusal] = ()) -> JsonResponse:
-    return JsonResponse(
-        {
-            "acknowledged": receipt.acknowledged,
-            "kept_first": receipt.kept_first,
-            "refused": [asdict(one) for one in (*refused, *receipt.refused)],
-            "feedback": {
-                trial: {**word, "nodes": [as_nodes(part) for part in paragraphs(word["text"])]}
-                for trial, word in receipt.feedback.items()
-            },
-            "position": receipt.position,
-            "complete": receipt.is_complete,
-            "next": _page(token),
-        }
-    )
+def stored_next(token: str, body: bytes) -> dict[str, Any] | None:
+    """What is answered to a body that holds just the next answer of a running session, once it is stored.
+
+    None for all else, which :func:`store` takes: nothing of it is stored then.
+    """
+    try:
+        rows, refused = _rows(_judgments(body))
+    except Refused:
+        return None
+    receipt = _next_answer(token, rows[0]) if len(rows) == 1 and not refused else None
+    return None if receipt is None else _told(receipt, token)
+
+
+def _next_answer(token: str, row: Incoming) -> Receipt | None:
+    next_answer = partial(store_next, token, row)
+    has_begun = beginnings.get(token) is not None
+    return beginnings.settle(token, next_answer) if has_begun else next_answer()
+
+
+def _told(receipt: Receipt, token: str, *, refused: Sequence[Refusal] = ()) -> dict[str, Any]:
+    """What is acknowledged; with the last answer, the page that follows, which then needs no request."""
+    session = whole_session.first(token) if receipt.is_complete else None
+    html = last_page(session) if session is not None else None
+    return {
+        "acknowledged": receipt.acknowledged,
+        "kept_first": receipt.kept_first,
+        "refused": [asdict(one) for one in (*refused, *receipt.refused)],
+        "feedback": {
+            trial: {**word, "nodes": [as_nodes(part) for part in paragraphs(word["text"])]}
+            for trial, word in receipt.feedback.items()
+        },
+        "position": receipt.position,
+        "complete": receipt.is_complete,
+        "next": _page(token),
+        **({"page": html} if html is not None else {}),
+    }
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:
@@ -137,14 +159,26 @@ def _body(request: HttpRequest) -> dict[str, Any]:
         _read_away(request)
         raise Refused(413, "too_large", f"Send at most {MOST_BYTES:,} bytes at once.")
     try:
-        body = json.loads(request.body)
-    except (ValueError, RecursionError, RawPostDataException):
-        raise Refused(400, "invalid_json", "The body has to be JSON in UTF-8.") from None
+        return _judgments(request.body)
+    except RawPostDataException:
+        raise _no_json() from None
+
+
+def _judgments(text: bytes) -> dict[str, Any]:
+    """A JSON object with a list of judgments."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _no_json() from None
     if not isinstance(body, dict) or not isinstance(body.get("judgments"), list):
         raise Refused(400, "invalid", "The body has to be an object with a list of judgments.")
     if not 1 <= len(body["judgments"]) <= MOST_ROWS:
         raise Refused(400, "wrong_number", f"Send 1 to {MOST_ROWS} judgments at once.")
     return body
+
+
+def _no_json() -> Refused:
+    return Refused(400, "invalid_json", "The body has to be JSON in UTF-8.")
 
 
 def _read_away(request: HttpRequest) -> None:

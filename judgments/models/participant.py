@@ -10,7 +10,9 @@ from experiments.models import Experiment
 class Participant(models.Model):
     """One person in one study, known only by a pseudonym."""
 
-    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="participants")
+    experiment = models.ForeignKey(
+        Experiment, on_delete=models.CASCADE, related_name="participants", db_index=False
+    )
     pseudonym = models.CharField(max_length=100)
     background = models.JSONField(default=dict, blank=True, help_text="Answers to the questionnaire.")
     is_native = models.BooleanField(null=True, blank=True, help_text="Empty when not asked or not answered.")

@@ -44,16 +44,23 @@ class Session(models.Model):
             """Whether pay is owed without a researcher's decision."""
             return {cls.COMPLETE}
 
-    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="sessions")
+    experiment = models.ForeignKey(
+        Experiment, on_delete=models.CASCADE, related_name="sessions", db_index=False
+    )
     version = models.ForeignKey(ExperimentVersion, on_delete=models.PROTECT, related_name="sessions")
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="sessions")
     list = models.ForeignKey(
-        PresentationList, null=True, blank=True, on_delete=models.PROTECT, related_name="sessions"
+        PresentationList,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="sessions",
+        db_index=False,
     )
     campaign = models.ForeignKey(
         Campaign, null=True, blank=True, on_delete=models.SET_NULL, related_name="sessions"
     )
-    token = models.CharField(max_length=64, unique=True, default=new_token)
+    token = models.CharField(max_length=64, default=new_token)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.ACTIVE)
     screen = models.CharField(max_length=20, default="consent", help_text="Where the participant is now.")
     seed = models.PositiveBigIntegerField(default=0)
@@ -87,6 +94,7 @@ class Session(models.Model):
             models.Index(fields=["experiment", "status"], name="session_experiment_status"),
         ]
         constraints = [
+            models.UniqueConstraint(fields=["token"], name="session_token_once"),
             models.UniqueConstraint(
                 fields=["participant"],
                 condition=Q(status="active"),

@@ -27,7 +27,9 @@ def public_ids_of(token: str, n: int) -> Iterator[str]:
 class Trial(models.Model):
     """One sentence or pair at one position of a session."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="trials")
+    session = models.ForeignKey(
+        Session, on_delete=models.CASCADE, related_name="trials", db_index=False
+    )  # the indexes of constraints begin with it
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=TrialKind.choices, default=TrialKind.TARGET)
     block = models.PositiveIntegerField(default=1)

@@ -12,6 +12,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from experiments.questions import MOST
+
 YES_NO = [("yes", _("Yes")), ("no", _("No"))]
 UNSAID = "-"
 NO_ANSWER = (UNSAID, _("I prefer not to say"))
@@ -81,7 +83,7 @@ def _number(question: Mapping[str, Any], common: dict[str, Any]) -> forms.Field:
     common["error_messages"]["invalid"] = _("Please type a whole number.")
     return forms.IntegerField(
         min_value=question.get("min", 0),
-        max_value=question.get("max", 10**9),
+        max_value=question.get("max", MOST),
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
         **common,
     )

@@ -7,6 +7,7 @@ and the files of the one session that is running, under its token (see ``static/
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse
@@ -42,6 +43,11 @@ def kept(request: HttpRequest, session: Session) -> HttpResponse:
     """A page of the session without any trial, for a browser to keep; nothing moves on by getting it."""
     if session.is_final:
         return redirect("session", token=session.token)
+    return kept_page(request, session)
+
+
+def kept_page(request: HttpRequest, session: Session, **more: Any) -> HttpResponse:
+    """The page on which the engine goes on; ``more`` is what it brings along."""
     protocol = protocol_of(session.version)
     return page(
         request,
@@ -50,4 +56,5 @@ def kept(request: HttpRequest, session: Session) -> HttpResponse:
         title=protocol.title,
         session=session,
         kept_script=task_script(protocol.task.name),
+        **more,
     )

@@ -12,15 +12,16 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from experiments.languages import speaking
-from experiments.lifecycle import FROZEN_FIELDS
 from judgments.models import Session
 from judgments.screens.first_page import first_page
 from judgments.screens.forms import TRAP, Questionnaire
+from judgments.screens.last_page import last_page
 from judgments.screens.page import closed, not_found, page
 from judgments.screens.plan_document import plan_document
 from judgments.screens.quiz_form import QuizForm
@@ -29,12 +30,12 @@ from judgments.screens.warm_up import warm_up_context
 from judgments.sessions.advance import Step, move_on, next_step, show
 from judgments.sessions.background import note_background
 from judgments.sessions.begun import beginnings
-from judgments.sessions.compiled import Compiled
 from judgments.sessions.completion import way_back
 from judgments.sessions.comprehension import attempt_of, take_attempt
 from judgments.sessions.erase import BY_PARTICIPANT, erase
 from judgments.sessions.finish import finish
 from judgments.sessions.lease import SessionOver, is_too_late
+from judgments.sessions.lookup import whole_session
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.prepare import prepare_trials
 from judgments.sessions.protocol import protocol_of
@@ -45,16 +46,6 @@ from judgments.tasks.base import BadResponse
 View = Callable[..., HttpResponse]
 
 
-# Texts and task come from the protocol; whatever else is left out here is read when it is asked for.
-_of_token = Compiled(
-    lambda token: (
-        Session.objects.select_related("experiment", "version")
-        .defer("version__snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS))
-        .filter(token=token)
-    )
-)
-
-
 def in_session(view: View) -> View:
     """Find the session of the token; turn what may happen to it into a kind page."""
 
@@ -62,7 +53,7 @@ def in_session(view: View) -> View:
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
-        session = _of_token.first(token)
+        session = whole_session.first(token)
         if session is None:
             return _over(not_found(request))
         if request.method == "POST":
@@ -206,6 +197,10 @@ def screen(
 ) -> HttpResponse:
     """Render one step of a session."""
     protocol = protocol_of(session.version)
+    if step.screen == "end" and (html := last_page(session)) is not None:
+        response = HttpResponse(html)
+        add_never_cache_headers(response)
+        return response
     context = {"session": session, "title": protocol.title, "mark": step.mark, "protocol": protocol}
     if step.screen == "questionnaire":
         context["form"] = form or Questionnaire(protocol.questionnaire)

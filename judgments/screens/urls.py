@@ -3,6 +3,7 @@
 from django.urls import path
 
 from judgments.screens.arrival_views import take
+from judgments.screens.handed_views import handed
 from judgments.screens.kept_views import kept, worker
 from judgments.screens.session_views import answer, current, leaving, onward, questions, quiz, withdrawing
 from judgments.screens.warm_up_views import modulus, training
@@ -12,6 +13,7 @@ urlpatterns = [
     path("s/worker.js", worker, name="session-worker"),
     path("s/<str:token>/", current, name="session"),
     path("s/<str:token>/kept/", kept, name="session-kept"),
+    path("s/<str:token>/handed/", handed, name="session-handed"),
     path("s/<str:token>/questions/", questions, name="session-questions"),
     path("s/<str:token>/quiz/", quiz, name="session-quiz"),
     path("s/<str:token>/training/", training, name="session-training"),

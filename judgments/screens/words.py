@@ -19,6 +19,7 @@ def _words(language: str | None) -> dict[str, str]:
         "saving": _("Saving your answers"),
         "reconnecting": _("Reconnecting. Answers kept on this device: %(n)s"),
         "memory_only": _("Reconnecting. Answers kept on this page only: %(n)s. Please leave it open."),
+        "barred": _("Answers to be saved with the next page: %(n)s. Please leave this page open."),
         "saved_memory": _(
             "Answers saved. This browser cannot keep answers on this device: please leave the page open."
         ),

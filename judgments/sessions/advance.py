@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from django.db import connection
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from judgments.models import Session, Trial
 from judgments.sessions.begun import beginnings
-from judgments.sessions.compiled import Compiled, planned_once
+from judgments.sessions.compiled import Compiled
 from judgments.sessions.given import GivenTrial
 from judgments.sessions.lease import renew
+from judgments.sessions.prepared import changed_rows
 from judgments.sessions.protocol import protocol_of
 
 Screen = Literal[
@@ -224,6 +224,4 @@ def show(session: Session, trial: Trial | GivenTrial) -> None:
     if trial.shown_at is None:
         trial.shown_at = timezone.now()
         if not beginnings.show(session.token, trial.shown_at):
-            now = connection.ops.adapt_datetimefield_value(trial.shown_at)
-            with planned_once() as cursor:
-                cursor.execute(FIRST_SHOWN, [now, session.pk, trial.public_id])
+            changed_rows(FIRST_SHOWN, [trial.shown_at, session.pk, trial.public_id])

@@ -8,25 +8,26 @@ loses nothing: :func:`~judgments.sessions.prepare.prepare_trials` writes the sam
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection, transaction
 
 from judgments.models import Session, Trial
 from judgments.sessions.compiled import Compiled, insert_rows, padded
-from judgments.sessions.given import GivenTrial, trials_of_sessions
-from judgments.sessions.prepare import kind_of_turn, n_ids, trials_of, turn_of, write_trials
-from judgments.sessions.sittings import remember
+from judgments.sessions.given import GivenTrial, Members, trials_of_sessions
+from judgments.sessions.prepare import kind_of_turn, n_ids, pairs_of, trials_of, turn_of, write_trials
+from judgments.sessions.sittings import remember, sittings
 from judgments.sessions.turns import in_turn
 
 MOMENT_S = 0.5
 MOVED = ("status", "screen", "last_seen_at")  # one of them changes with whatever a participant does
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 @dataclass
@@ -49,6 +50,16 @@ class Begun:
     def trials(self) -> list[GivenTrial]:
         """The trials as they will be read; they have no key yet, and nothing is answered."""
         return [_given(row) for row in self.rows]
+
+    def is_in(self, stored: Mapping[str, int]) -> bool:
+        """Whether each of its trials was stored, by public id."""
+        return all(row["public_id"] in stored for row in self.rows)
+
+    def given(self, stored: Mapping[str, int]) -> list[GivenTrial]:
+        """The trials as they were stored, with their keys."""
+        session = self.session
+        rows = zip(self.rows, pairs_of(session), strict=True)
+        return [_given(row, pk=stored[row["public_id"]], session=session.pk, pair=pair) for row, pair in rows]
 
     @property
     def pattern(self) -> "Pattern":
@@ -80,12 +91,15 @@ MOST_PATTERNS = 500
 patterns: dict[tuple[str, int, str], Pattern] = {}
 
 
-def _given(row: dict[str, Any]) -> GivenTrial:
-    """A row not stored yet as it will be read; whose it is, is left open."""
+def _given(row: dict[str, Any], *, pk: int = 0, session: int = 0, pair: Members | None = None) -> GivenTrial:
+    """A row as it will be read, nothing answered yet; whose it is and its pair may be left open."""
     shared = {name: row[name] for name in SHARED}
-    return GivenTrial(
-        pk=0, session_id=0, pair=None, is_answered=False, shown_at=row.get("shown_at"), **shared
-    )
+    at = row.get("shown_at")
+    return GivenTrial(pk=pk, session_id=session, pair=pair, is_answered=False, shown_at=at, **shared)
+
+
+def nothing() -> None:
+    """Do nothing once the trials are stored."""
 
 
 class Beginnings:
@@ -94,6 +108,7 @@ class Beginnings:
     def __init__(self) -> None:
         self.waits = False  # only a server that lives on may store later
         self.by_token: dict[str, Begun] = {}
+        self.is_timed = False  # a moment runs, at whose end all are stored
         self.lock, self.writing = threading.Lock(), threading.Lock()
 
     def begin(self, session: Session) -> None:
@@ -106,9 +121,9 @@ class Beginnings:
     def _keep(self, session: Session) -> None:
         begun = Begun(session, turn_of(session))
         with self.lock:
-            is_first = not self.by_token
+            is_timed, self.is_timed = self.is_timed, True
             self.by_token[begun.session.token] = begun
-        if is_first:
+        if not is_timed:
             timer = threading.Timer(MOMENT_S, self._store_in_background)
             timer.daemon = True
             timer.start()
@@ -132,20 +147,34 @@ class Beginnings:
                 begun.shown_at = at
         return begun is not None
 
-    def settle(self, token: str) -> None:
-        """Return when the trials of a session that began here are stored, with those of all others."""
+    def settle(self, token: str, then: Callable[[], T | None] = nothing) -> T | None:
+        """Store the trials of a session that began here, with those of all others; give what ``then`` does.
+
+        ``then`` follows in the same transaction where there are trials to store, and by itself otherwise.
+        """
         if token in self.by_token or self.writing.locked():
-            self.store()
+            with self.writing:
+                waiting = self._taken()
+                if waiting:
+                    return _store(waiting, then)
+        return then()
 
     def store(self) -> None:
         """Store all trials that wait; what cannot be stored now is written by whoever needs it next."""
         with self.writing:
-            with self.lock:
-                waiting, self.by_token = list(self.by_token.values()), {}
-            if waiting:
+            if waiting := self._taken():
                 _store(waiting)
 
+    def _taken(self) -> list[Begun]:
+        with self.lock:
+            waiting, self.by_token = list(self.by_token.values()), {}
+        return waiting
+
     def _store_in_background(self) -> None:
+        with self.lock:
+            self.is_timed = False
+        if not self.by_token:
+            return
         try:
             self.store()
         except DatabaseError as problem:
@@ -157,14 +186,35 @@ class Beginnings:
 beginnings = Beginnings()
 
 
-def _store(waiting: Sequence[Begun]) -> None:
+def _store(waiting: Sequence[Begun], then: Callable[[], T | None] = nothing) -> T | None:
+    """Store their trials, and whatever ``then`` stores, or nothing of it."""
+    try:
+        with in_turn(), transaction.atomic():
+            _write(waiting)
+            return then()
+    except BaseException:
+        for one in waiting:  # what is remembered of them is not stored
+            sittings.forget(one.session.token)
+        raise
+
+
+def _write(waiting: Sequence[Begun]) -> None:
     keys = padded([one.session.pk for one in waiting])
-    with in_turn(), transaction.atomic():
-        empty = {pk for (pk,) in _running(*keys)} - {pk for (pk,) in _written(*keys)}
-        insert_rows(Trial, [row for one in waiting if one.session.pk in empty for row in one.rows])
-    given = trials_of_sessions(keys)
+    running = {pk for (pk,) in _running(*keys)}
+    rows = [row for one in waiting if one.session.pk in running for row in one.rows]
+    stored = insert_rows(Trial, rows, known_by="public_id")
+    others = _stored_before([one.session for one in waiting if not one.is_in(stored)])
     for one in waiting:
-        remember(one.session, given.get(one.session.pk, []))
+        is_other = one.session.pk in others
+        remember(one.session, others[one.session.pk] if is_other else one.given(stored))
+
+
+def _stored_before(sessions: Sequence[Session]) -> dict[int, list[GivenTrial]]:
+    """The trials of sessions for which another process was first, or which ended; empty for these."""
+    if not sessions:
+        return {}
+    keys = [session.pk for session in sessions]
+    return dict.fromkeys(keys, []) | trials_of_sessions(padded(keys))
 
 
 _running = Compiled(
@@ -174,7 +224,4 @@ _running = Compiled(
         .select_for_update(no_key=True)
         .values_list("pk")
     )
-)
-_written = Compiled(
-    lambda *keys: Trial.objects.filter(session__in=keys).order_by().values_list("session_id").distinct()
 )

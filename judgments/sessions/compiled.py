@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.db import connection, models
 from django.db.models.query import ModelIterable, get_related_populators
-from psycopg import Cursor
+
+from judgments.sessions.prepared import rows_of
 
 MARKS: dict[type, Callable[[int], Any]] = {  # stand in for values while the SQL is worked out
     str: lambda place: f"\u29e2 {place}",
@@ -79,9 +79,7 @@ class _Plan:
         parameters = list(self.constants)
         for at, which in self.places:
             parameters[at] = _sent(values[which])
-        with planned_once() as cursor:
-            cursor.execute(self.sql, parameters)
-            rows: Iterable[Sequence[Any]] = cursor.fetchall()
+        rows: Iterable[Sequence[Any]] = rows_of(self.sql, parameters)
         if self.converters:
             rows = self.compiler.apply_converters(rows, self.converters)
         return [self.read(row) for row in rows]
@@ -94,25 +92,6 @@ def padded(keys: Sequence[int]) -> list[int]:
     [4, 5, 6, 6]
     """
     return [*keys, *keys[-1:] * ((1 << (len(keys) - 1).bit_length()) - len(keys))] if keys else []
-
-
-class _Planning(Cursor):
-    """PostgreSQL plans each of its statements once for a connection."""
-
-    def execute(self, query: Any, params: Any = None, **_: Any) -> "_Planning":
-        return super().execute(query, params, prepare=True)
-
-
-def planned_once() -> Any:
-    """A cursor for statements that come again and again; planning them costs more than running them.
-
-    While queries are logged it is a usual one, whose log shows what was asked.
-    """
-    is_planning = connection.vendor == "postgresql" and settings.DATABASE_PREPARES
-    if not is_planning or connection.queries_logged:
-        return connection.cursor()
-    connection.ensure_connection()
-    return connection._prepare_cursor(_Planning(connection.connection))
 
 
 def _sent(value: Any) -> Any:
@@ -153,14 +132,12 @@ def insert_all(instances: Sequence[models.Model], *, known_by: str, unless_there
     _, fields = _insert_sql(model, 1)
     add = " ON CONFLICT DO NOTHING" if unless_there else ""
     keys: dict[Any, int] = {}
-    with planned_once() as cursor:
-        if connection.vendor == "postgresql":
-            rows = [{field.attname: field.pre_save(one, True) for field in fields} for one in instances]
-            cursor.execute(
-                f'{_insert_document_sql(model)}{add} RETURNING "{known_by}", "id"', [_document(rows)]
-            )
-            keys = dict(cursor.fetchall())
-        else:
+    if connection.vendor == "postgresql":
+        rows = [{field.attname: field.pre_save(one, True) for field in fields} for one in instances]
+        sql = f'{_insert_document_sql(model)}{add} RETURNING "{known_by}", "id"'
+        keys = dict(rows_of(sql, [_document(rows)]))
+    else:
+        with connection.cursor() as cursor:
             for instance in instances:
                 cursor.execute(_insert_sql(model, 1)[0] + add, _values(instance, fields))
                 if cursor.rowcount:
@@ -171,17 +148,25 @@ def insert_all(instances: Sequence[models.Model], *, known_by: str, unless_there
             instance._state.adding, instance._state.db = False, connection.alias
 
 
-def insert_rows(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> None:
-    """Store new rows by attribute; columns that are not given get their defaults."""
+def insert_rows(
+    model: type[models.Model], rows: Sequence[dict[str, Any]], *, known_by: str = "id"
+) -> dict[Any, int]:
+    """Store new rows by attribute; columns that are not given get their defaults.
+
+    A row that a unique constraint forbids is left out. Gives the keys of the others by their ``known_by``, a
+    column that tells them apart; a database that cannot say gives none.
+    """
     if not rows:
-        return
+        return {}
     _, fields = _insert_sql(model, 1)
     usual = _usual(model)
     filled = [{**usual, **row} for row in rows]
+    unless_there = " ON CONFLICT DO NOTHING"
+    if connection.features.can_return_rows_from_bulk_insert:
+        unless_there += f' RETURNING "{known_by}", "id"'
     if connection.vendor == "postgresql":
-        with planned_once() as cursor:
-            cursor.execute(_insert_document_sql(model), [_document(filled)])
-        return
+        return dict(rows_of(_insert_document_sql(model) + unless_there, [_document(filled)]))
+    keys: dict[Any, int] = {}
     documents = {field.attname for field in fields if isinstance(field, models.JSONField)}
     most = max(1, MOST_PARAMETERS // len(fields))
     with connection.cursor() as cursor:
@@ -192,7 +177,10 @@ def insert_rows(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> No
                 for row in batch
                 for field in fields
             ]
-            cursor.execute(_insert_sql(model, len(batch))[0], values)
+            cursor.execute(_insert_sql(model, len(batch))[0] + unless_there, values)
+            if connection.features.can_return_rows_from_bulk_insert:
+                keys |= dict(cursor.fetchall())
+    return keys
 
 
 @cache

@@ -15,7 +15,7 @@ from django.utils import timezone
 from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions.finish import NotFinished, finish
 from judgments.sessions.incoming import Incoming
-from judgments.sessions.lease import renew
+from judgments.sessions.lease import SessionOver, renew
 from judgments.sessions.lookup import session_of
 from judgments.sessions.places import lease_end
 from judgments.sessions.protocol import Protocol, protocol_of
@@ -53,6 +53,8 @@ def deliver(session: Session, rows: Sequence[Incoming]) -> Receipt:
     Takes a session of :mod:`judgments.sessions.lookup`. Raises :class:`~judgments.sessions.lease.SessionOver`
     or :class:`~judgments.sessions.places.StudyClosed` when something new can no longer be stored.
     """
+    if session.status == Session.Status.WITHDRAWN and not session.named:
+        raise SessionOver  # the answers were deleted, and the trials with them: nothing more is to be asked
     for attempt in range(ATTEMPTS):
         if attempt:
             session = session_of(session.token, sent=[row.trial for row in rows]) or session

@@ -16,7 +16,7 @@ UPDATE {session} SET status = 'complete', screen = 'debrief', completed_at = %s,
 WHERE id = %s AND status IN ('active', 'abandoned')
   AND EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = %s)
   AND NOT EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = %s
-    AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id))""".format(**TABLES)
+    AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)"""  # left open, to leave a trial out
 
 
 class NotFinished(Exception):
@@ -41,8 +41,8 @@ def completed(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
 
     One conditional update: of two last answers stored at the same time, the later one's sees both.
     """
-    now, code = timezone.now(), protocol.completion_code or new_code()
-    if changed_rows(COMPLETION, [now, code, session_id, session_id, session_id]) != 1:
+    now, code, *_ = values = completion(session_id, protocol)
+    if changed_rows(f"{COMPLETION})".format(**TABLES), values) != 1:
         return None
     return {
         "status": Session.Status.COMPLETE,
@@ -50,6 +50,11 @@ def completed(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
         "completed_at": now,
         "completion_code": code,
     }
+
+
+def completion(session_id: int, protocol: Protocol) -> list[Any]:
+    """The values of the statement that completes a session now."""
+    return [timezone.now(), protocol.completion_code or new_code(), session_id, session_id, session_id]
 
 
 def new_code() -> str:

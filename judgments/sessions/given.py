@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from judgments.models import Session
 from judgments.sessions.columns import TABLES, document, flag, moment
-from judgments.sessions.compiled import planned_once
+from judgments.sessions.prepared import rows_of
 
 GIVEN = [
     "id",
@@ -66,11 +66,9 @@ def trials_of_sessions(keys: Sequence[int]) -> dict[int, list[GivenTrial]]:
     """The trials of sessions, each session's in order, by the session's key."""
     found: dict[int, list[GivenTrial]] = {}
     if keys:
-        with planned_once() as cursor:
-            cursor.execute(_sql(len(keys)), keys)
-            for row in cursor.fetchall():
-                trial = _read(row)
-                found.setdefault(trial.session_id, []).append(trial)
+        for row in rows_of(_sql(len(keys)), keys):
+            trial = _read(row)
+            found.setdefault(trial.session_id, []).append(trial)
     return found
 
 

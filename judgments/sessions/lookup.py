@@ -6,15 +6,25 @@ more than running it; so it is written out, once, in SQL that PostgreSQL and SQL
 
 from collections.abc import Sequence
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 from django.db import connection
 
+from experiments.lifecycle import FROZEN_FIELDS
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
 from judgments.sessions.columns import TABLES, document, flag, moment
-from judgments.sessions.compiled import planned_once
+from judgments.sessions.compiled import Compiled
+from judgments.sessions.prepared import named_rows
+
+# A session with study and version. Texts come from the protocol; what else is left out is read if asked for.
+whole_session = Compiled(
+    lambda token: (
+        Session.objects.select_related("experiment", "version")
+        .defer("version__snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS))
+        .filter(token=token)
+    )
+)
 
 # LIMIT keeps PostgreSQL from working the inner query out again for every trial.
 WITHOUT_TRIALS = """
@@ -54,10 +64,7 @@ def session_of(token: str, *, sent: Sequence[str] = ()) -> Session | None:
     of its trials that are sent, by public id, each with ``known``, the judgment it has already.
     """
     ids = list(dict.fromkeys(sent))
-    with planned_once() as cursor:
-        cursor.execute(_sql(len(ids)), [*ids, token, *ids])
-        names = [column[0] for column in cursor.description]
-        rows = [SimpleNamespace(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]
+    rows = named_rows(_sql(len(ids)), [*ids, token, *ids])
     if not rows:
         return None
     first, db = rows[0], connection.alias

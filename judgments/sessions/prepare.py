@@ -16,6 +16,7 @@ from experiments.models import PlannedTrial, PresentationList, Sentence
 from judgments.models import Session, Trial
 from judgments.models.trial import public_ids_of
 from judgments.sessions.compiled import Compiled, insert_rows
+from judgments.sessions.given import Members
 from judgments.sessions.protocol import protocol_of
 from judgments.tasks.base import Task
 
@@ -32,6 +33,7 @@ class Place:
     members: tuple[dict[str, Any], ...]
     is_set: bool
     is_pair: bool
+    pair: Members | None = None
 
 
 @transaction.atomic
@@ -55,8 +57,7 @@ def trials_of(
 
     ``turn`` is :func:`turn_of` where that is known; other ``ids`` give what all sessions of a list share.
     """
-    protocol = protocol_of(session.version)
-    places = places_of(session.list_id, session.version.sha256, protocol.language)
+    protocol, places = protocol_of(session.version), _places(session)
     turn = turn_of(session) if turn is None else turn
     arranged = protocol.task.arrange(protocol.settings, turn=turn)
     ids = ids or public_ids_of(session.token, n_ids(session))
@@ -65,14 +66,21 @@ def trials_of(
 
 def n_ids(session: Session) -> int:
     """How many opaque ids its trials and their options have."""
-    places = places_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
-    return sum(1 + len(place.members) for place in places)
+    return sum(1 + len(place.members) for place in _places(session))
+
+
+def pairs_of(session: Session) -> list[Members | None]:
+    """The minimal pair of each of its trials, in order."""
+    return [place.pair for place in _places(session)]
+
+
+def _places(session: Session) -> tuple[Place, ...]:
+    return places_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
 
 
 def turn_of(session: Session) -> int:
     """How many came to this list before, where sides or orders turn between participants; else 0."""
-    protocol = protocol_of(session.version)
-    places = places_of(session.list_id, session.version.sha256, protocol.language)
+    protocol, places = protocol_of(session.version), _places(session)
     if type(protocol.task).arrange is Task.arrange and not any(place.is_set for place in places):
         return 0
     return sum(n for (n,) in _earlier(session.list_id, session.pk, is_test=session.is_test))
@@ -81,8 +89,7 @@ def turn_of(session: Session) -> int:
 def kind_of_turn(session: Session, turn: int) -> str:
     """The same for turns that give the same trials."""
     protocol = protocol_of(session.version)
-    places = places_of(session.list_id, session.version.sha256, protocol.language)
-    around = math.lcm(*(max(1, len(place.members)) for place in places if place.is_set))
+    around = math.lcm(*(max(1, len(place.members)) for place in _places(session) if place.is_set))
     return json.dumps([protocol.task.arrange(protocol.settings, turn=turn), turn % around])
 
 
@@ -127,7 +134,8 @@ def _place(planned: PlannedTrial, sentences: dict[int, Sentence], *, language: s
     columns = {name: getattr(planned, name) for name in names}
     if is_pair and planned.expected_first is None:
         columns["expected_first"] = bool(planned.position % 2)
-    return Place(columns, payload, tuple(members), is_set, is_pair)
+    stored = Members(planned.pair.good_id, planned.pair.bad_id) if planned.pair is not None else None
+    return Place(columns, payload, tuple(members), is_set, is_pair, pair=stored)
 
 
 def _row(

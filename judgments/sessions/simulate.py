@@ -1,6 +1,7 @@
 """Synthetic participants: the answers they give, and a whole sitting through the same steps as people."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ from judgments.sessions.protocol import Protocol, protocol_of
 from judgments.sessions.record import Delivery, options_of, record
 from judgments.sessions.warm_up import attempt_of, lengths_for, take_modulus, take_training
 from judgments.sessions.withdraw import leave
-from judgments.tasks.base import PROFILES, attentive
+from judgments.tasks.base import PROFILES, BadResponse, Task, attentive, is_correct
 
 MODEL_LIKE = "model-like"
 KINDS = (*PROFILES, MODEL_LIKE)
@@ -94,13 +95,15 @@ class Mind:
         if task.shows == "set":
             known = self._felt_options(trial)
             options = [replace(one, acceptability=known[one.id]) for one in options]
-        return task.simulate(
+        reads = "low" in trial.correct and attentive(deepcopy(self.rng), self.profile)  # as the task draws
+        given = task.simulate(
             self.rng,
             settings,
             options=options,
             acceptability=acceptability,
             profile=self.profile,
         )
+        return right_answer(task, settings, trial.correct, given) if reads else given
 
     def lines(self, lengths: Sequence[float], *, modulus: float) -> list[float]:
         """Estimates of lines: in proportion with a little noise, or anything where nobody looks."""
@@ -127,6 +130,19 @@ class Mind:
         reading = MS_PER_CHARACTER * sum(reading_length(text) for text in texts)
         doubt = DOUBT_MS * float(np.exp(-abs(self._felt(trial))))
         return (reading + DECIDING_MS + doubt) * HURRY.get(self.profile, 1.0)
+
+
+def right_answer(task: Task, settings: dict[str, Any], correct: dict[str, Any], given: str) -> str:
+    """What somebody who reads answers where a range is right: as felt if that is right, else its middle."""
+    low, high = float(correct["low"]), float(correct["high"])
+    numbers = (f"{one:.10f}".rstrip("0").rstrip(".") for one in (round((low + high) / 2), low, high))
+    for response in (given, *numbers, "yes", "no"):
+        try:
+            if is_correct(task.parse(response, settings, options=()), correct):
+                return response
+        except BadResponse:
+            continue
+    return given
 
 
 def trials_of(session: Session) -> list[Trial]:

@@ -133,17 +133,18 @@ def background(persona: Persona, protocol: Protocol) -> dict[str, Any]:
 
 
 def _usual(question: dict[str, Any], persona: Persona) -> Any:
-    kind, choices = str(question.get("type", "text")).replace("-", "_"), list(question.get("choices", ()))
+    kind = str(question.get("type", "text")).replace("-", "_")
+    ends = {str(one) for one in question.get("screen_out", ())}
+    offered = ["yes", "no"] if kind == "yes_no" else [str(one) for one in question.get("choices", ())]
+    choices = [one for one in offered if one not in ends] or offered  # who reads stays
     native = [str(one) for one in question.get("native", ["yes"])]
     if question.get("role") == "native_language":
-        others = ["no"] if kind == "yes_no" else [str(one) for one in choices if str(one) not in native]
+        others = [one for one in offered if one not in native]
         answer = native[0] if persona.is_native else others[0] if others else "another"
     elif kind == "number":
         answer = str(max(question.get("min", 0), min(30, question.get("max", 30))))
-    elif kind == "yes_no":
-        answer = "yes"
     else:
-        answer = str(choices[0]) if choices else "simulated"
+        answer = choices[0] if choices else "simulated"
     return [answer] if kind == "multi_choice" else answer
 
 

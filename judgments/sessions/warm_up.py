@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 
 from analysis.magnitudes import proportionality
+from experiments.extras import CHECK, INSTRUCTION
 from experiments.models import Experiment
 from judgments.models import Session, SessionEvent
 from judgments.sessions.advance import after, next_step
@@ -92,11 +93,17 @@ def take_modulus(session: Session, typed: str, value: float) -> None:
     trials = list(session.trials.filter(judgment__isnull=True))
     for trial in trials:
         trial.shown = {**trial.shown, "modulus": value}
-        if "low" in trial.correct:  # written for the study's number, meant in proportion
-            ends = {end: float(trial.correct[end]) * value / usual for end in ("low", "high")}
-            trial.correct = {**trial.correct, **ends}
+        trial.correct = _in_proportion(trial.correct, value / usual)
     session.trials.model.objects.bulk_update(trials, ["shown", "correct"], batch_size=200)
     renew(session, screen=after(step))
+
+
+def _in_proportion(correct: dict[str, Any], ratio: float) -> dict[str, Any]:
+    """Right answers are for the study's number; what a sentence tells people to type stands as it is."""
+    if "low" not in correct or correct.get(CHECK) == INSTRUCTION:
+        return correct
+    ends = {end: float(f"{float(correct[end]) * ratio:.12g}") for end in ("low", "high")}
+    return {**correct, **ends}
 
 
 def own_moduli(experiment: Experiment) -> dict[int, float]:

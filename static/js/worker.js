@@ -10,8 +10,9 @@ self.addEventListener("activate", (event) => event.waitUntil(self.registration.n
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  const { origin, pathname } = new URL(request.url);
+  const { origin, pathname, search } = new URL(request.url);
   if (request.method !== "GET" || origin !== home.origin) return;
+  if (request.mode !== "navigate" && search) return; // nothing kept has one; the engine looks for the server so
   if (request.mode !== "navigate") return event.respondWith(orKept(event, fetch(request), request));
   const token = pathname.startsWith(home.pathname) && pathname.slice(home.pathname.length).match(/^([-\w]+)\/$/)?.[1];
   if (token) event.respondWith(page(event, token));

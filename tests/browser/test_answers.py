@@ -116,6 +116,26 @@ def test_where_a_study_asks_to_confirm_the_choice_that_stands_counts(open_page, 
     assert judgment.timing["changes"] == 1 and judgment.timing["confirm_ms"] >= judgment.rt_ms
 
 
+@pytest.mark.parametrize(("task", "key"), [("forced_choice", "KeyJ"), ("likert", "6"), ("yes_no", "ArrowUp")])
+def test_enter_confirms_the_choice_without_a_way_to_the_button(open_page, task, key):
+    page = first_trial(open_page, task, parameters={"confirm": True})
+    first = ready(page)
+    page.keyboard.press("Enter")
+    expect(page.locator(".early")).to_have_text("Please choose an answer.")
+    page.keyboard.press(key)
+    page.keyboard.down("Enter")
+    page.keyboard.down("Enter")  # held into the next trial
+    is_over(page, first)
+    timing = stored(page, first).timing
+    assert timing["confirm_ms"] >= timing["changes"] == 0 and timing["trusted"]
+    second = ready(page)
+    page.keyboard.up("Enter")
+    page.keyboard.press(key)
+    page.locator(".option.chosen").press("Enter")  # as on any button: chosen again, not confirmed
+    page.wait_for_timeout(300)
+    assert page.locator(".task").get_attribute("data-trial") == second
+
+
 @pytest.mark.parametrize(("name", "labels"), [("pia", ["Yes", "No"]), ("quentin", ["No", "Yes"])])
 def test_sides_of_yes_and_no_stay_for_a_participant_and_turn_for_the_next(open_page, name, labels):
     experiment = study(task="yes_no", instructions="", n_lists=1)
@@ -159,3 +179,26 @@ def test_the_slider_has_no_ticks_and_no_thumb_before_the_first_touch(open_page):
     page.keyboard.press("ArrowRight")
     expect(line).to_have_class("line")
     assert not Session.objects.get().trials.filter(judgment__isnull=False).exists()
+
+
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("task", ["slider", "likert", "forced_choice"])
+def test_words_of_a_study_that_are_longer_than_a_phone_is_wide_are_broken(task, plain, open_page, check_page):
+    word = "Unannehmbarkeitseinschätzung" * 2
+    parameters = {
+        "slider": {"low_label": word, "high_label": "Gut"},
+        "likert": {"low_label": word, "high_label": "Gut", "points": 30},
+        "forced_choice": {"offer_both": True, "offer_neither": True, "both_label": word},
+    }
+    page = first_trial(open_page, task, parameters=parameters[task], width=320, height=700, plain=plain)
+    if not plain:
+        ready(page)
+    check_page(page)
+    if task != "forced_choice":
+        lines = """one => {
+          const text = document.createRange();
+          text.selectNodeContents(one);
+          return text.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight);
+        }"""
+        n_lines = page.locator(".ends span", has_text="Gut").first.evaluate(lines)
+        assert n_lines < 1.5, "the short word is broken"

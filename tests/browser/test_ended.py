@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judgments.models import Judgment
+from judgments.sessions.erase import erase
 from judgments.sessions.withdraw import leave
 from tests.browser.test_every_task import ready
 from tests.cast import begin, study
@@ -19,4 +20,15 @@ def test_a_session_that_ended_elsewhere_stops_at_the_next_answer(open_page):
     leave(session)
     page.keyboard.press("ArrowDown")
     expect(page.locator("h1")).to_have_text("You have left the study", timeout=10_000)
+    assert not Judgment.objects.exists()
+
+
+def test_a_session_whose_answers_were_deleted_elsewhere_asks_for_no_more(open_page):
+    session = begin(study(n_lists=1, instructions=""))
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    ready(page)
+    erase(session.participant, reason="deleted in another tab")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("h1")).to_have_text("Your answers are deleted", timeout=10_000)
     assert not Judgment.objects.exists()

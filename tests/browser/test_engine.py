@@ -126,7 +126,8 @@ def test_an_answer_offline_waits_on_the_device_and_is_sent_when_the_network_is_b
     session = a_session()
     page = open_page()
     page.goto(f"/s/{session.token}/")
-    answer(page)
+    with page.expect_response("**/judgments/"):
+        answer(page)
     page.context.route("**/judgments/", lambda route: route.abort())  # no console error as when offline
     for _ in range(2):
         answer(page)  # the next trial comes without the network

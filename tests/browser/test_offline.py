@@ -124,6 +124,7 @@ def test_a_break_and_a_second_tab_without_a_network(open_page):
     cut(other)
     other.goto(f"/s/{session.token}/")
     expect(page.locator("h1")).to_have_text("This study is open in another tab")
+    expect(other.locator("h1")).to_have_text("Block 1 of 2 is done")  # it may be drawn a moment later
     other.keyboard.press("Enter")
     shown_trial(other)
     page.locator(".button.primary").click()
@@ -237,10 +238,8 @@ class Server:
             "DEBUG": "1",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{self.port}"]
-        self.process = subprocess.Popen(
-            [*command, "--threads", "4", "--log-level", "critical"], cwd=ROOT, env=environment
-        )
+        command = [sys.executable, "-m", "config.serve", "--port", str(self.port), "--workers", "1"]
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment)
         for _ in range(300):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=2)

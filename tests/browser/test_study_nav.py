@@ -10,6 +10,13 @@ IN_SIGHT = """link => {
   return box.left >= row.left - 1 && box.right <= row.right + 1;
 }"""
 
+COVERED = """link => {
+  const here = link.getBoundingClientRect();
+  const covers = ({left, right}) => left < here.right && right > here.left;
+  const others = [...link.closest("nav").querySelectorAll("a")].filter(one => one !== link);
+  return others.filter(one => covers(one.getBoundingClientRect())).map(one => one.innerText);
+}"""
+
 
 @pytest.mark.parametrize("javascript", [True, False], ids=["javascript", "no-javascript"])
 @pytest.mark.parametrize("name", ["", "design/", "participants/", "items/", "models/"])
@@ -25,5 +32,6 @@ def test_the_present_page_is_in_sight(open_page, client, live_server, name, java
     row = page.locator("nav.side")
     assert row.evaluate("row => row.scrollWidth > row.clientWidth")
     assert row.locator("[aria-current]").evaluate(IN_SIGHT)
+    assert row.locator("[aria-current]").evaluate(COVERED) == []
     row.evaluate("row => row.scrollTo({left: 0})")
     assert row.locator("[aria-current]").evaluate(IN_SIGHT)

@@ -13,6 +13,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
+from judgments.sessions.erase import erase
 from judgments.sessions.withdraw import leave
 from tests.cast import answer_to, begin, freeze, material_set, sit, study
 
@@ -248,6 +249,16 @@ def test_a_session_that_was_left_stores_nothing_more_but_knows_what_it_has():
     assert Judgment.objects.count() == 1
 
 
+@pytest.mark.parametrize("n", [1, 2])
+def test_a_session_whose_answers_were_deleted_is_over(n):
+    session = begin(study())
+    trials = list(session.trials.all()[:n])
+    erase(session.participant, reason="asked for")
+    answer = send(session, *(row(trial) for trial in trials))
+    assert (answer.status_code, answer.json()["code"]) == (409, "session_over")
+    assert answer.json()["next"] == f"/s/{session.token}/" and not Judgment.objects.exists()
+
+
 def test_a_running_session_may_finish_after_the_study_is_closed():
     experiment = study()
     session = begin(experiment)
@@ -466,3 +477,28 @@ def test_both_addresses_stand_in_the_openapi_document():
     codes = set(paths["/api/v1/sessions/{token}/judgments/"]["post"]["responses"])
     assert codes >= {"200", "400", "404", "405", "409", "413", "503"}
     assert set(paths["/api/v1/sessions/{token}/plan/"]["get"]["responses"]) >= {"200", "404", "409"}
+
+
+def test_the_last_acknowledgement_brings_the_page_that_the_sessions_address_shows():
+    session = begin(study(n_lists=1, debrief="It was about <b>agreement</b> & more."))
+    *trials, last = session.trials.all()
+    for trial in trials:
+        assert "page" not in send(session, row(trial)).json()
+    said = send(session, row(last)).json()
+    shown = Client().get(f"/s/{session.token}/").content.decode()
+    code = Session.objects.get().completion_code
+    assert said["complete"] is True and said["page"] == shown
+    assert code and shown.count(code) == 1 and session.token in shown
+
+
+def test_several_last_answers_at_once_bring_it_too():
+    session = begin(study(n_lists=1))
+    said = send(session, *map(row, session.trials.all())).json()
+    assert said["complete"] is True and Session.objects.get().completion_code in said["page"]
+
+
+def test_where_a_redirect_ends_the_study_the_page_is_asked_for():
+    session = begin(study(n_lists=1, completion="redirect", completion_url="https://panel.example/done"))
+    said = send(session, *map(row, session.trials.all())).json()
+    assert said["complete"] is True and "page" not in said
+    assert "panel.example" in Client().get(f"/s/{session.token}/").content.decode()

@@ -72,13 +72,16 @@ export async function choose(element, choices, { context, confirm = false, typed
         take(event, choice);
       }, until);
     }
-    next?.addEventListener("click", (event) => {
+    const confirmed = (event) => {
       digits?.flush();
-      if (chosen) resolve(answering(event, context.keys));
+      if (chosen) resolve(event);
       else note.textContent = words.choose;
-    }, until);
+    };
+    next?.addEventListener("click", (event) => confirmed(answering(event, context.keys)), until);
     context.keys.listen((event) => {
       if (digits?.read(event)) return event.preventDefault();
+      const isFree = !(event.target instanceof Element) || !event.target.closest("a, button");
+      if (next && event.key === "Enter" && isFree) return confirmed(event); // as in a form: no way to Next by Tab
       const names = [event.key, event.code, digitKey(event)];
       const choice = choices.find(({ keys }) => keys.some((key) => names.includes(key)));
       if (!choice) return;

@@ -3,11 +3,23 @@
 
 const [PREFIX, KEPT_AT, A_MONTH_MS] = ["obelus-session-", "Kept-At", 30 * 24 * 3600 * 1000];
 
-export async function keep({ session, plan, addresses }) {
+let keeping = Promise.resolve();
+
+export function keep(kept) {
+  keeping = keepAll(kept);
+  return keeping;
+}
+
+export async function forget(session) {
+  await keeping.catch(() => {});
+  await self.caches?.delete(PREFIX + session);
+}
+
+async function keepAll({ session, plan, addresses }) {
   if (!("serviceWorker" in navigator) || !("caches" in self)) return;
-  await navigator.serviceWorker.register(addresses.worker);
-  const page = await fetch(addresses.kept);
+  const page = await fetch(addresses.kept); // where this is blocked, a worker's requests are, which fetch all files
   if (!page.ok || page.redirected) return;
+  await navigator.serviceWorker.register(addresses.worker);
   const headers = { "Content-Type": "application/json", [KEPT_AT]: String(Date.now()) };
   const files = performance.getEntriesByType("resource").map((one) => new URL(one.name))
     .filter((one) => one.origin === location.origin && one.pathname.startsWith(addresses.files));

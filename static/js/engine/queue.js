@@ -57,6 +57,10 @@ class InDatabase {
     await Promise.all([...notes, ...refused.map((trial) => store.delete([this.session, trial]))].map(done));
   }
 
+  forget() {
+    return done(this.#store("readwrite").delete(IDBKeyRange.bound([this.session], [this.session, []])));
+  }
+
   async tidy() {
     const store = this.#store("readwrite");
     for (const one of await done(store.getAll())) {
@@ -94,6 +98,11 @@ class InStorage {
     this.#write((await this.all()).filter((one) => !gone.has(one.trial)));
   }
 
+  async forget() {
+    localStorage.removeItem(this.key);
+    localStorage.removeItem(`${this.key}-answered`);
+  }
+
   #notes() {
     return JSON.parse(localStorage.getItem(`${this.key}-answered`) ?? "[]");
   }
@@ -122,6 +131,10 @@ class InMemory {
 
   async settle(stored, refused) {
     for (const trial of [...stored, ...refused]) this.rows.delete(trial);
+  }
+
+  async forget() {
+    this.rows.clear();
   }
 }
 
@@ -160,6 +173,11 @@ class Queue {
   async settle(stored, refused) {
     await this.spare.settle(stored, refused);
     if (this.store !== this.spare) await this.store.settle(stored, refused).catch(() => {});
+  }
+
+  // The session is over and everything is stored: nothing of it stays.
+  async forget() {
+    await Promise.allSettled([this.spare.forget(), this.store.forget()]);
   }
 }
 

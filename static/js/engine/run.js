@@ -3,10 +3,12 @@
 import { answering, choose, inputType, twoWays, GUARD_MS } from "./choose.js";
 import { digitOf } from "./digits.js";
 import { fill, make, sentence } from "./dom.js";
-import { feedback, pause, progress, read, ready, welcomeBack } from "./screens.js";
+import { forget } from "./kept.js";
+import { feedback, lastPage, pause, progress, read, ready, welcomeBack } from "./screens.js";
 import { clockStep, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
 
 const FEEDBACK_MS = 2500; // how long practice waits for the server's word before it goes on without
+const WORTH_A_PAGE = 10; // answers for which a form leaves the page within a block, where nothing else gets through
 
 export async function run({ plan, task, queue, sender, keys, main, header, signal, page }) {
   const common = { main, keys, signal };
@@ -15,16 +17,16 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
   const known = page.keptAt ? await queue.answered() : waiting; // a kept plan does not know what was stored since
   const open = plan.trials.filter((trial) => !trial.is_answered && !known.has(trial.id));
   const absence = watchAbsence(plan.resume_gap_s, page.keptAt && Math.max(page.keptAt, ...known.values()));
-  // Ended elsewhere, or the place is gone: nothing more is asked, as nothing more would be stored.
-  sender.onChange(() => sender.stopped && absence.cuts?.abort(new DOMException("over", "AbortError")));
+  // Ended or completed elsewhere, or the place is gone: nothing more is asked, as nothing more would be stored.
+  sender.onChange(() => sender.isOver && absence.cuts?.abort(new DOMException("over", "AbortError")));
   let isFirst = true;
   for (const planned of open) {
-    if (sender.stopped) break;
+    if (sender.isOver) break;
     const trial = { ...planned, question: plan.task.question, parts: planned.parts ?? plan.task.parts };
     const before = plan.trials[plan.trials.indexOf(planned) - 1];
     if (!(isFirst && page.current === trial.id)) await between(common, { plan, before, trial, header });
     let row = null;
-    while (!row && !sender.stopped) {
+    while (!row && !sender.isOver) {
       const gone_ms = absence.over();
       if (gone_ms) await welcomeBack(common, { plan });
       progress(header, { plan, trial });
@@ -35,9 +37,11 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
     await queue.put(row);
     sender.wake();
     if (trial.is_practice) await word(common, { plan, trial, row, sender });
+    const ahead = open[open.indexOf(planned) + 1];
+    if (ahead) await sender.handOver({ atLeast: ahead.block === planned.block ? WORTH_A_PAGE : 1 });
     isFirst = false;
   }
-  await end(common, { plan, sender });
+  await end(common, { plan, sender, queue });
 }
 
 async function between(common, { plan, before, trial, header }) {
@@ -159,11 +163,15 @@ async function word(common, { plan, trial, row, sender }) {
 }
 
 // The end belongs to the server: it has every row before it shows the code.
-async function end(common, { plan, sender }) {
+async function end(common, { plan, sender, queue }) {
   const { words } = plan;
   const body = [make("p", {}, words.please_wait)];
-  read(common, { title: words.last_answers, body, button: null }).catch(() => {});
-  await sender.drained();
-  if (common.signal.aborted) return;
-  location.replace(sender.next ?? plan.next);
+  common.signal.throwIfAborted();
+  const cut = read(common, { title: words.last_answers, body, button: null }); // by another tab, if at all
+  await Promise.race([cut, sender.drained(common.signal)]);
+  common.signal.throwIfAborted();
+  if (!sender.page) return location.replace(sender.next ?? plan.next);
+  const { session } = document.body.dataset;
+  lastPage(sender.page, sender.next);
+  await Promise.allSettled([queue.forget(), forget(session)]); // as the service worker does when that page is asked for
 }

@@ -61,6 +61,21 @@ export function feedback(context, { plan, trial, response, said }) {
   return read(context, { title, body, button: words.continue });
 }
 
+// The page at the end, which came with the last acknowledgement, takes this one's place without another request.
+export function lastPage(html, address) {
+  const { title, body } = new DOMParser().parseFromString(html, "text/html");
+  const here = document.body;
+  history.replaceState(null, "", address);
+  document.title = title;
+  for (const name of here.getAttributeNames()) here.removeAttribute(name);
+  for (const name of body.getAttributeNames()) here.setAttribute(name, body.getAttribute(name));
+  here.replaceChildren(...body.childNodes);
+  const heading = here.querySelector("h1");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
 // Where one is, at the head of the page: blocks where there are several, else trials.
 export function progress(header, { plan, trial, isBreak = false }) {
   const { words } = plan;

@@ -1,16 +1,25 @@
-// Sends waiting answers in the background, in batches, until the server has acknowledged each.
+// Sends waiting answers in the background, in batches, until the server has acknowledged each. Where something in
+// between (an extension, a firewall) stops just that, a form hands them over, which goes as pages go.
+
+import { make } from "./dom.js";
 
 const [MOST, FIRST_MS, LONGEST_MS, PATIENCE_MS, KEEPALIVE_BYTES] = [50, 1000, 60_000, 20_000, 60_000];
+const [MOST_HANDED, BARRED_FAILURES, BARRED_MS, LOOK_MS] = [200, 3, 20_000, 5000];
 
 export class Sender {
   complete = false;
   next = null;
+  page = null; // the last one, which came with the last acknowledgement
   stopped = null; // "over" or "gone": the server takes nothing more
   failures = 0;
+  isBarred = false; // the site can be reached, but nothing sent in the background gets there
+  isLeaving = false; // a form takes the answers along just now
+  #couldReach = false; // a page would have come after the last attempt
   feedback = new Map();
   #isSending = false;
   #isWoken = false;
   #timer = null;
+  #unheardSince = null;
   #batch = MOST;
   #listeners = new Set();
 
@@ -18,6 +27,11 @@ export class Sender {
     Object.assign(this, { url, queue });
     addEventListener("online", () => this.wake());
     document.addEventListener("visibilitychange", () => this.wake());
+  }
+
+  // Whether no further answer is wanted.
+  get isOver() {
+    return this.complete || this.stopped !== null;
   }
 
   // A listener hears of every change, and first of how things stand.
@@ -71,8 +85,7 @@ export class Sender {
       });
       return await this.#heard(answer, rows);
     } catch {
-      this.#later();
-      return false;
+      return this.#unheard();
     } finally {
       clearTimeout(timer);
     }
@@ -84,10 +97,13 @@ export class Sender {
       return true;
     }
     const said = await answer.json().catch(() => null);
-    if (answer.ok && said) {
+    if (!said) return this.#unheard();
+    [this.#unheardSince, this.isBarred, this.#couldReach] = [null, false, false];
+    if (answer.ok) {
       this.failures = 0;
       this.next = said.next;
       this.complete ||= said.complete;
+      this.page = said.page ?? null;
       for (const [trial, word] of Object.entries(said.feedback)) this.feedback.set(trial, word);
       const refused = said.refused.map((one) => one.trial);
       const settled = [...said.acknowledged, ...refused];
@@ -95,7 +111,7 @@ export class Sender {
       // A row the server does not speak of would come round for ever.
       return rows.some((row) => settled.includes(row.trial)) || this.#later();
     }
-    if ((answer.status === 404 || answer.status === 409) && said?.code) {
+    if ((answer.status === 404 || answer.status === 409) && said.code) {
       this.stopped = said.next ? "over" : "gone";
       this.next = said.next ?? null;
       return false;
@@ -104,9 +120,21 @@ export class Sender {
     return this.#later(wait > 0 ? wait * 1000 : 0);
   }
 
+  // No word of ours came back: no network, no server, or something that stops just this.
+  async #unheard() {
+    this.#unheardSince ??= performance.now();
+    const missing = BARRED_MS - (performance.now() - this.#unheardSince);
+    if (missing > 0) return this.#later(0, missing + FIRST_MS);
+    if (this.isBarred || this.failures < BARRED_FAILURES) return this.#later();
+    const couldReach = this.#couldReach; // a server that has just come back is heard next time
+    this.#couldReach = await isReachable();
+    this.isBarred = couldReach && this.#couldReach;
+    return this.#later(0, this.#couldReach ? FIRST_MS : LONGEST_MS);
+  }
+
   // Try again after an exponentially growing while with jitter, so that browsers do not come back all at once.
-  #later(atLeast = 0) {
-    const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** this.failures);
+  #later(atLeast = 0, atMost = LONGEST_MS) {
+    const longest = Math.min(LONGEST_MS, atMost, FIRST_MS * 2 ** this.failures);
     this.failures += 1;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.wake(), Math.max(atLeast, longest * (0.5 + Math.random() / 2)));
@@ -122,12 +150,45 @@ export class Sender {
     return this.feedback.get(trial) ?? null;
   }
 
-  // Resolves when nothing waits any more, or the server takes nothing more.
-  async drained() {
+  // Resolves when nothing waits any more, or the server takes nothing more, or another tab goes on.
+  async drained(signal) {
     for (;;) {
-      if (this.stopped || (!this.#isSending && !(await this.queue.all()).length)) return;
+      if (signal.aborted || this.stopped || (!this.#isSending && !(await this.queue.all()).length)) return;
       if (!this.#isSending && !this.failures) this.wake();
+      await this.handOver();
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
+
+  // Leaves the page with the answers, when so many wait; the page that comes says which are stored, and goes on.
+  async handOver({ atLeast = 1 } = {}) {
+    if (!this.isBarred) return;
+    const rows = (await this.queue.all()).slice(0, MOST_HANDED);
+    if (rows.length < atLeast || !(await isReachable())) return;
+    const value = JSON.stringify({ judgments: rows, sent_at: new Date().toISOString() });
+    const form = make("form", { method: "post", action: document.body.dataset.handed, hidden: true });
+    form.append(make("input", { type: "hidden", name: "sent", value }));
+    document.body.append(form);
+    this.isLeaving = true;
+    form.submit();
+    await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS)); // the page is gone by then, or nothing came
+    this.isLeaving = false;
+    form.remove();
+  }
+}
+
+// Whether a page of ours would come. Where no script may ask at all, a picture tells.
+async function isReachable() {
+  try {
+    const { kept } = document.body.dataset;
+    return (await fetch(kept, { method: "HEAD", signal: AbortSignal.timeout(LOOK_MS) })).ok;
+  } catch (error) {
+    if (error.name === "TimeoutError") return false;
+  }
+  return new Promise((resolve) => {
+    const picture = new Image();
+    [picture.onload, picture.onerror] = [() => resolve(true), () => resolve(false)];
+    setTimeout(resolve, LOOK_MS, false);
+    picture.src = `${document.querySelector("link[rel=icon]").href}?${Date.now()}`;
+  });
 }

@@ -11,17 +11,28 @@ import { Sender } from "./sender.js";
 import { followSender } from "./status.js";
 import { takeOver } from "./tabs.js";
 
-async function findPlan(url) {
-  const here = document.getElementById("plan"); // the first trial's page brings it
+async function findPlan(url, sender) {
+  const here = document.getElementById("plan"); // the first trial's page brings it, and that after a form
   if (here) return { plan: JSON.parse(here.textContent), planKeptAt: null };
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`no plan: ${answer.status}`);
-  return { plan: await answer.json(), planKeptAt: keptAt(answer) };
+  const answer = await fetch(url).catch(() => null);
+  if (answer?.ok) return { plan: await answer.json(), planKeptAt: keptAt(answer) };
+  if (!answer) {
+    sender.isBarred = true; // if a page of ours would come, that is
+    await sender.handOver({ atLeast: 0 });
+  }
+  throw new Error(`no plan: ${answer?.status}`);
+}
+
+// What the answer to a form says of the answers that it took along.
+async function hear(receipt, { queue, sender }) {
+  const { acknowledged, refused, is_complete } = JSON.parse(receipt.textContent);
+  await queue.settle(acknowledged, refused);
+  [sender.isBarred, sender.complete] = [true, is_complete];
 }
 
 async function takeTrialsOver(form, { session, queue, sender }) {
   const addresses = document.body.dataset;
-  const [{ plan, planKeptAt }, task] = await Promise.all([findPlan(addresses.plan), import(form.dataset.script)]);
+  const [{ plan, planKeptAt }, task] = await Promise.all([findPlan(addresses.plan, sender), import(form.dataset.script)]);
   const [main, header] = [document.querySelector("main"), document.querySelector("header.where")];
   const stop = new AbortController();
   const keys = new Keys();
@@ -42,6 +53,7 @@ async function takeTrialsOver(form, { session, queue, sender }) {
     const { words } = plan;
     const context = { main, keys, signal: new AbortController().signal };
     await read(context, { title: words.other_tab, body: [make("p", {}, words.go_there)], button: words.use_this });
+    await sender.handOver(); // what only this page has would go with it
     location.replace(plan.next);
   }
 }
@@ -49,9 +61,12 @@ async function takeTrialsOver(form, { session, queue, sender }) {
 async function start() {
   const { session, answers, home } = document.body.dataset;
   if (!session) return;
-  if (!location.pathname.startsWith(home)) history.replaceState(null, "", home); // the consent was answered with this page
+  const receipt = document.getElementById("receipt");
+  if (receipt || !location.pathname.startsWith(home)) history.replaceState(null, "", home); // a form was answered with this page
   const queue = await openQueue(session);
   const sender = new Sender(answers, queue);
+  if (receipt) await hear(receipt, { queue, sender });
+  if (sender.complete) return location.replace(home);
   sender.wake();
   const form = document.querySelector("[data-script]");
   if (form?.dataset.script) await takeTrialsOver(form, { session, queue, sender });

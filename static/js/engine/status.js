@@ -17,9 +17,10 @@ export function followSender(sender, queue, { element, words }) {
     const n = waiting;
     isOnlyHere = queue.kind === "memory" && waiting > 0;
     if (!waiting) say(queue.kind === "memory" ? words.saved_memory : words.saved, "saved");
+    else if (sender.isBarred) say(fill(words.barred, { n }), "saved waiting");
     else if (failures) {
       say(fill(queue.kind === "memory" ? words.memory_only : words.reconnecting, { n }), "saved waiting");
     } else timer = setTimeout(() => say(words.saving, "saved waiting"), SLOW_MS);
   });
-  addEventListener("beforeunload", (event) => isOnlyHere && event.preventDefault());
+  addEventListener("beforeunload", (event) => isOnlyHere && !sender.isLeaving && event.preventDefault());
 }

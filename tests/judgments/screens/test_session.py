@@ -73,6 +73,22 @@ def test_the_end_page_can_be_opened_again(client):
         assert session.completion_code in text(client, f"/s/{session.token}/")
 
 
+def test_the_end_pages_of_two_people_differ_by_code_and_token_only(client):
+    made = study(completion_code="", debrief="About <b>it</b> & more.")
+    sessions = [sit(made, name) for name in ("ada", "ben")]
+    Session.objects.filter(pk=sessions[1].pk).update(completion_code="R&D <7>")
+    pages = [text(client, f"/s/{session.token}/") for session in sessions]
+    assert "<output>R&amp;D &lt;7&gt;</output>" in pages[1]
+    first, second = (
+        page.replace(session.token, "T").replace(code, "C")
+        for page, session, code in zip(
+            pages, sessions, (sessions[0].completion_code, "R&amp;D &lt;7&gt;"), strict=True
+        )
+    )
+    assert first == second and "About <b>it</b> &amp; more." in first
+    assert client.get(f"/s/{sessions[0].token}/")["Cache-Control"].startswith("max-age=0, no-cache, no-store")
+
+
 def test_the_page_of_a_trial_tells_nothing_but_the_sentences(client):
     session = at_trial(client, n_lists=1)
     html = text(client, session)

@@ -172,6 +172,22 @@ def test_right_ranges_are_meant_in_proportion_to_the_number_chosen(client):
     assert Session.objects.get().trials.get(kind="catch").correct == {"low": 0.0, "high": 5.0}
 
 
+def test_a_number_that_the_sentence_itself_asks_for_is_right_whatever_number_was_chosen(client):
+    told = {"sentence": "Please type 7.", "correct": [7, 7], "check": "instruction"}
+    exact = {"sentence": "As long as this one.", "correct": [110, 110]}
+    cast.study(
+        task="magnitude_estimation",
+        n_lists=1,
+        extras=({"kind": "catch", "payload": told}, {"kind": "catch", "payload": exact}),
+        parameters={**REFERENCE, "own_modulus": True},
+    )
+    session = arrive(client)
+    client.post(f"{session}modulus/", {"number": "3"})
+    for typed in ("3", "3", "3", "3", "7", "3,3"):
+        answer(client, session, typed)
+    assert [one.is_correct for one in Judgment.objects.filter(trial__kind="catch")] == [True, True]
+
+
 @pytest.mark.parametrize("wrong", ["", "0", "-3", "many"])
 def test_an_impossible_number_is_explained(client, wrong):
     a_study(own_modulus=True)

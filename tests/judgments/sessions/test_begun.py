@@ -26,6 +26,7 @@ def server(monkeypatch):
     """A process that lives on, as the web server does, and whose moment lasts until the test ends it."""
     monkeypatch.setattr(begun, "MOMENT_S", 600.0)
     monkeypatch.setattr(beginnings, "waits", True)
+    monkeypatch.setattr(beginnings, "is_timed", False)
     monkeypatch.setattr(sittings.sittings, "sittings", type(sittings.sittings.sittings)())
     yield
     beginnings.by_token.clear()
@@ -190,7 +191,7 @@ def test_what_cannot_be_stored_now_is_written_by_the_next_who_needs_it(monkeypat
     cast.study(instructions="")
     client, _, _, plan = at_first_trial()
 
-    def locked(*_):
+    def locked(*_, **__):
         raise OperationalError("database is locked")
 
     with monkeypatch.context() as broken:
@@ -207,6 +208,10 @@ def test_the_moment_ends_by_itself(monkeypatch):
     while not Trial.objects.exists() and time.monotonic() < until:
         time.sleep(0.02)
     assert Trial.objects.count() == 4
+    at_first_trial()  # whoever comes after it begins another one
+    while Trial.objects.count() == 4 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert Trial.objects.count() == 8
 
 
 def test_an_arrival_that_is_taken_back_leaves_nothing(monkeypatch):

@@ -1,10 +1,11 @@
 """PostgreSQL plans the statements of arrivals and answers once for a connection."""
 
 import pytest
-from django.db import connection
+from django.db import DataError, IntegrityError, OperationalError, connection, transaction
 from django.test import Client
 
-from judgments.sessions.compiled import planned_once
+from judgments.models import Session
+from judgments.sessions.prepared import changed_rows, rows_of
 from tests import cast
 from tests.judgments.test_session_api import row, send
 
@@ -15,27 +16,80 @@ pytestmark = [
 PREPARED = "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements"
 
 
-def plans(start: str) -> tuple[int, int]:
+def plans(*starts: str) -> tuple[int, int]:
     """How often statements that begin so ran with the plan kept, and with one made anew."""
     with connection.cursor() as cursor:
         cursor.execute(PREPARED)
-        found = [plan for plan in cursor.fetchall() if plan[0].strip().startswith(start)]
+        found = [plan for plan in cursor.fetchall() if plan[0].strip().startswith(starts)]
     return sum(one[1] for one in found), sum(one[2] for one in found)
 
 
 def test_an_answer_is_stored_by_a_plan_that_is_kept():
     session = cast.begin(cast.study(materials=cast.material_set(n_items=12), n_lists=1), "ada")
     Client().get(f"/api/v1/sessions/{session.token}/plan/")
-    before = plans('INSERT INTO "judgments_judgment"')
+    storing = 'INSERT INTO "judgments_judgment"', "WITH fits"  # with the lease, where that is due
+    before = plans(*storing)
     for trial in session.trials.all()[:10]:
         assert send(session, row(trial)).status_code == 200
-    after = plans('INSERT INTO "judgments_judgment"')
+    after = plans(*storing)
     assert after[0] - before[0] == 10 and after[1] == before[1]
 
 
 def test_a_query_that_comes_again_is_planned_once():
     for _ in range(3):
-        with planned_once() as cursor:
-            cursor.execute("SELECT 1 + %s", [41])
-            assert cursor.fetchone() == (42,)
+        assert rows_of("SELECT 1 + %s", [41]) == [(42,)]
     assert plans("SELECT 1 + ") == (3, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_statements_are_prepared_again_after_a_rollback_dropped_them():
+    screen = "UPDATE judgments_session SET screen = %s WHERE token = %s"
+    code = "UPDATE judgments_session SET completion_code = %s WHERE token = %s"
+    token = cast.begin(cast.study(n_lists=1), "ada").token
+    assert changed_rows(screen, ["block-1", token]) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")  # as the driver does after a rollback
+    for sql in (code, screen, code, screen):  # the second is dropped, the first is not
+        assert changed_rows(sql, ["block-2", token]) == 1
+    session = Session.objects.get()
+    assert session.screen == session.completion_code == "block-2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_in_a_transaction_it_is_taken_back_with_the_rest():
+    sql = "UPDATE judgments_session SET screen = %s WHERE token = %s"
+    token = cast.begin(cast.study(n_lists=1), "ada").token
+    assert changed_rows(sql, ["block-1", token]) == 1
+    with pytest.raises(RuntimeError), transaction.atomic():
+        assert changed_rows(sql, ["block-2", token]) == 1
+        raise RuntimeError
+    assert Session.objects.get().screen == "block-1"
+    assert changed_rows(sql, ["block-3", token]) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_the_database_refuses_is_an_error_of_its_kind():
+    token = cast.begin(cast.study(n_lists=1), "ada").token
+    sql = "UPDATE judgments_session SET status = %s WHERE token = %s"
+    for value, kind in ((None, IntegrityError), ("complete\0", DataError), ("x" * 99, DataError)):
+        with pytest.raises(kind):
+            changed_rows(sql, [value, token])
+    assert Session.objects.get().status == "active"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_that_was_cut_is_an_operational_error_and_the_next_one_works():
+    token = cast.begin(cast.study(n_lists=1), "ada").token
+    sql = "UPDATE judgments_session SET screen = %s WHERE token = %s"
+    changed_rows(sql, ["block-1", token])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        pid = cursor.fetchone()[0]
+    killer = connection.copy()
+    with killer.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+    killer.close()
+    with pytest.raises(OperationalError):
+        changed_rows(sql, ["block-2", token])
+    connection.close()
+    assert changed_rows(sql, ["block-3", token]) == 1

@@ -1,0 +1,109 @@
+"""The page at the end comes with the last acknowledgement, without another request before the code."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from judgments.models import Judgment, Session
+from tests.browser.test_engine import a_session, answer, shown_trial
+from tests.browser.test_offline import KEPT, NOTES, start
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def pages_asked(page):
+    """The pages that are asked for from now on."""
+    asked = []
+    page.on("request", lambda one: asked.append(one.url) if one.is_navigation_request() else None)
+    return asked
+
+
+def test_the_code_stands_there_without_another_request_and_a_reload_shows_the_same(open_page, check_page):
+    session = a_session(debrief="It was about *agreement*.")
+    page = open_page(width=390)
+    start(page, session)
+    asked = pages_asked(page)
+    for _ in range(4):
+        answer(page)
+    code = page.locator(".code output")
+    code.wait_for()
+    assert asked == [] and page.url.endswith(f"/s/{session.token}/")
+    expect(code).to_have_text(Session.objects.get().completion_code)
+    heading = page.locator("h1")
+    expect(heading).to_be_focused()  # read out, as a page that was loaded is
+    expect(page.locator("main")).to_contain_text("About this study")
+    assert page.title().startswith("Thank you")
+    check_page(page)
+    page.wait_for_function(f"async () => !(await ({NOTES})({json.dumps(session.token)})).length")
+    page.wait_for_function(f"async () => !Object.keys(await ({KEPT})()).length")
+    given = page.locator("body").inner_html()
+    attributes = "() => document.body.getAttributeNames()"
+    named = page.evaluate(attributes)
+    page.reload()
+    code.wait_for()
+    assert len(asked) == 1
+    assert page.locator("body").inner_html().split() == given.replace(' tabindex="-1"', "").split()
+    assert page.evaluate(attributes) == named
+
+
+def test_what_the_page_links_to_works_from_there(open_page):
+    session = a_session()
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    for _ in range(4):
+        answer(page)
+    page.locator(".code").wait_for()
+    page.get_by_role("link", name="Delete my answers").click()
+    expect(page.locator("h1")).to_be_visible()
+    assert page.url.endswith("/withdraw/")
+    page.go_back()
+    expect(page.locator(".code output")).to_have_text(Session.objects.get().completion_code)
+
+
+def test_a_page_that_did_not_come_along_is_asked_for(open_page):
+    session = a_session()
+    page = open_page()
+
+    def without_page(route):
+        reply = route.fetch()
+        said = reply.json()
+        said.pop("page", None)
+        route.fulfill(response=reply, json=said)
+
+    page.goto(f"/s/{session.token}/")
+    page.context.route("**/api/v1/sessions/*/judgments/", without_page)
+    asked = pages_asked(page)
+    for _ in range(4):
+        answer(page)
+    page.locator(".code").wait_for()
+    expect(page.locator(".code output")).to_have_text(Session.objects.get().completion_code)
+    assert len(asked) == 1
+
+
+def test_a_tab_opened_at_the_end_shows_the_code_and_leaves_this_one_alone(open_page):
+    session = a_session()
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    for _ in range(4):
+        answer(page)
+    page.locator(".code").wait_for()
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.locator(".code").wait_for()
+    page.wait_for_timeout(300)
+    expect(page.locator(".code")).to_be_visible()
+
+
+def test_a_page_whose_session_was_completed_on_another_device_stops_at_its_next_answer(open_page):
+    session = a_session()
+    phone, laptop = open_page(width=390), open_page()  # each with a storage of its own
+    phone.goto(f"/s/{session.token}/")
+    shown_trial(phone)
+    laptop.goto(f"/s/{session.token}/")
+    for _ in range(4):
+        answer(laptop)
+    laptop.locator(".code").wait_for()
+    answer(phone)
+    expect(phone.locator(".code output")).to_have_text(Session.objects.get().completion_code)
+    assert Judgment.objects.count() == 4
