@@ -15,10 +15,11 @@ from typing import Any
 
 from analysis.errors import BadInput
 from experiments.materials.markup import COLUMN, INLINE
+from experiments.untouched import Untouched
 from judgments.tasks.base import Task
 
-RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:-|–|to)\s*(\d+(?:\.\d+)?)")
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+RANGE = re.compile(r"([-−]?\d+(?:\.\d+)?)\s*(?:-|–|to)\s*([-−]?\d+(?:\.\d+)?)")
+NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")
 WORDS = {"yes": 1, "no": 0}
 CHECK, INSTRUCTION = "check", "instruction"
 MARKS = {COLUMN: INLINE, CHECK: INSTRUCTION}  # what may stand before the sentences of a line
@@ -110,15 +111,29 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def trials_from_lines(text: str, *, task: Task, kind: str) -> list[dict[str, Any]]:
-    """Read lines; the first that cannot be read is named."""
+def trials_from_lines(
+    text: str, *, task: Task, kind: str, known: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Read lines, the first that cannot be read is named; one as it was is its trial, whole."""
     read = {"pair": _pair_line, "sentence": _sentence_line, "set": _set_line}[task.shows]
+    fitting = [row for row in known if _fits(row, task, kind)]
+    untouched = Untouched(fitting, write=lambda row: _line(row, task))
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
+        if (whole := untouched.take(line)) is not None:
+            rows.append(whole)
+        elif line.strip():
             marks, rest = _marks(line)
             rows.append({**read(rest, number), **marks})
     return checked_trials(rows, task=task, kind=kind)
+
+
+def _fits(row: dict[str, Any], task: Task, kind: str) -> bool:
+    """Whether a trial that was stored, perhaps for another task, can be shown by this one."""
+    try:
+        return bool(checked_trials([row], task=task, kind=kind))
+    except BadInput:
+        return False
 
 
 def _marks(line: str) -> tuple[dict[str, str], str]:
@@ -172,6 +187,7 @@ def _answer(text: str, number: int) -> Any:
 
 
 def _plain(digits: str) -> int | float:
+    digits = digits.replace("−", "-")
     return float(digits) if "." in digits else int(digits)
 
 

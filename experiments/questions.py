@@ -14,6 +14,7 @@ from typing import Any
 from django.utils.text import slugify
 
 from analysis.errors import BadInput
+from experiments.untouched import Untouched
 
 KINDS = {
     "text": "text",
@@ -24,6 +25,7 @@ KINDS = {
 }
 WORDS = {kind: word for word, kind in KINDS.items()}
 LISTED = {"choice", "multi_choice"}
+REMARKS = {"required", "publish", "native", "screen_out", "screen-out"}
 KEYS = {
     "name",
     "label",
@@ -38,6 +40,7 @@ KEYS = {
     "publish",
     "screen_out",
 }
+MOST = 10**9  # where a question names no largest number
 NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
@@ -74,6 +77,8 @@ def _checked(row: Any, place: str) -> dict[str, Any]:
     for name in ("min", "max"):
         if not isinstance(row.get(name, 0), int):
             raise BadInput(f"{place} has a {name} that is no whole number.", remedy="Write digits.")
+    if row.get("max", MOST) < row.get("min", 0):
+        raise BadInput(f"{place} takes no number at all.", remedy="Let max be at least min.")
     _checked_role(row, place, kind=kind)
     _checked_screening(row, place, kind=kind)
     return {**row, "label": label.strip(), "type": kind}
@@ -94,6 +99,8 @@ def _checked_screening(row: dict[str, Any], place: str, *, kind: str) -> None:
     known = {"yes", "no"} if kind == "yes_no" else {str(one) for one in row.get("choices", [])}
     if missing := sorted(set(wanted) - known):
         raise BadInput(f"{place} screens out by {missing[0]!r}, which cannot be chosen.", remedy="Add it.")
+    if wanted and known <= set(wanted):
+        raise BadInput(f"{place} screens everybody out.", remedy="Leave an answer that goes on.")
 
 
 def _texts(value: Any, place: str, name: str) -> list[str]:
@@ -112,11 +119,13 @@ def free_name(label: str, taken: set[str]) -> str:
 
 
 def questions_from_lines(text: str, *, known: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
-    """Read lines; a question whose words stay keeps its name and whatever lines cannot say."""
-    before = {row.get("label"): row for row in known}
+    """Read lines; one as it was is its question, and one whose words stay keeps what lines cannot say."""
+    before, untouched = {row.get("label"): row for row in known}, Untouched(known, write=_line)
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
+        if (whole := untouched.take(line)) is not None:
+            rows.append(whole)
+        elif line.strip():
             row = _question(line, number)
             kept = {key: value for key, value in before.get(row["label"], {}).items() if key in _UNSAID}
             rows.append({**kept, **row})
@@ -153,7 +162,7 @@ def _question(line: str, number: int) -> dict[str, Any]:
 
 def _remarks(text: str, number: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for remark in filter(None, (one.strip() for one in text.split(","))):
+    for remark in _parted(text):
         word, _, listed = remark.partition(":")
         if word.strip().lower() == "required":
             found["required"] = True
@@ -171,6 +180,18 @@ def _remarks(text: str, number: int) -> dict[str, Any]:
                 remedy="There are: required, publish, native, screen_out.",
             )
     return found
+
+
+def _parted(text: str) -> list[str]:
+    """Remarks between commas; a comma inside an answer that a remark lists parts nothing."""
+    parts: list[str] = []
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        is_remark = part.partition(":")[0].strip().lower() in REMARKS
+        if parts and ":" in parts[-1] and not is_remark:
+            parts[-1] += f", {part}"
+        else:
+            parts.append(part)
+    return parts
 
 
 def lines_from_questions(rows: Sequence[dict[str, Any]]) -> str:

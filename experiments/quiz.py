@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.errors import BadInput
+from experiments.untouched import Untouched
 
 KEYS = {"question", "right", "wrong", "hint"}
 ATTEMPTS = 2
@@ -44,10 +45,15 @@ def _checked(row: Any, place: str) -> dict[str, Any]:
     return {**row, "question": row["question"].strip(), "right": answers[0], "wrong": answers[1:]}
 
 
-def quiz_from_lines(text: str) -> list[dict[str, Any]]:
-    """Read lines; the first that cannot be read is named."""
+def quiz_from_lines(text: str, *, known: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
+    """Read lines, the first that cannot be read is named; one as it was is its question, whole."""
+    untouched = Untouched(known, write=_line)
     return checked_quiz(
-        [_row(line, number) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+        [
+            untouched.take(line) or _row(line, number)
+            for number, line in enumerate(text.splitlines(), start=1)
+            if line.strip()
+        ]
     )
 
 
@@ -65,14 +71,9 @@ def _row(line: str, number: int) -> dict[str, Any]:
 
 def lines_from_quiz(rows: Sequence[dict[str, Any]]) -> str:
     """Write questions as lines."""
-    return "\n".join(
-        " | ".join(
-            [
-                row["question"],
-                row["right"],
-                "; ".join(row["wrong"]),
-                *([row["hint"]] if row.get("hint") else []),
-            ]
-        )
-        for row in rows
-    )
+    return "\n".join(_line(row) for row in rows)
+
+
+def _line(row: dict[str, Any]) -> str:
+    hint = [row["hint"]] if row.get("hint") else []
+    return " | ".join([row["question"], row["right"], "; ".join(row["wrong"]), *hint])

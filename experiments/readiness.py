@@ -14,15 +14,18 @@ from django.core.cache import cache
 
 from analysis.errors import BadInput
 from experiments.catch_lint import catch_problems
+from experiments.design.trials import PlannedTrial
+from experiments.design.tuples import members_of
 from experiments.design_proof import RoundProof, proofs
 from experiments.estimate import minutes
 from experiments.lifecycle import sha256_of, snapshot
-from experiments.models import Experiment
+from experiments.models import Experiment, Job, Sentence
 from experiments.money import written
 from experiments.rehearsals import Rehearsals, rehearsals, waivers
 from judgments.tasks.registry import get_task
 
 KEPT_SECONDS, LONG_MINUTES = 60, 30
+LEAST_HOURLY = {"GBP": 600, "USD": 800}  # Prolific's least pay in minor units, November 2026
 KEEPING = re.compile(  # words of keeping and deleting, in the languages of the interface
     r"\bstor(e|ed|age|ing)\b|\bke(ep|pt)\b|delet|eras|retain|retention|anonym|pseudonym|archiv|publish|speicher|"
     r"gespeichert|aufbewahr|lösch|veröffentlich|guard|conserv|elimin|almacen|borra|bewaar|opgeslagen|verwijder|"
@@ -113,8 +116,8 @@ def _uneven(one: RoundProof, study: Experiment) -> Iterator[str]:
     """Why the lists of a round will not be filled equally often by the people who are wanted."""
     wanted = one.round.target_judgments
     wanted = study.target_judgments if wanted is None else wanted
-    trials = [trial for places in one.lists.values() for trial in places]
-    shown = Counter(trial.item for trial in trials if trial.kind == "target" and trial.item)
+    targets = [trial for places in one.lists.values() for trial in places if trial.kind == "target"]
+    shown = Counter(_items(targets))
     times, n_lists = min(shown.values(), default=0), len(one.lists)
     if not wanted or not times:
         return
@@ -126,6 +129,14 @@ def _uneven(one: RoundProof, study: Experiment) -> Iterator[str]:
     most, needed = one.round.max_participants, ceil(wanted * n_lists / times)
     if most and most < needed:
         yield f"The limit of {most} participants comes before the {needed} for {wanted} judgments an item."
+
+
+def _items(targets: list[PlannedTrial]) -> Iterator[str | int]:
+    """The items that trials show, as often as they show them; of sets, those of their members."""
+    keys = [int(key) for trial in targets if not trial.item for key in members_of(trial)]
+    items = dict(Sentence.objects.filter(pk__in=set(keys)).values_list("pk", "item"))
+    yield from (trial.item for trial in targets if trial.item)
+    yield from (items[key] for key in keys)
 
 
 def _blocking(study: Experiment, made: Lists) -> list[Step]:
@@ -229,6 +240,8 @@ def _time(study: Experiment, made: Lists) -> tuple[bool, str]:
     if study.reward_minor:
         hourly = round(study.reward_minor * 60 / estimate)
         told += f" The reward comes to {written(hourly, study.currency)} an hour."
+        if hourly < (least := LEAST_HOURLY.get(study.currency, 0)):
+            return False, f"{told} Prolific takes no study below {written(least, study.currency)} an hour."
     if estimate > LONG_MINUTES:
         return False, f"{told} Longer than {LONG_MINUTES} min tires people: shorter lists help."
     return True, told
@@ -243,6 +256,10 @@ def _tried(done: Rehearsals) -> tuple[bool, str]:
 
 
 def _dry_run(done: Rehearsals) -> tuple[bool, str]:
+    if done.dry_run and done.dry_run.state == Job.State.FAILED:  # who came before did get through
+        return False, f"The last one failed: {done.dry_run.error}"
+    if done.dry_run and done.dry_run.state != Job.State.DONE:
+        return False, "Simulated participants are on their way."
     if done.simulated_now:
         return True, f"{done.simulated_now} simulated participants got through the study as it is now."
     return False, "Let simulated participants take it; they never count."

@@ -7,8 +7,9 @@ from django.db.models import Count, Q
 
 from analysis.errors import BadInput
 from experiments.lifecycle import sha256_of, snapshot
-from experiments.models import AuditEntry, Experiment
+from experiments.models import AuditEntry, Experiment, Job
 
+DRY_RUN = "judgments.dry-run"
 WAIVED, ASKED_AGAIN = "check waived", "check asked again"
 LONGEST_REASON = 300
 
@@ -20,6 +21,7 @@ class Rehearsals:
     by_people: int
     by_people_now: int
     simulated_now: int
+    dry_run: Job | None = None  # the newest
 
 
 def rehearsals(study: Experiment) -> Rehearsals:
@@ -27,11 +29,12 @@ def rehearsals(study: Experiment) -> Rehearsals:
     now, simulated = Q(version__sha256=sha256_of(snapshot(study))), Q(participant__is_simulated=True)
     done = study.sessions.filter(is_test=True, status="complete")
     return Rehearsals(
+        dry_run=Job.objects.filter(kind=DRY_RUN, experiment=study).order_by("-pk").first(),
         **done.aggregate(
             by_people=Count("pk", filter=~simulated),
             by_people_now=Count("pk", filter=~simulated & now),
             simulated_now=Count("pk", filter=simulated & now),
-        )
+        ),
     )
 
 

@@ -6,6 +6,7 @@ from analysis.errors import BadInput
 from experiments.job_runner import Run, enqueue, job
 from experiments.lifecycle import freeze_preview, sha256_of, snapshot
 from experiments.models import Experiment, ExperimentVersion, Job
+from experiments.rehearsals import DRY_RUN
 from judgments.models import Judgment, Participant, Session
 from judgments.sessions.browser import InProcess
 from judgments.sessions.preview import begin_preview
@@ -13,7 +14,6 @@ from judgments.sessions.protocol import protocol_of
 from judgments.sessions.simulate import Mind, Persona
 from judgments.sessions.visit import Through, go_through
 
-DRY_RUN = "judgments.dry-run"
 FEWEST, MOST = 2, 8
 THROUGH = {Session.Status.COMPLETE, Session.Status.SCREENED_OUT}
 

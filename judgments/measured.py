@@ -37,6 +37,7 @@ MEASURES = (
     "loaded_by",
     "from_kept",
     "seen_before",
+    "by_form",
     "clock_offset_ms",
     "clock_backwards",
     "odd_clock",
@@ -93,9 +94,14 @@ def _texts(shown: Any) -> list[str]:
 
 
 def _cell(value: Any) -> Any:
-    """A measurement as it stands; a text that a spreadsheet would run as a formula gets JSON's quotes."""
+    """A measurement as it stands, or as JSON where one cell does not hold it."""
+    return _json(value) if isinstance(value, list | dict) else no_formula(value)
+
+
+def no_formula(value: Any) -> Any:
+    """A value as it stands; a text that a spreadsheet would run as a formula gets JSON's quotes."""
     is_formula = isinstance(value, str) and len(value) > 1 and value[0] in FORMULA
-    return _json(value) if is_formula or isinstance(value, list | dict) else value
+    return _json(value) if is_formula else value
 
 
 def _moment(at: datetime | None) -> str | None:

@@ -200,7 +200,7 @@ def _spread(counts: Mapping[str, int]) -> int:
 
 def _claim(text: str, most: int, numbers: Sequence[int], *, what: str) -> Claim:
     worst = max(numbers, default=0)
-    return Claim(text, worst <= most, f"{what}: at most {worst} in a list")
+    return Claim(text, worst <= most, f"{what}: {f'at most {worst} in a list' if worst else 'none'}")
 
 
 def _even(text: str, numbers: Sequence[int], *, what: str) -> Claim:
@@ -212,9 +212,10 @@ def _sides(lists: Sequence[Sequence[PlannedTrial]], counted: Sequence[ListCounts
     gaps = [abs(2 * one.n_expected_first - one.n_targets) for one in counted]
     firsts = Counter(trial.key for one in lists for trial in targets(one) if trial.expected_first)
     shown = Counter(trial.key for one in lists for trial in targets(one))
+    gap = max(gaps, default=0)
     worst = max((abs(2 * firsts[key] - times) for key, times in shown.items()), default=0)
     return Claim(
         "The expected sentence stands first as often as second, in each list and for each pair",
-        max(gaps, default=0) <= 1 and worst <= 1,
-        f"difference: at most {max(gaps, default=0)} in a list, {worst} for a pair",
+        gap <= 1 and worst <= 1,
+        f"difference: at most {gap} in a list, {worst} for a pair" if gap or worst else "difference: none",
     )

@@ -11,7 +11,7 @@ from experiments.lists import order_rules
 from experiments.models import Design, Experiment, MaterialSet
 from experiments.rounds import ITEMS, MOST_LISTS, PARTICIPANTS, Round, checked_rounds
 
-OURS = {"no_adjacent", "longest_run", "fillers_between"}  # rules that the form writes; others are kept
+OURS = {"no_adjacent", "longest_run", "fillers_between"}  # of these the form writes what it asks for
 
 
 class DesignForm(forms.ModelForm):
@@ -123,8 +123,13 @@ class DesignForm(forms.ModelForm):
         if cleaned.get("paradigm_distance"):
             distances["paradigm"] = cleaned["paradigm_distance"]
         rules["min_distance"] = distances
-        rules["no_adjacent"] = cleaned.get("apart") or []
-        rules["longest_run"] = {"condition": cleaned["longest_run"]} if cleaned.get("longest_run") else {}
+        offered = {name for name, _ in self.fields["apart"].choices}
+        others = [name for name in stored.get("no_adjacent", []) if name not in offered]
+        rules["no_adjacent"] = [*(cleaned.get("apart") or []), *others]
+        longest = {k: v for k, v in stored.get("longest_run", {}).items() if k != "condition"}
+        if cleaned.get("longest_run"):
+            longest["condition"] = cleaned["longest_run"]
+        rules["longest_run"] = longest
         rules["fillers_between"] = cleaned.get("fillers_between") or 0
         rules = {name: value for name, value in rules.items() if value}
         order_rules(rules)

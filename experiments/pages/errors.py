@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 API = "/api/"
+ADMINISTRATION = "/admin/"
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -15,7 +16,8 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Not for this user."""
-    return render(request, "403.html", status=403)
+    context = {"is_administration": request.path.startswith(ADMINISTRATION)}
+    return render(request, "403.html", context, status=403)
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -44,7 +44,7 @@ def language_field() -> LanguageField:
         initial="en",
         max_length=35,
         help_text="The pages speak "
-        + ", ".join(english for english, _ in NAMES.values())
+        + "; ".join(english for english, _ in NAMES.values())
         + ". Any other language tag (fi, haw, …) keeps the buttons in English.",
         error_messages={"invalid": "That is not a language tag; write for example en, de or pt-BR."},
     )

@@ -1,12 +1,12 @@
 """Long work: what runs, how far it is, and what came of it."""
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from experiments.models import Job
+from experiments.pages.paging import page_of
 
 PER_PAGE = 50
 
@@ -22,7 +22,7 @@ def visible_jobs(user) -> QuerySet[Job]:
 @login_required
 def jobs(request: HttpRequest) -> HttpResponse:
     """Newest first."""
-    page = Paginator(visible_jobs(request.user), PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, visible_jobs(request.user), most=PER_PAGE)
     return render(request, "experiments/jobs.html", {"section": "jobs", "page_of_jobs": page})
 
 

@@ -2,7 +2,6 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,6 +9,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
+from experiments.pages.paging import page_of
 
 PER_PAGE = 50
 
@@ -50,7 +50,7 @@ def material_set(request: HttpRequest, slug: str) -> HttpResponse:
         "counts": counts,
         "paradigms": found.paradigms.select_related("phenomenon").annotate(n_pairs=Count("pairs")),
         "as_pairs": as_pairs,
-        "page_of": Paginator(rows, PER_PAGE).get_page(request.GET.get("page")),
+        "page_of": page_of(request, rows, most=PER_PAGE),
         "keep": keep,
         "wanted": wanted,
         "paradigm": paradigm,

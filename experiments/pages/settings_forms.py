@@ -149,7 +149,7 @@ class SettingsForm(forms.ModelForm):
 
     def clean_quiz(self) -> list[dict[str, Any]]:
         """Read the questions about the instructions."""
-        return _read(quiz_from_lines, self.cleaned_data["quiz"])
+        return _read(quiz_from_lines, self.cleaned_data["quiz"], known=self.instance.quiz)
 
     def clean_completion_url(self) -> str:
         """Refuse a way back that is no https address."""
@@ -157,7 +157,10 @@ class SettingsForm(forms.ModelForm):
         return _read(checked_address, given) if given.strip() else ""
 
     def _trials(self, name: str) -> list[dict[str, Any]]:
-        return _read(trials_from_lines, self.cleaned_data[name], task=self.task, kind=EXTRAS[name])
+        known = getattr(self.instance, name)
+        return _read(
+            trials_from_lines, self.cleaned_data[name], task=self.task, kind=EXTRAS[name], known=known
+        )
 
     def clean_practice(self) -> list[dict[str, Any]]:
         """Read the practice trials."""

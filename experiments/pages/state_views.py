@@ -43,4 +43,6 @@ def buttons(study: Experiment) -> list[tuple[str, str, str]]:
         "open": [("close", "Close", "danger"), ("pause", "Pause", "")],
         "paused": [("close", "Close", "danger"), ("open", "Open again", "primary")],
     }
+    if study.status == Experiment.Status.PAUSED and study.opened_at is None:  # a pilot's pause
+        words["paused"][-1] = ("open", "Open", "primary")
     return [] if study.origin == Experiment.Origin.IMPORTED else words.get(study.status, [])

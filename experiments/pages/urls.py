@@ -16,7 +16,6 @@ from experiments.pages import (
 )
 
 urlpatterns = [
-    path("", home_views.home, name="home"),
     path("studies/new/", home_views.create, name="study-create"),
     path("studies/<slug:slug>/copy/", home_views.copy, name="study-copy"),
     path("studies/<slug:slug>/settings/", settings_views.settings, name="study-settings"),

@@ -10,3 +10,9 @@ register = template.Library()
 def signup_is_open() -> bool:
     """Whether strangers may make accounts."""
     return settings.OPEN_SIGNUP
+
+
+@register.simple_tag
+def mail_is_sent() -> bool:
+    """Whether messages leave this machine; the usual setting writes them into the server's output."""
+    return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))

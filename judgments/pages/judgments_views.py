@@ -4,13 +4,13 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from experiments.models import Experiment, TrialKind
 from experiments.pages.access import get_study
+from experiments.pages.paging import page_of
 from judgments.models import Judgment
 from judgments.observed import as_rows, judgments_of
 from judgments.tasks.registry import shown_task
@@ -32,7 +32,7 @@ def judgments(request: HttpRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     chosen = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = Paginator(narrowed(study, chosen), PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, narrowed(study, chosen), most=PER_PAGE)
     context = {
         "study": study,
         "page": "judgments",

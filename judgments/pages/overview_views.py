@@ -12,7 +12,6 @@ from judgments.monitor import facts, list_rows
 from judgments.tasks.registry import shown_task
 
 SHOWN_ENTRIES = 8
-BEFORE = {Experiment.Status.DRAFT, Experiment.Status.PILOT}
 
 
 @login_required
@@ -20,6 +19,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """Numbers, lists, next steps and the trail."""
     study = get_study(request.user, slug)
     collected = study.origin == Experiment.Origin.COLLECTED
+    comes_to_open = collected and study.opened_at is None and study.status != Experiment.Status.CLOSED
     context = {
         "study": study,
         "page": "overview",
@@ -29,7 +29,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "lists": list_rows(study) if collected else [],
         "is_collected": collected,
         "may_edit": may_edit(request.user, study),
-        "steps": steps(study) if collected and study.status in BEFORE else [],
+        "steps": steps(study) if comes_to_open else [],
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.slug}/"),
         "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -20,6 +19,7 @@ from experiments.extras import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
 from experiments.money import written
 from experiments.pages.access import get_study, may_edit
+from experiments.pages.paging import page_of
 from judgments.flags import LONGEST_REASON, lift_flag, raise_flag
 from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
 from judgments.pages.decision_views import back
@@ -109,12 +109,12 @@ class Sitting:
 
 @login_required
 def participants(request: HttpRequest, slug: str) -> HttpResponse:
-    """Newest first, fifty to a page."""
+    """Newest first, fifty to a page, fewer on a phone."""
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     chosen = form.cleaned_data if form.is_valid() else {}
     people = people_of(study, chosen, sees_ids=may_edit(request.user, study))
-    page = Paginator(people, PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, people, most=PER_PAGE)
     context = {
         "study": study,
         "page": "participants",

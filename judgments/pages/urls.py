@@ -4,6 +4,7 @@ from django.urls import path
 
 from judgments.pages import (
     decision_views,
+    home_views,
     import_views,
     judgments_views,
     launch_views,
@@ -15,6 +16,7 @@ from judgments.pages import (
 )
 
 urlpatterns = [
+    path("", home_views.home, name="home"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/live/", live_views.live, name="study-live"),
     path("studies/<slug:slug>/live/part/", live_views.part, name="study-live-part"),

@@ -56,3 +56,13 @@ def test_the_vault_opens_to_superusers_only(client):
     assert "Platform identities" not in client.get("/admin/").content.decode()
     page = client.get(address(Judgment))
     assert page.status_code == 200 and "5f1e-secret" not in page.content.decode()
+
+
+def test_the_administration_has_the_door_of_the_rest_with_its_second_factor(client, superuser):
+    asked = client.get("/admin/")
+    assert client.get(asked.url).url == "/accounts/login/?next=%2Fadmin%2F"
+    client.force_login(cast.ada())
+    refused = client.get("/admin/", follow=True)
+    assert refused.status_code == 403 and "for administrators" in refused.content.decode()
+    client.force_login(superuser)
+    assert "Administration of Obelus" in client.get("/admin/").content.decode()

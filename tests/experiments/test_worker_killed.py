@@ -36,7 +36,6 @@ def start_worker(tmp_path):
         "DATABASE_URL": database_url(),
         "CELERY_BROKER_URL": broker,
         "CELERY_BROKER_FOLDER": str(tmp_path / "broker"),
-        "DATABASE_POOL": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
     }
     command = "-A config -b BROKER worker -I tests.experiments.slow_job --loglevel warning -Q QUEUE"

@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from analysis.releases.plans import write_plan
 from experiments.models import Experiment
 from judgments.frames import judgment_frame
+from tests import cast
 
 pytestmark = pytest.mark.django_db
 
@@ -61,7 +62,8 @@ def test_nothing_is_excluded_without_being_asked(blimp):
         ("blimp", {"ties": "fair"}, "unknown tie rule 'fair'"),
     ],
 )
-def test_unknown_names_end_with_two_and_near_names(blimp, name, options, words):
+def test_unknown_names_end_with_two_and_near_names(name, options, words):
+    cast.sit(cast.study("blimp", title="blimp"))
     with pytest.raises(CommandError, match=words.replace("?", r"\?")) as error:
         told("agreement", name, **options)
     assert error.value.returncode == 2

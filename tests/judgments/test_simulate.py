@@ -108,6 +108,42 @@ def test_profiles_differ_as_their_names_say():
     assert first["left-biased"] > 0.8 and 0.3 < first["honest"] < 0.7
 
 
+CHECKS = {
+    "likert": ({"points": 7}, 3),
+    "yes_no": ({}, 0),
+    "slider": ({}, [69, 71]),
+    "magnitude_estimation": ({**cast.PARAMETERS["magnitude_estimation"], "own_modulus": True}, 7),
+}
+
+
+@pytest.mark.parametrize("task", CHECKS)
+def test_who_reads_does_what_a_check_says_and_who_does_not_read_does_not(task):
+    parameters, right = CHECKS[task]
+    check = {"text": "Please do this.", "correct": right, "check": "instruction"}
+    experiment = study(task, n_items=2, parameters=parameters, catch_trials=[check] * 3)
+    right_ones = {}
+    for profile in ("honest", "random"):
+        sessions = [sit(experiment, Persona(f"{profile}{n}", profile)) for n in range(4)]
+        checks = Judgment.objects.filter(trial__session__in=sessions, trial__kind="catch")
+        right_ones[profile] = sum(checks.values_list("is_correct", flat=True))
+    assert right_ones["honest"] == 12 > right_ones["random"]
+
+
+def test_questions_that_screen_people_out_keep_no_simulated_one_from_the_trials():
+    ask = {"type": "choice", "choices": ["never", "often"], "screen_out": ["never"]}
+    experiment = study(n_items=2)
+    type(experiment).objects.update(
+        questionnaire=[
+            {"name": "reads", "label": "How often do you read?", **ask},
+            {"name": "before", "label": "Were you here before?", "type": "yes_no", "screen_out": ["yes"]},
+        ]
+    )
+    experiment.refresh_from_db()
+    experiment = open_study(experiment, cast.ada())
+    assert simulate("agreement", "--participants", "2", "--through", "forms")["completed"] == 2
+    assert experiment.participants.first().background == {"reads": "often", "before": "no"}
+
+
 def test_sitting_again_changes_nothing():
     experiment = study(n_items=2)
     first = sit(experiment, Persona("pia"))

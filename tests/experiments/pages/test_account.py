@@ -1,5 +1,7 @@
 """A researcher's own page and the doors to it."""
 
+import re
+
 import pytest
 from rest_framework.authtoken.models import Token
 
@@ -54,3 +56,42 @@ def test_login_with_name_and_password(client):
     sent = {"login": "ada", "password": "ada-password"}
     assert client.post("/accounts/login/", sent).url == "/"
     assert "Studies" in client.get("/").content.decode()
+
+
+def test_who_forgot_the_password_reads_whether_a_message_can_come(client, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert "sends no mail yet" in client.get("/accounts/password/reset/").content.decode()
+    assert "sends no mail yet" in client.get("/accounts/password/reset/done/").content.decode()
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    assert "sends no mail" not in client.get("/accounts/password/reset/").content.decode()
+    assert "Send the link" in client.get("/accounts/password/reset/").content.decode()
+
+
+def test_a_forgotten_password_is_chosen_anew_by_the_link_once(client, mailoutbox):
+    cast.ada()
+    client.post("/accounts/password/reset/", {"email": "ada@example.org"})
+    link = re.search(r"/accounts/password/reset/key/\S+", mailoutbox[0].body)[0]
+    form = client.get(link, follow=True)
+    assert "Choose a new password" in form.content.decode()
+    new = {"password1": "a-longer-secret-7", "password2": "a-longer-secret-7"}
+    done = client.post(form.redirect_chain[-1][0], new, follow=True)
+    assert "Your password is changed" in done.content.decode()
+    assert "This link is used up" in client.get(link, follow=True).content.decode()
+    assert client.login(username="ada", password="a-longer-secret-7")
+
+
+def test_addresses_are_added_made_the_main_one_and_removed(client):
+    client.force_login(cast.ada())
+    client.post("/accounts/email/", {"action_add": "", "email": "ada@lab.example.org"})
+    page = client.get("/accounts/email/").content.decode()
+    assert "ada@lab.example.org" in page and "Make it the main one" in page
+    client.post("/accounts/email/", {"action_remove": "", "email": "ada@lab.example.org"})
+    assert 'value="ada@lab.example.org"' not in client.get("/accounts/email/").content.decode()
+
+
+def test_the_doors_speak_as_the_rest_does(client):
+    assert "User name or e-mail" in client.get("/accounts/login/").content.decode()
+    assert "Accounts are made for you" in client.get("/accounts/signup/").content.decode()
+    client.force_login(cast.ada())
+    assert "Save the password" in client.get("/accounts/password/change/").content.decode()
+    assert "Is it you?" in client.get("/accounts/reauthenticate/").content.decode()

@@ -47,6 +47,24 @@ def test_order_rules_are_stored_as_the_design_keeps_them(client):
     assert Design.objects.get(experiment=study).constraints == {}
 
 
+def test_order_rules_that_the_page_does_not_ask_for_outlast_saving(client):
+    study = cast.draft("agreement", materials=cast.material_set("two", paradigms=("a", "b")))
+    rules = {
+        "no_adjacent": ["condition", "item"],
+        "longest_run": {"paradigm": 3, "condition": 2},
+        "min_distance": {"item": 2, "paradigm": 2},
+    }
+    Design.objects.create(experiment=study, n_lists=2, constraints=rules)
+    client.force_login(cast.ada())
+    shown = sent(apart=["condition"], longest_run=2, paradigm_distance=2)
+    client.post("/studies/agreement/design/", shown)
+    assert Design.objects.get().constraints == rules
+    client.post("/studies/agreement/design/", sent())
+    assert Design.objects.get().constraints == {
+        "no_adjacent": ["item"], "longest_run": {"paradigm": 3}, "min_distance": {"item": 2}
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("n_lists", [0, -1, 201, "many", 10**12])
 def test_senseless_number_of_lists_is_refused(client, n_lists):
     cast.draft("agreement")

@@ -134,3 +134,17 @@ def test_viewers_read_and_strangers_find_nothing(client, study):
 def test_settings_lead_to_the_page(client, study):
     assert PAGE in client.get("/studies/agreement/settings/").content.decode()
     assert QuestionForm().fields["label"].label == "Question"
+
+
+@pytest.mark.parametrize(
+    ("question", "problem"),
+    [
+        ({"label": "How old are you?", "type": "number", "min": "90", "max": "18"}, "takes no number at all"),
+        ({"label": "How cold is it?", "type": "number", "max": "-1"}, "takes no number at all"),
+        ({**REGION, "screen_out": "North\nSouth"}, "screens everybody out"),
+        ({"label": "Sure?", "type": "yes_no", "screen_out": "yes\nno"}, "screens everybody out"),
+    ],
+)
+def test_a_question_that_nobody_gets_past_is_refused(client, study, question, problem):
+    assert problem in press(client, question)
+    assert asked(study) == []

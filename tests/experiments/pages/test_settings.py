@@ -22,6 +22,26 @@ def filled(study, **changes):
     return {name: value for name, value in sent.items() if value is not None}
 
 
+def test_right_answers_below_nought_can_be_written_and_come_back_as_they_were(client):
+    checks = [
+        {"text": "Please choose minus two.", "correct": -2, "check": "instruction"},
+        {"text": "The is.", "correct": [-3, -1]},
+    ]
+    study = cast.draft(
+        "agreement", task="likert", parameters={"points": 7, "lowest": -3}, catch_trials=checks
+    )
+    client.force_login(cast.ada())
+    sent = filled(study)
+    assert "The is. | -3--1" in sent["catch_trials"]
+    assert client.post("/studies/agreement/settings/", sent).status_code == 302
+    study.refresh_from_db()
+    assert study.catch_trials == checks
+    sent["catch_trials"] = "The is. | −3 to −1"
+    client.post("/studies/agreement/settings/", sent)
+    study.refresh_from_db()
+    assert study.catch_trials == checks[1:]
+
+
 def test_saving_unchanged_settings_changes_nothing(client):
     study = cast.draft(
         "agreement", questionnaire=[{"name": "age", "label": "Age?", "type": "number", "min": 18}]
@@ -34,6 +54,40 @@ def test_saving_unchanged_settings_changes_nothing(client):
     assert "question" not in after.pop("parameters")  # ours, in the language of the study
     before.pop("parameters")
     assert after == before
+
+
+def test_what_a_line_cannot_say_outlasts_saving(client):
+    given = {
+        "practice": [{"options": [{"text": "A | b."}, {"text": "B; a."}], "language": "de"}],
+        "anchors": [{"options": [{"text": "One."}, {"text": "Two."}]}] * 2,
+        "catch_trials": [{"options": [{"text": "Bad the."}, {"text": "Good."}], "correct": 1}],
+        "questionnaire": [
+            {"name": "tongue", "label": "Which | one?", "type": "choice", "choices": ["a; b", "No, never"],
+             "screen_out": ["No, never"]},
+        ],
+        "quiz": [{"question": "Fast; | slow?", "right": "Fast; yes", "wrong": ["Slow; wrong", "No | way"]}],
+    }  # fmt: skip
+    study = cast.draft("agreement", **given)
+    client.force_login(cast.ada())
+    sent = filled(study)
+    assert client.post("/studies/agreement/settings/", sent).status_code == 302
+    study.refresh_from_db()
+    assert {name: getattr(study, name) for name in given} == given
+    sent["anchors"] = sent["anchors"].splitlines()[0] + "\nThree. | Four."
+    client.post("/studies/agreement/settings/", sent)
+    study.refresh_from_db()
+    new = {"options": [{"text": "Three."}, {"text": "Four."}], "correct": 0}
+    assert study.anchors == [given["anchors"][0], new]
+
+
+def test_an_answer_with_a_comma_may_be_native_or_screen_out(client):
+    study = cast.draft("agreement")
+    client.force_login(cast.ada())
+    line = "German? | choice: Yes, always; No, never | required, native: Yes, always, screen_out: No, never"
+    client.post("/studies/agreement/settings/", filled(study, questionnaire=line))
+    study.refresh_from_db()
+    (row,) = study.questionnaire
+    assert (row["native"], row["screen_out"], row["required"]) == (["Yes, always"], ["No, never"], True)
 
 
 def test_lines_become_catch_trials_and_questions(client):

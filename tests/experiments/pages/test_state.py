@@ -62,3 +62,17 @@ def test_closing_asks_first_and_is_for_good(client):
     study.refresh_from_db()
     assert study.status == "closed"
     assert "A closed study stays closed" in press(client, "open")
+
+
+def test_a_viewer_reads_that_an_editor_makes_the_next_version(client):
+    study = cast.study("agreement")
+    study.debrief = "Another one."
+    study.save(update_fields=["debrief"])
+    client.force_login(cast.ben())
+    page = client.get("/studies/agreement/settings/").content.decode()
+    assert (
+        "An editor of the study can make version 2" in page and "You may read this and not change it" in page
+    )
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/settings/").content.decode()
+    assert "Make version 2 of them" in page and "not change it" not in page

@@ -8,6 +8,8 @@ from judgments.sessions.record import Delivery, record
 from tests import cast
 
 pytestmark = pytest.mark.django_db
+PHONE = "Mozilla/5.0 (Android 14; Mobile; rv:129.0) Gecko/129.0 Firefox/129.0"
+DESK = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 
 def test_newest_judgment_stands_first_and_filters_narrow(client):
@@ -62,3 +64,33 @@ def test_a_judged_set_shows_its_best_and_worst_sentence_in_words(client):
     ]
     assert all(one["item"].startswith("subject_verb-") and one["condition"] for one in row["told"])
     assert best["id"] not in page.content.decode() and best["text"] in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("told", "n"),
+    [
+        ({"user-agent": DESK}, 30),
+        ({"user-agent": PHONE}, 25),
+        ({"user-agent": DESK, "sec-ch-ua-mobile": "?1"}, 25),
+        ({"user-agent": PHONE, "sec-ch-ua-mobile": "?0"}, 30),  # a phone asked for the desktop's page
+    ],
+)
+def test_a_page_is_shorter_on_a_phone(client, told, n):
+    cast.sit(cast.study("agreement", materials=cast.material_set(n_items=30)))
+    client.force_login(cast.ben())
+    page = client.get("/studies/agreement/judgments/", headers=told)
+    assert len(page.context["rows"]) == n
+    assert ("Next" in page.content.decode()) is (n == 25)
+
+
+def test_an_id_that_only_repeats_item_and_condition_is_not_written_beside_them(client):
+    materials = cast.material_set("agreement")
+    repeating = materials.sentences.get(key="subject_verb-1-good")
+    repeating.key = "subject_verb-1:good"
+    repeating.save(update_fields=["key"])
+    cast.sit(cast.study("agreement", materials=materials))
+    client.force_login(cast.ben())
+    rows = client.get("/studies/agreement/judgments/").context["rows"]
+    beside = {part["sentence_id"]: part["beside"] for row in rows for part in row["told"]}
+    assert beside["subject_verb-1:good"] == "subject_verb-1 · good"
+    assert beside["subject_verb-2-good"] == "subject_verb-2 · good · subject_verb-2-good"

@@ -5,11 +5,13 @@ import re
 import pytest
 from django.core.cache import cache
 
+from analysis.errors import BadInput
 from experiments.job_runner import run
 from experiments.lifecycle import freeze_preview, problems
 from experiments.models import AuditEntry, Design, Experiment, Job
 from experiments.readiness import is_green, may_open, steps
-from judgments.dry_run import DRY_RUN
+from experiments.rehearsals import DRY_RUN
+from judgments import dry_run
 from judgments.models import Session
 from judgments.sessions.finish import finish
 from judgments.sessions.preview import begin_preview
@@ -94,6 +96,22 @@ def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, told):
     assert "6 come out even" in people.reason or fields["target_judgments"] != 5
 
 
+def test_people_who_do_not_fill_lists_of_sets_are_told_of_too():
+    fields = {
+        "task": "best_worst",
+        "parameters": {"size": 4, "showings": 2},
+        "practice": [],
+        "catch_trials": [],
+    }
+    study = draft(**fields, target_judgments=6, max_participants=2)
+    people = line(study, "people")
+    assert not people.is_done
+    assert people.reason == (
+        "2 lists show an item 4 times, so 6 judgments of each item leave some lists with one session less: "
+        "8 come out even. The limit of 2 participants comes before the 3 for 6 judgments an item."
+    )
+
+
 def test_every_line_can_become_green(client):
     study = draft()
     client.force_login(cast.ada())
@@ -123,6 +141,30 @@ def test_dry_run_sends_one_simulated_participant_to_each_list_and_counts_none(cl
     assert not Session.objects.filter(is_test=False).exists()
     assert set(Session.objects.values_list("participant__is_simulated", flat=True)) == {True}
     assert line(study, "dry-run").is_done and not line(study, "preview").is_done
+
+
+def test_a_dry_run_that_did_not_come_through_is_not_done_whoever_got_through_before(client, monkeypatch):
+    study = draft()
+    client.force_login(cast.ada())
+    client.post(f"{PAGE}dry-run/")
+    assert line(study, "dry-run").reason == "Simulated participants are on their way."
+    took, calls = dry_run.take_part, []
+
+    def second_gets_stuck(*args, **kwargs):
+        calls.append(kwargs["name"])
+        if len(calls) == 2:
+            raise BadInput("simulated participant 1 did not get to the end.")
+        return took(*args, **kwargs)
+
+    monkeypatch.setattr(dry_run, "take_part", second_gets_stuck)
+    run(Job.objects.get(kind=DRY_RUN).pk)
+    assert Session.objects.filter(status="complete").count() == 1
+    failed = line(study, "dry-run")
+    assert not failed.is_done and "simulated participant 1 did not get to the end" in failed.reason
+    monkeypatch.setattr(dry_run, "take_part", took)
+    client.post(f"{PAGE}dry-run/")
+    run(Job.objects.filter(kind=DRY_RUN).latest("pk").pk)
+    assert line(study, "dry-run").is_done
 
 
 def test_a_change_asks_for_another_dry_run_and_remembers_that_somebody_tried():
@@ -206,6 +248,21 @@ def test_an_instruction_check_need_not_look_like_the_rest():
 def test_time_and_pay_are_told():
     reason = line(draft(reward_minor=100), "time").reason
     assert re.search(r"About \d+ min: 7 trials", reason) and "GBP" in reason
+
+
+@pytest.mark.parametrize(
+    ("reward", "currency", "told"),
+    [
+        (1, "GBP", "Prolific takes no study below 6.00 GBP an hour."),
+        (1, "USD", "Prolific takes no study below 8.00 USD an hour."),
+        (40, "GBP", ""),
+        (1, "EUR", ""),  # nothing is known of it
+        (0, "GBP", ""),  # volunteers, or credit
+    ],
+)
+def test_pay_that_is_too_little_or_pence_taken_for_pounds_is_told(reward, currency, told):
+    time = line(draft(reward_minor=reward, currency=currency), "time")
+    assert time.is_done == (not told) and time.reason.endswith(told)
 
 
 def test_retention_is_read_from_the_consent_in_several_languages():

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from experiments.lifecycle import open_study, pause, start_pilot
+from experiments.models import Design
 from judgments.models import Session
 from judgments.monitor import facts, list_rows
 from tests import cast
@@ -50,6 +52,18 @@ def test_draft_shows_what_to_do_next_with_reasons(client):
     client.force_login(cast.ada())
     page = client.get("/studies/agreement/").content.decode()
     assert "What to do next" in page and "Start a pilot" in page
+
+
+def test_a_paused_pilot_opens_through_the_checklist_and_a_paused_study_by_its_button(client):
+    study = cast.draft("agreement")
+    Design.objects.create(experiment=study, n_lists=2)
+    pause(start_pilot(study, cast.ada()), cast.ada())
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/").content.decode()
+    assert 'href="/studies/agreement/launch/#open">Open …' in page and "/move/open/" not in page
+    pause(open_study(study, cast.ada()), cast.ada())
+    page = client.get("/studies/agreement/").content.decode()
+    assert "/move/open/" in page and "Open again" in page and "What to do next" not in page
 
 
 def test_viewer_sees_no_buttons_and_stranger_nothing(client):

@@ -83,7 +83,7 @@ def test_every_sentence_stands_equally_often_in_the_stored_lists():
     assert sorted(shown) == sorted([*Sentence.objects.values_list("pk", flat=True)] * 4)
     assert [(one.holds, one.numbers) for one in claims(planned(experiment))] == [
         (True, "showings: 4"),
-        (True, "difference: at most 0 in a list"),
+        (True, "difference: none"),
         (True, "meetings: at most 3; 2 would be the least"),
     ]
     assert [one.n_trials for one in experiment.current_version().lists.all()] == [5, 5]

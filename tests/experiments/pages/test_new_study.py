@@ -1,4 +1,4 @@
-"""The start page and the beginning of a study."""
+"""The beginning of a study."""
 
 import pytest
 
@@ -6,38 +6,6 @@ from experiments.models import Experiment, Membership
 from tests import cast
 
 pytestmark = pytest.mark.django_db
-
-
-def test_stranger_sees_the_door_and_no_study(client):
-    cast.study("islands", title="Secret islands")
-    page = client.get("/").content.decode()
-    assert "Log in" in page
-    assert "Secret islands" not in page
-
-
-def test_stranger_is_led_to_the_demo_only_while_it_is_open(client):
-    demo = cast.study("demo")
-    assert "/take/demo/" in client.get("/").content.decode()
-    demo.status = Experiment.Status.CLOSED
-    demo.save()
-    assert "/take/demo/" not in client.get("/").content.decode()
-
-
-def test_researcher_sees_cards_with_people_and_judgments(client):
-    study = cast.study("agreement")
-    session = cast.sit(study)
-    client.force_login(cast.ada())
-    page = client.get("/").content.decode()
-    assert "Study agreement" in page
-    assert f"<dt>Judgments</dt><dd>{session.trials.count()}</dd>" in page
-
-
-def test_member_of_nothing_is_taught_the_first_steps(client):
-    cast.study("agreement")
-    client.force_login(cast.cleo())
-    page = client.get("/").content.decode()
-    assert "Your first study in three steps" in page
-    assert "Study agreement" not in page
 
 
 def test_new_study_is_a_draft_that_its_maker_owns(client):

@@ -1,0 +1,27 @@
+"""Kinds of long work, in words."""
+
+from django import template
+
+register = template.Library()
+WORDS = {
+    "materials.import": "Intake of materials",
+    "judgments.import": "Import of judgments",
+    "judgments.quality": "Check of answers",
+    "judgments.dry-run": "Dry run",
+    "releases.build": "Release",
+    "releases.compare": "Comparison with people",
+    "releases.report": "Numbers of a page",
+    "releases.score": "Scoring of sentences",
+    "releases.scoring_cost": "Cost of scoring",
+    "releases.study_report": "Report",
+}
+
+
+@register.filter
+def work(kind: str) -> str:
+    """What a kind of job does; a kind without words as it is.
+
+    >>> work("releases.build"), work("lab.own")
+    ('Release', 'lab.own')
+    """
+    return WORDS.get(kind, kind)

@@ -1,0 +1,147 @@
+"""The start page: the door for strangers, a card per study for researchers."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from experiments.models import Experiment, Job
+from judgments.cards import cards
+from judgments.flags import raise_flag
+from judgments.models import Judgment, Session
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fresh_numbers():
+    """No numbers of another test."""
+    cache.clear()
+
+
+def card(user):
+    (found,) = cards(user)
+    return found
+
+
+def words(found):
+    return [remark.words for remark in found.remarks]
+
+
+def test_stranger_sees_the_door_and_no_study(client):
+    cast.study("islands", title="Secret islands")
+    page = client.get("/").content.decode()
+    assert "Log in" in page
+    assert "Secret islands" not in page
+
+
+def test_stranger_is_led_to_the_demo_only_while_it_is_open(client):
+    demo = cast.study("demo")
+    assert "/take/demo/" in client.get("/").content.decode()
+    demo.status = Experiment.Status.CLOSED
+    demo.save()
+    assert "/take/demo/" not in client.get("/").content.decode()
+
+
+def test_researcher_sees_cards_with_people_and_judgments(client):
+    study = cast.study("agreement")
+    session = cast.sit(study)
+    client.force_login(cast.ada())
+    page = client.get("/").content.decode()
+    assert "Study agreement" in page
+    assert f"<dt>Judgments</dt><dd>{session.trials.count()}</dd>" in page
+
+
+def test_member_of_nothing_is_taught_the_first_steps(client):
+    cast.study("agreement")
+    client.force_login(cast.cleo())
+    page = client.get("/").content.decode()
+    assert "Your first study in three steps" in page
+    assert "Study agreement" not in page
+
+
+def test_card_tells_places_of_the_wanted_ones_and_the_last_answer(client):
+    study = cast.study("agreement", n_lists=2, target_judgments=8)
+    cast.sit(study, "pia")
+    cast.sit(study, "quentin", n=1)
+    found = card(cast.ada())
+    assert (found.n_complete, found.n_live, found.target, found.done, found.live) == (1, 1, 8, 12.5, 12.5)
+    assert found.last_at == Judgment.objects.latest("received_at").received_at
+    client.force_login(cast.ada())
+    text = re.sub(r"<[^>]+>|\s+", " ", client.get("/").content.decode())
+    assert re.search(r"1\s+of 8 complete\s+·\s+1\s+in session now", text)
+
+
+def test_card_counts_no_pilot_and_nobody_who_refused():
+    study = cast.study("agreement")
+    cast.sit(study, "pia")
+    Session.objects.update(is_test=True)
+    cast.begin(study, "quentin")
+    Session.objects.filter(is_test=False).update(status=Session.Status.REFUSED)
+    found = card(cast.ada())
+    assert (found.n_complete, found.n_live, found.n_judgments, found.last_at) == (0, 0, 0, None)
+
+
+def test_draft_leads_to_its_checklist(client):
+    cast.draft("agreement")
+    client.force_login(cast.ada())
+    assert 'href="/studies/agreement/launch/"' in client.get("/").content.decode()
+
+
+def test_card_warns_of_silence_and_of_taken_places():
+    study = cast.study("agreement", max_participants=1)
+    assert words(card(cast.ada())) == []
+    Experiment.objects.update(opened_at=timezone.now() - timedelta(days=5))
+    assert words(card(cast.ada())) == ["No answer for 5 days"]
+    cast.sit(study, "pia")
+    assert words(card(cast.ada())) == ["All places are taken"]
+
+
+def test_card_warns_when_a_quarter_leaves_of_ten_at_least():
+    study = cast.study("agreement", n_lists=2)
+    for number in range(10):
+        cast.begin(study, f"p{number}")
+    gone = Session.objects.order_by("pk")[:3].values_list("pk", flat=True)
+    Session.objects.filter(pk__in=list(gone)).update(status=Session.Status.WITHDRAWN)
+    assert words(card(cast.ada())) == ["30 % left before the end"]
+    Session.objects.order_by("pk").last().delete()
+    assert words(card(cast.ada())) == []
+
+
+def test_card_leads_to_a_failed_job_until_a_later_one_is_done(client):
+    study = cast.study("agreement")
+    failed = Job.objects.create(kind="releases.build", experiment=study, state=Job.State.FAILED)
+    client.force_login(cast.ada())
+    page = client.get("/").content.decode()
+    assert "The last job failed" in page and f'href="/jobs/{failed.pk}/"' in page
+    Job.objects.create(kind="releases.build", experiment=study, state=Job.State.DONE)
+    assert words(card(cast.ada())) == []
+
+
+def test_card_counts_flagged_people_once_and_forgets_lifted_flags():
+    study = cast.study("agreement")
+    person = cast.sit(study, "pia").participant
+    flag = raise_flag(person, "answers by a program", by=cast.ada())
+    raise_flag(person, "wrote to us", by=cast.ada())
+    assert words(card(cast.ada())) == ["1 person flagged"]
+    person.flags.update(lifted_at=timezone.now())
+    assert flag.pk and words(card(cast.ada())) == []
+
+
+def test_study_with_the_newest_answer_stands_first():
+    older = cast.study("older")
+    cast.study("newer")
+    assert [one.study.slug for one in cards(cast.ada())] == ["newer", "older"]
+    cast.sit(older, "pia")
+    assert [one.study.slug for one in cards(cast.ada())] == ["older", "newer"]
+
+
+def test_many_studies_ask_few_questions_each(django_assert_max_num_queries):
+    for number in range(6):
+        cast.study(f"study-{number}")
+    cards(cast.ada())
+    with django_assert_max_num_queries(8):  # counted a moment ago: nothing is asked study by study
+        cards(cast.ada())
