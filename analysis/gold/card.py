@@ -66,6 +66,8 @@ class Facts:
     """The block over all paradigms, and the block over included ones."""
     undecided: str = ""
     """How often both and neither were answered, and how they count."""
+    n_simulated: int = 0
+    """Participants who were no people."""
 
 
 def label_rule(task: str) -> str:
@@ -142,7 +144,8 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     ]
     body = [
         *([facts.description, ""] if facts.description else []),
-        f"Human acceptability judgments by {TASK_WORDS.get(facts.task, facts.task)}.",
+        f"{_whose(facts)} acceptability judgments by {TASK_WORDS.get(facts.task, facts.task)}.",
+        *_simulation(facts),
         "",
         *_table(("what", "how many"), [(name.replace("_", " "), n) for name, n in facts.counts.items()]),
         *(
@@ -182,9 +185,32 @@ def _collected(facts: Facts) -> str:
         when = f" between {facts.first_answer[:10]} and {facts.last_answer[:10]}"
         when = when if facts.first_answer[:10] != facts.last_answer[:10] else f" on {facts.first_answer[:10]}"
     return (
-        f"{counts.get('participants', 0):,} participants gave {counts.get('judgments', 0):,} judgments"
+        f"{_participants(facts)} gave {counts.get('judgments', 0):,} judgments"
         f"{when}. The task was {TASK_WORDS.get(facts.task, facts.task)} (language: {facts.language})."
     )
+
+
+def _whose(facts: Facts) -> str:
+    return "Simulated" if _all_simulated(facts) else "Human"
+
+
+def _simulation(facts: Facts) -> list[str]:
+    """A paragraph where participants were simulated, so that nobody takes their answers for people's."""
+    if not facts.n_simulated:
+        return []
+    who = "All" if _all_simulated(facts) else f"{facts.n_simulated:,} of {facts.counts['participants']:,}"
+    return ["", f"**{who} participants were simulated**; `participants.csv` says which."]
+
+
+def _participants(facts: Facts) -> str:
+    n = f"{facts.counts.get('participants', 0):,}"
+    if _all_simulated(facts):
+        return f"{n} simulated participants"
+    return f"{n} participants" + (f" ({facts.n_simulated:,} of them simulated)" if facts.n_simulated else "")
+
+
+def _all_simulated(facts: Facts) -> bool:
+    return 0 < facts.n_simulated >= facts.counts.get("participants", 0)
 
 
 def _excluded(facts: Facts) -> str:

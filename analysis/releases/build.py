@@ -4,7 +4,7 @@ Nothing here asks the clock, a row's number in the database or the order in whic
 to answer; sessions are numbered within their participant and trials by their position.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -115,6 +115,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     }
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
     facts = _facts(experiment, options, plan, counts=counts, report=report, excluded=excluded)
+    facts = replace(facts, n_simulated=int(people["simulated"].sum()))
     files |= _texts(facts, files, people_columns=tuple(people.columns))
     manifest = _manifest(experiment, options, plan, facts=facts, report=report, background=background)
     return Built({**files, MANIFEST: json_bytes(manifest | {"files": _listed(files)})}, excluded)

@@ -178,7 +178,10 @@ class RatingsForm(ExcludeForm):
         required=False,
     )
     ddof = forms.TypedChoiceField(
-        choices=[("1", "1 (sample)"), ("0", "0 (population)")], coerce=int, required=False, label="ddof"
+        choices=[("1", "n − 1 (ddof 1)"), ("0", "n (ddof 0)")],
+        coerce=int,
+        required=False,
+        label="Divisor of the SD",
     )
 
     def clean_transform(self) -> str:

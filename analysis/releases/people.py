@@ -8,6 +8,7 @@ from analysis.exclusions.apply import Excluded
 from analysis.gold.codebook import PARTICIPANT_FILE
 from analysis.rows import is_kind, numbers
 from experiments.models import Experiment
+from judgments.measured import no_formula
 from judgments.models import Judgment, Participant, Session
 
 
@@ -76,5 +77,5 @@ def _counts(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
 
 def _answer(value: object) -> str:
     if isinstance(value, list):
-        return "; ".join(str(part) for part in value)
-    return "" if value is None else str(value)
+        return str(no_formula("; ".join(str(part) for part in value)))
+    return "" if value is None else str(no_formula(value))

@@ -184,8 +184,13 @@ def _shown_sentence(trial: PlannedTrial) -> dict[str, Any]:
         "condition": trial.sentence.condition if trial.sentence else "",
         "sentence_id": trial.sentence.key if trial.sentence else "",
         "first": trial.sentence.text if trial.sentence else trial.payload.get("sentence", ""),
-        "correct": "" if correct is None else "–".join(f"{end:g}" for end in dict.fromkeys(correct)),
+        "correct": "" if correct is None else "–".join(_number(end) for end in dict.fromkeys(correct)),
     }
+
+
+def _number(end: float) -> str:
+    """Whole, however large: 1000000 is no 1e+06."""
+    return f"{end:.10f}".rstrip("0").rstrip(".")
 
 
 def readme(version: ExperimentVersion, *, lists: list[PresentationList], plans: list[dict[str, Any]]) -> str:

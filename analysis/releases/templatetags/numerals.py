@@ -6,6 +6,7 @@ from django import template
 
 register = template.Library()
 DASH = "–"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @register.filter
@@ -30,13 +31,17 @@ def p_value(value: float | None) -> str:
 
 @register.filter
 def factor(value: float | None) -> str:
-    """A Bayes factor: large and small ones by their power of ten."""
+    r"""A Bayes factor: large and small ones by their power of ten.
+
+    >>> factor(42.2), factor(3e8), factor(0.002)
+    ('42.2', '3\u2009×\u200910⁸', '2\u2009×\u200910⁻³')
+    """
     if value is None or value == "":
         return DASH
     if 0.01 <= value < 1000:
         return f"{value:.3g}"
     mantissa, exponent = f"{value:.0e}".split("e")
-    return f"{mantissa}\u2009×\u200910^{int(exponent)}".replace("-", "−")
+    return f"{mantissa}\u2009×\u200910{str(int(exponent)).translate(RAISED)}"
 
 
 @register.filter
@@ -51,6 +56,16 @@ def minutes(value: float | None) -> str:
     if value is None or value == "":
         return DASH
     return "0" if value == 0 else "<\u20091" if value < 1 else f"{value:,.0f}"
+
+
+@register.filter
+def moment(text: str | None) -> str:
+    """A moment as documents write it, to be read: day and minute.
+
+    >>> moment("2026-11-19T08:03:49Z")
+    '2026-11-19 08:03'
+    """
+    return (text or "")[:16].replace("T", " ") or DASH
 
 
 @register.filter

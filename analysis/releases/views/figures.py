@@ -15,6 +15,7 @@ from analysis.comparison.deltas import PairTable, pair_table
 from analysis.errors import NotEnoughData
 from analysis.releases import reading
 from analysis.releases.comparing import comparison_frames, comparisons_of
+from analysis.releases.figure_sizes import WIDTHS, Sizes, figure_sizes, remember_size
 from analysis.releases.forms import AgreementForm, ExcludeForm, RatingsForm
 from analysis.releases.models import Comparison
 from analysis.releases.plans import find_plan
@@ -24,7 +25,6 @@ from experiments.models import Experiment
 
 Chart = Any  # an Altair chart
 STRIP = 40
-WIDTHS = {"": 640, "wide": 880, "half": 408, "narrow": 310}  # as the pages show them
 MODELS_DRAWN = 4
 SECONDS = 600
 
@@ -38,6 +38,11 @@ class Figure:
     caption: str
     query: str = ""
     is_half: bool = False
+
+    @property
+    def sizes(self) -> Sizes:
+        """The place to keep free for it, by width."""
+        return figure_sizes(self.url, self.query)
 
 
 @study_page
@@ -95,10 +100,7 @@ def answer(
         content = cache.get_or_set(full, make, SECONDS) if key else make()
     except NotEnoughData as error:
         raise Http404(str(error)) from error
-    response = HttpResponse(content, content_type=analysis.figures.MEDIA_TYPES[form])
-    response["Cache-Control"] = "private, max-age=60"
-    response["Content-Disposition"] = f'inline; filename="{name}.{form}"'
-    return response
+    return _file(request, content, name=name, form=form)
 
 
 def _registered(request: HttpRequest, study: Experiment, *, name: str, form: str) -> HttpResponse:
@@ -108,9 +110,18 @@ def _registered(request: HttpRequest, study: Experiment, *, name: str, form: str
     chosen = ExcludeForm(request.GET or None, experiment=study)
     exclude = chosen.exclude() if valid_or_default(chosen) else ""
     content = study_file(study, name, form, exclude=exclude, **_looks(request))
+    return _file(request, content, name=f"{study.slug}-{name}", form=form)
+
+
+def _file(request: HttpRequest, content: bytes, *, name: str, form: str) -> HttpResponse:
+    if form == "svg":
+        asked = request.GET.copy()
+        width = "".join(asked.pop("width", [])[-1:])
+        asked.pop("theme", None)
+        remember_size(request.path.removesuffix(".svg"), asked.urlencode(), width=width, svg=content)
     response = HttpResponse(content, content_type=analysis.figures.MEDIA_TYPES[form])
     response["Cache-Control"] = "private, max-age=60"
-    response["Content-Disposition"] = f'inline; filename="{study.slug}-{name}.{form}"'
+    response["Content-Disposition"] = f'inline; filename="{name}.{form}"'
     return response
 
 

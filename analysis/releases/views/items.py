@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponseBase
 
 from analysis.releases import reading
@@ -12,6 +11,7 @@ from analysis.releases.plans import find_plan
 from analysis.releases.views.agreement import json_attachment
 from analysis.releases.views.pages import page, study_page, valid_or_default
 from experiments.models import Experiment, MinimalPair, Sentence
+from experiments.pages.paging import page_of
 from judgments.tasks.registry import shown_task
 
 PER_PAGE = 50
@@ -23,7 +23,7 @@ def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     form = ExcludeForm(request.GET or None, experiment=study)
     plan = find_plan(study, form.exclude() if valid_or_default(form) else "")
     counted = by_disagreement(reading.items(study, exclude=form.exclude()))
-    shown = Paginator(counted.to_dict("records"), PER_PAGE).get_page(request.GET.get("page"))
+    shown = page_of(request, counted.to_dict("records"), most=PER_PAGE)
     shown.object_list = with_texts(study, list(shown.object_list))
     query = request.GET.copy()
     query.pop("page", None)

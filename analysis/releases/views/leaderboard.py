@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from analysis.comparison.leaderboard import CONSTANT, PEOPLE
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import csv_bytes
+from analysis.releases.chance_row import lowest_and_highest
 from analysis.releases.comparing import Options, request_comparison
 from analysis.releases.leaderboard import DEFAULT_SORT, done_runs, leaderboard
 from analysis.releases.models import Release
@@ -52,6 +53,7 @@ def board(request: HttpRequest, study: Experiment, *, number: int) -> HttpRespon
         board=found,
         heads=_heads(found, wanted["conventions"]),
         rows=rows,
+        chance=_chance(found),
         below=sum(row["is_below"] for row in rows),
         query=urlencode({"sort": found["sort"], "conventions": wanted["conventions"]}),
         chosen=wanted["conventions"],
@@ -148,7 +150,7 @@ def _rows(board: dict[str, Any]) -> list[dict[str, Any]]:
         cells = [
             {
                 "value": row.get(key), "low": row.get(f"{key}_low"), "high": row.get(f"{key}_high"),
-                "chance": row.get(f"{key}_chance"), "recalibrated": row.get(f"{key}_recalibrated"),
+                "recalibrated": row.get(f"{key}_recalibrated"),
                 "ceiling": row.get(f"{key}_ceiling") if row["kind"] != PEOPLE else None,
             }
             for key in shown
@@ -156,3 +158,8 @@ def _rows(board: dict[str, Any]) -> list[dict[str, Any]]:
         below = first and constant is not None and row[first] is not None and row[first] < constant
         rows.append({**row, "cells": cells, "is_below": bool(below) and row["kind"] != CONSTANT})
     return rows
+
+
+def _chance(board: dict[str, Any]) -> list[tuple[float | None, float | None]]:
+    """What the models' own scores reach when dealt out at random, in the order of the heads."""
+    return [lowest_and_highest(row.get(f"{key}_chance") for row in board["rows"]) for key in _shown(board)]

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from analysis.releases.chance_row import lowest_and_highest
 from analysis.releases.comparing import Options, comparisons_of, model_names, request_comparison
 from analysis.releases.comparison_intervals import drawn_people, interval_rows
 from analysis.releases.model_forms import ComparisonForm, ScoreSetsForm, ScoringForm
@@ -177,8 +178,6 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
             "r": row["pearson_r"],
             "r_freed": row.get("pearson_r_disattenuated"),
             "rho": row["spearman_r"],
-            "chance": [row["chance"].get(key) for key in keys],
-            "chance_blimp": row["chance_blimp"],
             "skill": row["skill"].get(keys[0]),
             "below": _below(row["adc"].get(keys[0]), constant["adc"].get(keys[0])),
         }
@@ -192,6 +191,10 @@ def shown(study: Experiment, found: Comparison) -> dict[str, Any]:
         "figures": comparison_figures(study, found),
         "keys": keys,
         "rows": rows,
+        "chance": [
+            lowest_and_highest([row["chance_blimp"] for row in report["models"]]),
+            *(lowest_and_highest([row["chance"].get(key) for row in report["models"]]) for key in keys),
+        ],
         "ceiling": [ceiling["adc"].get(key) for key in keys] if ceiling else None,
         "constant": [constant["adc"].get(key) for key in keys],
         "interval_rows": interval_rows(report, keys),

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pandas as pd
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 from analysis.errors import BadInput
@@ -16,8 +15,10 @@ from analysis.releases.views.agreement import attachment, json_attachment
 from analysis.releases.views.figures import Figure, ratings_choices, study_figure
 from analysis.releases.views.pages import page, study_page, valid_or_default
 from experiments.models import Experiment
+from experiments.pages.paging import page_of
 
 PER_PAGE = 100
+BY_SD = ("z", "z-log")
 CSV_COLUMNS = ("item", "condition", "sentence_id", "n", "mean", "sd", "se", "mean_raw", "status")
 
 
@@ -32,7 +33,7 @@ def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     context: dict[str, Any] = {"form": form, "plan": plan, "report": report, "query": request.GET.urlencode()}
     if report is not None:
         rows = sorted(report["items"], key=lambda row: (row["mean"] is None, -(row["mean"] or 0)))
-        shown = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
+        shown = page_of(request, rows, most=PER_PAGE)
         text = texts(study)
         shown.object_list = [{**row, "text": text.get(row["sentence_id"], "")} for row in shown.object_list]
         context |= {
@@ -40,10 +41,23 @@ def ratings(request: HttpRequest, study: Experiment) -> HttpResponseBase:
             "flagged": [row for row in report["participants"] if row["status"] != "ok"],
             "language": study.materials.language if study.materials else study.language,
             "figures": figures(study, report, query=context["query"]),
+            "scale": scale(report),
             "conditions": reading.conditions(study, **choices),
             "keep": "&".join(part for part in context["query"].split("&") if not part.startswith("page=")),
         }
     return page(request, study, "ratings", status=200 if valid else 400, **context)
+
+
+def scale(report: dict[str, Any]) -> str:
+    """In words: the scale, what the SD is divided by, and the trials it rests on."""
+    names = dict(RatingsForm.base_fields["transform"].choices)
+    divided = (
+        (", SD divided by n − 1" if report["ddof"] else ", SD divided by n")
+        if report["transform"] in BY_SD
+        else ""
+    )
+    over = " and ".join(f"{kind}s" for kind in report["scope"].split("+"))
+    return f"{names[report['transform']]}{divided}, over {over}"
 
 
 @study_page

@@ -16,6 +16,8 @@ from analysis.releases.views.pages import MANIFEST, explained, page, study_page
 from analysis.releases.withdrawn import withdrawn_since
 from experiments.models import Experiment
 
+HOLDS = {"README.md": "what this release is, in words: read it first", **FILES}
+
 
 @study_page
 def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
@@ -44,7 +46,7 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResponseBase:
     """One release: what it rests on, its files and checksums."""
     found = find(study, number)
-    files = [{**file, "holds": FILES.get(file["path"], "")} for file in found.manifest.get("files", [])]
+    files = [{**file, "holds": HOLDS.get(file["path"], "")} for file in found.manifest.get("files", [])]
     return page(
         request,
         study,

@@ -23,7 +23,17 @@ from analysis.releases.views.pages import explained, explained_on_top, page, stu
 from experiments.models import Experiment, Job
 from experiments.pages.access import may_edit
 
-SHOWN_SPEC = ("bos", "eos", "tokens", "casing", "punctuation", "dtype", "device", "scorer_version", "spec_id")
+SHOWN_SPEC = {
+    "bos": "begins with a mark (bos)",
+    "eos": "the end is scored (eos)",
+    "tokens": "tokens",
+    "casing": "casing",
+    "punctuation": "punctuation",
+    "dtype": "precision (dtype)",
+    "device": "device",
+    "scorer_version": "scorer's version",
+    "spec_id": "id of these choices",
+}
 
 
 @study_page
@@ -97,7 +107,7 @@ def run(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase
         "models",
         template="scoring_run",
         board_release=release,
-        shown_spec=() if found.model.startswith("csv:") else SHOWN_SPEC,
+        shown_spec={} if found.model.startswith("csv:") else SHOWN_SPEC,
         compared=found.comparisons.exclude(report={}).first(),
         **_seen(found),
     )

@@ -98,6 +98,34 @@ def test_platform_ids_and_unpublished_answers_stay_out():
     assert "background_email" not in people.columns
 
 
+def test_what_people_type_is_no_formula_in_a_spreadsheet():
+    study = judged_study(people=4, questionnaire=[{"name": "dialect", "publish": True}])
+    typed = ['=HYPERLINK("http://example.org")', "Scots", "-", -3]
+    for person, said in zip(study.participants.order_by("pk"), typed, strict=True):
+        person.background = {"dialect": said}
+        person.save()
+    people = table(build_release(study, Options()).files, "participants.csv")
+    kept = ['"=HYPERLINK(\\"http://example.org\\")"', "Scots", "-", "-3"]
+    assert sorted(people["background_dialect"]) == sorted(kept)
+
+
+@pytest.mark.parametrize(
+    ("n", "told", "card"),
+    [
+        (2, "4 participants (2 of them simulated) gave", "**2 of 4 participants were simulated**"),
+        (4, "4 simulated participants gave", "Simulated acceptability judgments"),
+        (0, "4 participants gave", "Human acceptability judgments"),
+    ],
+)
+def test_texts_say_whose_answers_were_simulated(n, told, card):
+    study = judged_study(people=4)
+    some = study.participants.order_by("pk").values_list("pk", flat=True)[:n]
+    study.participants.filter(pk__in=list(some)).update(is_simulated=True)
+    files = build_release(study, Options()).files
+    assert told in files["methods.md"].decode() and card in files["README.md"].decode()
+    assert (n > 0) == ("simulated" in files["README.md"].decode().partition("## Files")[0].lower())
+
+
 def test_excluded_rows_are_kept_and_marked():
     study = judged_study(people=5)
     add_sitting(study, "careless", agrees=False, catch=False)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -109,3 +110,21 @@ def test_a_figure_is_drawn_once_for_the_same_data(client, study, monkeypatch):
     monkeypatch.setattr("analysis.figures.draw", lambda *given: pytest.fail("drawn again"))
     assert client.get(address(study, "flow", "svg")).status_code == 200
     assert reading.SECONDS > 0
+
+
+def test_a_page_keeps_the_place_of_a_figure_free_as_large_as_it_last_came_out(client, study):
+    page, plan = reverse("study-figures", args=[study.slug]), {"exclude": "none"}
+    assert 'width="310" height="420"' in client.get(page, plan).content.decode()  # never drawn: a usual size
+    looks = {"theme": "dark", "width": "narrow"}
+    drawn = client.get(address(study, "flow", "svg"), {**plan, **looks}).content.decode()
+    height = round(float(re.search(r'<svg[^>]*\sheight="([\d.]+)"', drawn)[1]))
+    assert height != 420
+    kept = rf'flow\.svg\?exclude=none&amp;{{}}width=narrow" width="310" height="{height}"'
+    shown = client.get(page, plan).content.decode()
+    assert re.search(kept.format("theme=dark&amp;"), shown) and re.search(kept.format(""), shown)
+
+
+def test_every_figure_of_a_page_has_a_place(client, study):
+    shown = client.get(reverse("study-figures", args=[study.slug])).content.decode()
+    for tag in re.findall(r"<(?:img|source) [^>]+>", shown):
+        assert re.search(r'width="\d+" height="\d+"', tag), tag

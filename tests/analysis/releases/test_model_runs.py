@@ -115,15 +115,19 @@ def test_conventions_of_every_run_stand_under_the_table_in_the_json_and_on_the_l
     board = ada.get(page("leaderboard", study.slug, release.number)).content.decode()
     text = StringIO()
     call_command("leaderboard", study.slug, stdout=text)
-    for told in (unescape(shown), unescape(board), " ".join(text.getvalue().split())):
-        assert "beginning <s>; end not scored; casing lower" in told
-        assert "not recorded: method, beginning, end, leading space" in told
+    printed = " ".join(text.getvalue().split())
+    assert "beginning <s>; end not scored; casing lower" in printed
+    assert "not recorded: method, beginning, end, leading space" in printed
+    for told in (unescape(shown), unescape(board)):
+        for name, value in (*lp.items(), *slor.items()):
+            assert value in ("–", "not recorded") or f"<dt>{name}</dt><dd>{value}</dd>" in told
+        assert "<dt>not recorded</dt><dd>method, beginning, end, leading space" in told
     assert ada.get(page("leaderboard-json", study.slug, release.number)).json()["scoring"] == document
     older = {
         name: value for name, value in Comparison.objects.get(pk=made.pk).report.items() if name != "scoring"
     }
     Comparison.objects.filter(pk=made.pk).update(report=older)
-    assert "beginning &lt;s&gt;" in ada.get(page("comparison", study.slug, made.pk)).content.decode()
+    assert "<dd>&lt;s&gt;</dd>" in ada.get(page("comparison", study.slug, made.pk)).content.decode()
 
 
 def test_sentences_of_a_release_alone_are_scored(ada):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
@@ -9,7 +10,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.urls import reverse
 
-from analysis.releases.comparing import request_comparison
+from analysis.releases.chance_row import lowest_and_highest
+from analysis.releases.comparing import Options, request_comparison
 from analysis.releases.models import Comparison, Release, ScoringRun
 from experiments import job_runner
 from judgments.models import Judgment
@@ -167,6 +169,33 @@ def test_model_is_uploaded_scored_and_compared(ada):
         assert words in page, words
     assert ada.get(reverse("study-comparison-json", args=[study.slug, comparison.pk])).json()["pairs"] == 4
     assert "Models against people" in ada.get(reverse("study-models", args=[study.slug])).content.decode()
+
+
+def test_chance_stands_once_in_a_comparison_from_the_lowest_to_the_highest_of_its_models(ada):
+    study = judged_study(task="likert", people=8)
+    runs = [scored(study, "bright"), scored(study, "dull")]
+    found = request_comparison(ready_release(study), runs, options=Options((0.5, 1.0)), user=cast.ada())
+    job_runner.run(found.job_id)
+    page = ada.get(reverse("study-comparison", args=[study.slug, found.pk]))
+    assert page.content.decode().count("own scores dealt out at random") == 1
+    found.refresh_from_db()
+    chances = [model["chance"]["0.5"] for model in found.report["models"]]
+    low, high = page.context["chance"][1]
+    assert low == min(chances) and high in {max(chances), None}
+
+
+def test_the_highest_is_left_out_where_it_reads_as_the_lowest():
+    assert lowest_and_highest([0.4971, 0.4974, None]) == (0.4971, None)
+    assert lowest_and_highest([0.12, 0.1]) == (0.1, 0.12)
+    assert lowest_and_highest([None]) == (None, None)
+
+
+def test_a_release_says_what_each_file_holds_and_when_people_answered(ada):
+    study = judged_study()
+    ready_release(study)
+    page = ada.get(reverse("study-release", args=[study.slug, 1]))
+    assert all(file["holds"] for file in page.context["files"])
+    assert re.search(r"Answers</dt><dd>\d{4}-\d\d-\d\d \d\d:\d\d to ", page.content.decode())
 
 
 @pytest.mark.parametrize("given", [{"deltas": "wide"}, {"deltas": "-1"}, {"runs": []}])

@@ -148,3 +148,15 @@ def test_zip_declares_how_both_and_neither_count(client):
     files = read(fetched(client))
     told = [name for name, content in files.items() if b"leave_out" in content]
     assert told, "the treatment is not preregistered"
+
+
+def test_right_answers_are_written_out_however_large(client):
+    study = cast.draft(
+        "agreement",
+        task="magnitude_estimation",
+        catch_trials=[{"text": "The cat sleeps.", "correct": [62.5, 1234567]}],
+    )
+    Design.objects.create(experiment=study, n_lists=2, seed=5)
+    open_study(study, cast.ada())
+    rows = csv.DictReader(io.StringIO(read(fetched(client))["lists/list-001.csv"].decode()))
+    assert [row["correct"] for row in rows if row["kind"] == "catch"] == ["62.5–1234567"]

@@ -181,3 +181,16 @@ def test_numbers_lead_to_the_manual(ada):
     assert shown.status_code == 200 and b"<table" in shown.content
     for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md", "pictures/items-390.png"):
         assert ada.get(f"/manual/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "z by participant, SD divided by n − 1, over targets and fillers"),
+        ({"transform": "z", "ddof": "0"}, "z by participant, SD divided by n, over targets and fillers"),
+        ({"transform": "raw"}, "raw values, over targets and fillers"),
+    ],
+)
+def test_the_scale_of_ratings_is_told_in_words(ada, chosen, words):
+    study = judged_study(task="likert", people=8)
+    assert words in ada.get(reverse("study-ratings", args=[study.slug]), chosen).content.decode()
