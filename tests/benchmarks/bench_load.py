@@ -1,11 +1,11 @@
 """Judgments stored per second, against a plain Django view that inserts one row per request.
 
-Run ``python tests/benchmarks/bench_load.py``. Both are served by the same gunicorn settings with the same
-kind of database (SQLite in WAL mode with full synchronisation; ``BENCH_POSTGRES=postgres://…/DATABASE``
-adds PostgreSQL, in which two databases are made and dropped). The server runs on core 0, the driver on core
-1; every participant has one connection and sends the next answer when the last is acknowledged. Before the
-clock runs, each session asks for its plan, as every engine does before its first answer. Afterwards the
-stored rows are counted against the acknowledged ones.
+Run ``python tests/benchmarks/bench_load.py``. The plain view is served by gunicorn, ours by our own server,
+each with one process of four threads, with the same kind of database (SQLite in WAL mode with full
+synchronisation; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds PostgreSQL, in which two databases are made and
+dropped). The server runs on core 0, the driver on core 1; every participant has one connection and sends the
+next answer when the last is acknowledged. Before the clock runs, each session asks for its plan, as every
+engine does before its first answer. Afterwards the stored rows are counted against the acknowledged ones.
 """
 
 import http.client
@@ -25,18 +25,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE, TRIALS, ROUNDS = (1, 10, 50), 20, 3
 ANSWERS = 1_000
-GUNICORN = [
-    "-w",
-    "1",
-    "--worker-class",
-    "gthread",
-    "--threads",
-    "4",
-    "--keep-alive",
-    "60",
-    "--log-level",
-    "warning",
-]
+ONE_BY_FOUR = ["--workers", "1", "--threads", "4"]
+OURS = ["config.serve", *ONE_BY_FOUR]
+PLAIN = ["gunicorn", "tests.benchmarks.plain_view", *ONE_BY_FOUR]
+PLAIN += ["--worker-class", "gthread", "--keep-alive", "60", "--log-level", "warning"]
 
 SETUP = """
 import json, django
@@ -81,11 +73,12 @@ def python(code: str, environment: dict[str, str]) -> str:
 
 
 class Server:
-    """A gunicorn on core 0."""
+    """A server on core 0."""
 
-    def __init__(self, application: str, port: int, environment: dict[str, str]) -> None:
+    def __init__(self, module: list[str], port: int, environment: dict[str, str]) -> None:
         self.port = port
-        command = [sys.executable, "-m", "gunicorn", application, "--bind", f"127.0.0.1:{port}", *GUNICORN]
+        where = ["--port", str(port)] if module is OURS else ["--bind", f"127.0.0.1:{port}"]
+        command = [sys.executable, "-m", *module, *where]
         if shutil.which("taskset"):
             command = ["taskset", "-c", "0", *command]
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment)
@@ -148,7 +141,6 @@ def base_environment() -> dict[str, str]:
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_POOL": "8",
         "LOG_LEVEL": "ERROR",
     }
 
@@ -182,7 +174,7 @@ def ours(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Requ
             )
         )
 
-    return Server("config.wsgi", 8301, environment), queues, count
+    return Server(OURS, 8301, environment), queues, count
 
 
 def open_sessions(server: Server, queues: list[list[Request]]) -> list[list[Request]]:
@@ -215,7 +207,7 @@ def plain(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Req
             for person in range(n_people)
         ]
 
-    return Server("tests.benchmarks.plain_view", 8302, environment), queues
+    return Server(PLAIN, 8302, environment), queues
 
 
 def compare(label: str, our_url: str, plain_url: str, folder: Path) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 
 OURS = Path(__file__).resolve().parent / "peers" / "obelus_driver.py"
 PEERS = {"otree": 10.0, "potato": 10.0, "psiturk": 3.0, "labelstudio": 50.0}  # ratios wanted
-SESSIONS = {1: 30, 10: 30, 50: 50}
+SESSIONS = {1: 60, 10: 30, 50: 50}
 FEWER = {"labelstudio": {1: 2, 10: 10, 50: 50}}
 OPEN_MS, CROWD, DISTURBED_PCT = 150, 50, 15
 HOW = """The peers are not here, so there is nothing to compare with.

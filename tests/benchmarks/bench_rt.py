@@ -131,10 +131,8 @@ def main() -> None:
         migrate = [sys.executable, "manage.py", "migrate", "-v0"]
         subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
         token = python(SETUP.format(n=n), environment).split()[-1]
-        command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}"]
-        server = subprocess.Popen(
-            [*command, "--threads", "4", "--log-level", "warning"], cwd=ROOT, env=environment
-        )
+        command = [sys.executable, "-m", "config.serve", "--port", str(PORT), "--workers", "1"]
+        server = subprocess.Popen(command, cwd=ROOT, env=environment)
         try:
             wait_for_server()
             known = press_through(token)

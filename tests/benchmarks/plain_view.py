@@ -11,7 +11,7 @@ settings.configure(
     SECRET_KEY="of a benchmark, kept nowhere",
     ALLOWED_HOSTS=["*"],
     ROOT_URLCONF=__name__,
-    DATABASES={"default": env_database("PLAIN_DATABASE_URL", None)},  # type: ignore[arg-type]
+    DATABASES={"default": {**env_database("PLAIN_DATABASE_URL", None), "CONN_MAX_AGE": 60}},  # type: ignore[arg-type]
     USE_TZ=True,
     DEFAULT_AUTO_FIELD="django.db.models.BigAutoField",
     INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "django.contrib.sessions"],

@@ -116,7 +116,6 @@ def surroundings(address: str) -> dict[str, str]:
     """Environment of a process of the project on that database."""
     return {
         "DATABASE_URL": address,
-        "DATABASE_POOL": "0",
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "PYTHONPATH": str(ROOT),
     }
