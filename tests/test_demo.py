@@ -134,5 +134,7 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     assert Experiment.objects.count() == 1
     monkeypatch.setattr("analysis.releases.demo.make.N_MAIN", 6)
     monkeypatch.setattr("analysis.releases.demo.make.N_OTHERS", 6)
+    monkeypatch.setattr("analysis.releases.demo.trained.CORPUS_SIZE", 4_000)
+    monkeypatch.setattr("analysis.releases.demo.trained.SIZES", (500, 1_000))
     made = make_demo()
     assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3

@@ -97,6 +97,7 @@ def test_a_form_that_expired_or_came_without_a_cookie_says_what_to_do():
     browser = Client(enforce_csrf_checks=True)
     without = browser.post("/accounts/login/", {"login": "ada", "password": "x"})
     assert without.status_code == 403 and "Allow this site to set cookies" in without.content.decode()
+    assert "form has expired" not in without.content.decode()
     browser.get("/accounts/login/")
     expired = browser.post("/accounts/login/", {"csrfmiddlewaretoken": "x" * 64})
     assert expired.status_code == 403 and "This form has expired" in expired.content.decode()
