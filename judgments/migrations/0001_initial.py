@@ -8,686 +8,245 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
-        ("experiments", "0001_initial"),
+        ('experiments', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Participant",
+            name='Participant',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("pseudonym", models.CharField(max_length=100)),
-                (
-                    "background",
-                    models.JSONField(blank=True, default=dict, help_text="Answers to the questionnaire."),
-                ),
-                (
-                    "is_native",
-                    models.BooleanField(
-                        blank=True, help_text="Empty when not asked or not answered.", null=True
-                    ),
-                ),
-                ("is_simulated", models.BooleanField(default=False)),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "experiment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="participants",
-                        to="experiments.experiment",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('pseudonym', models.CharField(max_length=100)),
+                ('background', models.JSONField(blank=True, default=dict, help_text='Answers to the questionnaire.')),
+                ('is_native', models.BooleanField(blank=True, help_text='Empty when not asked or not answered.', null=True)),
+                ('is_simulated', models.BooleanField(default=False)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='experiments.experiment')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
-            name="PlatformIdentity",
+            name='PlatformIdentity',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("recruiter", models.CharField(max_length=40)),
-                ("external_id", models.CharField(max_length=200)),
-                ("purge_at", models.DateField(blank=True, null=True)),
-                (
-                    "experiment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="experiments.experiment",
-                    ),
-                ),
-                (
-                    "participant",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="identity",
-                        to="judgments.participant",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('recruiter', models.CharField(max_length=40)),
+                ('external_id', models.CharField(max_length=200)),
+                ('purge_at', models.DateField(blank=True, null=True)),
+                ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='experiments.experiment')),
+                ('participant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='identity', to='judgments.participant')),
             ],
             options={
-                "verbose_name_plural": "platform identities",
+                'verbose_name_plural': 'platform identities',
             },
         ),
         migrations.CreateModel(
-            name="Session",
+            name='Session',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "token",
-                    models.CharField(default=judgments.models.session.new_token, max_length=64, unique=True),
-                ),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("active", "in session"),
-                            ("complete", "complete"),
-                            ("refused", "consent refused"),
-                            ("screened_out", "screened out"),
-                            ("abandoned", "abandoned"),
-                            ("withdrawn", "withdrawn"),
-                        ],
-                        default="active",
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "screen",
-                    models.CharField(
-                        default="consent", help_text="Where the participant is now.", max_length=20
-                    ),
-                ),
-                ("seed", models.PositiveBigIntegerField(default=0)),
-                (
-                    "is_test",
-                    models.BooleanField(default=False, help_text="A preview or pilot run; never counted."),
-                ),
-                ("lease_expires_at", models.DateTimeField(blank=True, null=True)),
-                ("started_at", models.DateTimeField(blank=True, null=True)),
-                ("last_seen_at", models.DateTimeField(blank=True, null=True)),
-                ("completed_at", models.DateTimeField(blank=True, null=True)),
-                ("completion_code", models.CharField(blank=True, max_length=40)),
-                (
-                    "external_id",
-                    models.CharField(
-                        blank=True, help_text="Submission or assignment id of its source.", max_length=100
-                    ),
-                ),
-                (
-                    "submission_status",
-                    models.CharField(
-                        blank=True, help_text="Decision recorded by the platform.", max_length=20
-                    ),
-                ),
-                (
-                    "work_time_s",
-                    models.PositiveIntegerField(
-                        blank=True, help_text="Work time the platform reports, in s.", null=True
-                    ),
-                ),
-                ("user_agent", models.CharField(blank=True, max_length=300)),
-                (
-                    "attributes",
-                    models.JSONField(
-                        blank=True, default=dict, help_text="Further columns of an imported file."
-                    ),
-                ),
-                (
-                    "campaign",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="sessions",
-                        to="experiments.campaign",
-                    ),
-                ),
-                (
-                    "experiment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="sessions",
-                        to="experiments.experiment",
-                    ),
-                ),
-                (
-                    "list",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="sessions",
-                        to="experiments.presentationlist",
-                    ),
-                ),
-                (
-                    "participant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="sessions",
-                        to="judgments.participant",
-                    ),
-                ),
-                (
-                    "version",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="sessions",
-                        to="experiments.experimentversion",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('token', models.CharField(default=judgments.models.session.new_token, max_length=64, unique=True)),
+                ('status', models.CharField(choices=[('active', 'in session'), ('complete', 'complete'), ('refused', 'consent refused'), ('screened_out', 'screened out'), ('abandoned', 'abandoned'), ('withdrawn', 'withdrawn')], default='active', max_length=12)),
+                ('screen', models.CharField(default='consent', help_text='Where the participant is now.', max_length=20)),
+                ('seed', models.PositiveBigIntegerField(default=0)),
+                ('is_test', models.BooleanField(default=False, help_text='A preview or pilot run; never counted.')),
+                ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
+                ('started_at', models.DateTimeField(blank=True, null=True)),
+                ('last_seen_at', models.DateTimeField(blank=True, null=True)),
+                ('completed_at', models.DateTimeField(blank=True, null=True)),
+                ('completion_code', models.CharField(blank=True, max_length=40)),
+                ('external_id', models.CharField(blank=True, help_text='Submission or assignment id of its source.', max_length=100)),
+                ('submission_status', models.CharField(blank=True, help_text='Decision recorded by the platform.', max_length=20)),
+                ('work_time_s', models.PositiveIntegerField(blank=True, help_text='Work time the platform reports, in s.', null=True)),
+                ('user_agent', models.CharField(blank=True, max_length=300)),
+                ('attributes', models.JSONField(blank=True, default=dict, help_text='Further columns of an imported file.')),
+                ('campaign', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='sessions', to='experiments.campaign')),
+                ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to='experiments.experiment')),
+                ('list', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='sessions', to='experiments.presentationlist')),
+                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to='judgments.participant')),
+                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sessions', to='experiments.experimentversion')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
-            name="Payment",
+            name='Payment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[("reward", "reward"), ("bonus", "bonus"), ("screen_out", "screen-out pay")],
-                        max_length=10,
-                    ),
-                ),
-                ("amount_minor", models.PositiveIntegerField(help_text="Minor units (cents, pence).")),
-                ("currency", models.CharField(max_length=3)),
-                ("idempotency_key", models.CharField(max_length=100, unique=True)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "decided_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "session",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="payments",
-                        to="judgments.session",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('reward', 'reward'), ('bonus', 'bonus'), ('screen_out', 'screen-out pay')], max_length=10)),
+                ('amount_minor', models.PositiveIntegerField(help_text='Minor units (cents, pence).')),
+                ('currency', models.CharField(max_length=3)),
+                ('idempotency_key', models.CharField(max_length=100, unique=True)),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('session', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='payments', to='judgments.session')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
-            name="Flag",
+            name='Flag',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("reason", models.CharField(max_length=300)),
-                ("raised_at", models.DateTimeField(auto_now_add=True)),
-                ("lifted_at", models.DateTimeField(blank=True, null=True)),
-                (
-                    "lifted_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "raised_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "participant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="flags",
-                        to="judgments.participant",
-                    ),
-                ),
-                (
-                    "session",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="flags",
-                        to="judgments.session",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('reason', models.CharField(max_length=300)),
+                ('raised_at', models.DateTimeField(auto_now_add=True)),
+                ('lifted_at', models.DateTimeField(blank=True, null=True)),
+                ('lifted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('raised_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='flags', to='judgments.participant')),
+                ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='flags', to='judgments.session')),
             ],
             options={
-                "ordering": ["-raised_at", "-id"],
+                'ordering': ['-raised_at', '-id'],
             },
         ),
         migrations.CreateModel(
-            name="Consent",
+            name='Consent',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("text_sha256", models.CharField(max_length=64)),
-                ("given", models.BooleanField()),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "participant",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="consents",
-                        to="judgments.participant",
-                    ),
-                ),
-                (
-                    "session",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="consents",
-                        to="judgments.session",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('text_sha256', models.CharField(max_length=64)),
+                ('given', models.BooleanField()),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='consents', to='judgments.participant')),
+                ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='consents', to='judgments.session')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
-            name="Tombstone",
+            name='Tombstone',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("n_sessions", models.PositiveIntegerField()),
-                ("n_judgments", models.PositiveIntegerField()),
-                ("reason", models.CharField(max_length=200)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "experiment",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="tombstones",
-                        to="experiments.experiment",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('n_sessions', models.PositiveIntegerField()),
+                ('n_judgments', models.PositiveIntegerField()),
+                ('reason', models.CharField(max_length=200)),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('experiment', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tombstones', to='experiments.experiment')),
             ],
             options={
-                "ordering": ["-at", "-id"],
+                'ordering': ['-at', '-id'],
             },
         ),
         migrations.CreateModel(
-            name="Trial",
+            name='Trial',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("position", models.PositiveIntegerField()),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("target", "target"),
-                            ("filler", "filler"),
-                            ("catch", "catch"),
-                            ("practice", "practice"),
-                            ("anchor", "anchor"),
-                        ],
-                        default="target",
-                        max_length=8,
-                    ),
-                ),
-                ("block", models.PositiveIntegerField(default=1)),
-                ("public_id", models.CharField(default=judgments.models.trial.new_public_id, max_length=24)),
-                (
-                    "expected_first",
-                    models.BooleanField(
-                        blank=True, help_text="Forced choice: expected member on top.", null=True
-                    ),
-                ),
-                (
-                    "shown",
-                    models.JSONField(
-                        blank=True,
-                        default=dict,
-                        help_text='What stood on the screen: {"options": [{"id", "sentence_id", "text"}], ...}, in order.',
-                    ),
-                ),
-                (
-                    "correct",
-                    models.JSONField(
-                        blank=True,
-                        default=dict,
-                        help_text="Catch and practice: the intended answer; never sent to a browser.",
-                    ),
-                ),
-                (
-                    "shown_at",
-                    models.DateTimeField(blank=True, help_text="Server clock at first showing.", null=True),
-                ),
-                (
-                    "attributes",
-                    models.JSONField(
-                        blank=True, default=dict, help_text="Further columns of an imported file."
-                    ),
-                ),
-                (
-                    "item",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="trials",
-                        to="experiments.item",
-                    ),
-                ),
-                (
-                    "pair",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="trials",
-                        to="experiments.minimalpair",
-                    ),
-                ),
-                (
-                    "sentence",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="trials",
-                        to="experiments.sentence",
-                    ),
-                ),
-                (
-                    "session",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="trials",
-                        to="judgments.session",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('position', models.PositiveIntegerField()),
+                ('kind', models.CharField(choices=[('target', 'target'), ('filler', 'filler'), ('catch', 'catch'), ('practice', 'practice'), ('anchor', 'anchor')], default='target', max_length=8)),
+                ('block', models.PositiveIntegerField(default=1)),
+                ('public_id', models.CharField(default=judgments.models.trial.new_public_id, max_length=24)),
+                ('expected_first', models.BooleanField(blank=True, help_text='Forced choice: expected member on top.', null=True)),
+                ('shown', models.JSONField(blank=True, default=dict, help_text='What stood on the screen: {"options": [{"id", "sentence_id", "text"}], ...}, in order.')),
+                ('correct', models.JSONField(blank=True, default=dict, help_text='Catch and practice: the intended answer; never sent to a browser.')),
+                ('shown_at', models.DateTimeField(blank=True, help_text='Server clock at first showing.', null=True)),
+                ('attributes', models.JSONField(blank=True, default=dict, help_text='Further columns of an imported file.')),
+                ('item', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='trials', to='experiments.item')),
+                ('pair', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='trials', to='experiments.minimalpair')),
+                ('sentence', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='trials', to='experiments.sentence')),
+                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='judgments.session')),
             ],
             options={
-                "ordering": ["session", "position"],
+                'ordering': ['session', 'position'],
             },
         ),
         migrations.CreateModel(
-            name="SessionEvent",
+            name='SessionEvent',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "kind",
-                    models.CharField(help_text="reload, blur, conflict, paste, expired, ...", max_length=40),
-                ),
-                ("details", models.JSONField(blank=True, default=dict)),
-                ("at", models.DateTimeField(auto_now_add=True)),
-                (
-                    "session",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="events",
-                        to="judgments.session",
-                    ),
-                ),
-                (
-                    "trial",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="events",
-                        to="judgments.trial",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(help_text='reload, blur, conflict, paste, expired, ...', max_length=40)),
+                ('details', models.JSONField(blank=True, default=dict)),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='events', to='judgments.session')),
+                ('trial', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='events', to='judgments.trial')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.CreateModel(
-            name="Judgment",
+            name='Judgment',
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("answered", "answered"),
-                            ("missing", "missing"),
-                            ("skipped", "skipped"),
-                            ("timed_out", "timed out"),
-                        ],
-                        default="answered",
-                        max_length=9,
-                    ),
-                ),
-                ("response", models.TextField(blank=True, help_text="The answer as given.")),
-                ("value", models.FloatField(blank=True, help_text="The answer on the scale.", null=True)),
-                ("scale_low", models.FloatField(blank=True, null=True)),
-                ("scale_high", models.FloatField(blank=True, null=True)),
-                (
-                    "is_correct",
-                    models.BooleanField(blank=True, help_text="Catch and practice trials only.", null=True),
-                ),
-                (
-                    "rt_ms",
-                    models.PositiveIntegerField(
-                        blank=True, help_text="Onset to answer; empty without JavaScript.", null=True
-                    ),
-                ),
-                (
-                    "input_type",
-                    models.CharField(
-                        blank=True,
-                        choices=[
-                            ("keyboard", "keyboard"),
-                            ("mouse", "mouse"),
-                            ("touch", "touch"),
-                            ("pen", "pen"),
-                            ("form", "plain form, no JavaScript"),
-                            ("imported", "imported"),
-                            ("", "not known"),
-                        ],
-                        default="",
-                        max_length=8,
-                    ),
-                ),
-                (
-                    "timing",
-                    models.JSONField(
-                        blank=True,
-                        default=dict,
-                        help_text="Client clock, focus lost, page hidden, coarse clock and the like.",
-                    ),
-                ),
-                (
-                    "answered_at",
-                    models.DateTimeField(blank=True, help_text="Client clock or the source's.", null=True),
-                ),
-                ("received_at", models.DateTimeField(blank=True, help_text="Server clock.", null=True)),
-                (
-                    "chosen",
-                    models.ForeignKey(
-                        blank=True,
-                        help_text="Forced choice.",
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="experiments.sentence",
-                    ),
-                ),
-                (
-                    "trial",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="judgment",
-                        to="judgments.trial",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('status', models.CharField(choices=[('answered', 'answered'), ('missing', 'missing'), ('skipped', 'skipped'), ('timed_out', 'timed out')], default='answered', max_length=9)),
+                ('response', models.TextField(blank=True, help_text='The answer as given.')),
+                ('value', models.FloatField(blank=True, help_text='The answer on the scale.', null=True)),
+                ('scale_low', models.FloatField(blank=True, null=True)),
+                ('scale_high', models.FloatField(blank=True, null=True)),
+                ('is_correct', models.BooleanField(blank=True, help_text='Catch and practice trials only.', null=True)),
+                ('rt_ms', models.PositiveIntegerField(blank=True, help_text='Onset to answer; empty without JavaScript.', null=True)),
+                ('input_type', models.CharField(blank=True, choices=[('keyboard', 'keyboard'), ('mouse', 'mouse'), ('touch', 'touch'), ('pen', 'pen'), ('form', 'plain form, no JavaScript'), ('imported', 'imported'), ('', 'not known')], default='', max_length=8)),
+                ('timing', models.JSONField(blank=True, default=dict, help_text='Client clock, focus lost, page hidden, coarse clock and the like.')),
+                ('answered_at', models.DateTimeField(blank=True, help_text="Client clock or the source's.", null=True)),
+                ('received_at', models.DateTimeField(blank=True, help_text='Server clock.', null=True)),
+                ('chosen', models.ForeignKey(blank=True, help_text='Forced choice.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='experiments.sentence')),
+                ('trial', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='judgment', to='judgments.trial')),
             ],
             options={
-                "ordering": ["trial"],
+                'ordering': ['trial'],
             },
         ),
         migrations.AddConstraint(
-            model_name="participant",
-            constraint=models.UniqueConstraint(
-                fields=("experiment", "pseudonym"), name="pseudonym_once_per_study"
-            ),
+            model_name='participant',
+            constraint=models.UniqueConstraint(fields=('experiment', 'pseudonym'), name='pseudonym_once_per_study'),
         ),
         migrations.AddConstraint(
-            model_name="platformidentity",
-            constraint=models.UniqueConstraint(
-                fields=("experiment", "recruiter", "external_id"), name="platform_id_once_per_study"
-            ),
+            model_name='platformidentity',
+            constraint=models.UniqueConstraint(fields=('experiment', 'recruiter', 'external_id'), name='platform_id_once_per_study'),
         ),
         migrations.AddIndex(
-            model_name="session",
-            index=models.Index(fields=["list", "status", "lease_expires_at"], name="session_list_lease"),
+            model_name='session',
+            index=models.Index(fields=['list', 'status', 'lease_expires_at'], name='session_list_lease'),
         ),
         migrations.AddIndex(
-            model_name="session",
-            index=models.Index(fields=["experiment", "status"], name="session_experiment_status"),
+            model_name='session',
+            index=models.Index(fields=['experiment', 'status'], name='session_experiment_status'),
         ),
         migrations.AddConstraint(
-            model_name="session",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("status", "active")),
-                fields=("participant",),
-                name="one_active_session_per_participant",
-            ),
+            model_name='session',
+            constraint=models.UniqueConstraint(condition=models.Q(('status', 'active')), fields=('participant',), name='one_active_session_per_participant'),
         ),
         migrations.AddConstraint(
-            model_name="session",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("external_id", ""), _negated=True),
-                fields=("experiment", "external_id"),
-                name="external_session_once",
-            ),
+            model_name='session',
+            constraint=models.UniqueConstraint(condition=models.Q(('external_id', ''), _negated=True), fields=('experiment', 'external_id'), name='external_session_once'),
         ),
         migrations.AddConstraint(
-            model_name="payment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("currency__regex", "^[A-Z]{3}$")), name="payment_currency_iso"
-            ),
+            model_name='payment',
+            constraint=models.CheckConstraint(condition=models.Q(('currency__regex', '^[A-Z]{3}$')), name='payment_currency_iso'),
         ),
         migrations.AddConstraint(
-            model_name="flag",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("reason", ""), _negated=True), name="flag_has_a_reason"
-            ),
+            model_name='flag',
+            constraint=models.CheckConstraint(condition=models.Q(('reason', ''), _negated=True), name='flag_has_a_reason'),
         ),
         migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.UniqueConstraint(
-                fields=("session", "position"), name="trial_position_once_per_session"
-            ),
+            model_name='trial',
+            constraint=models.UniqueConstraint(fields=('session', 'position'), name='trial_position_once_per_session'),
         ),
         migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.UniqueConstraint(fields=("session", "public_id"), name="trial_public_id_once"),
+            model_name='trial',
+            constraint=models.UniqueConstraint(fields=('session', 'public_id'), name='trial_public_id_once'),
         ),
         migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("position__gte", 1)), name="trial_position_from_one"
-            ),
+            model_name='trial',
+            constraint=models.CheckConstraint(condition=models.Q(('position__gte', 1)), name='trial_position_from_one'),
         ),
         migrations.AddConstraint(
-            model_name="trial",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["target", "filler", "catch", "practice", "anchor"])),
-                name="trial_kind_known",
-            ),
+            model_name='trial',
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['target', 'filler', 'catch', 'practice', 'anchor'])), name='trial_kind_known'),
         ),
         migrations.AddConstraint(
-            model_name="judgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("value__isnull", True),
-                        ("scale_low__isnull", True),
-                        ("value__gte", models.F("scale_low")),
-                        _connector="OR",
-                    ),
-                    models.Q(
-                        ("value__isnull", True),
-                        ("scale_high__isnull", True),
-                        ("value__lte", models.F("scale_high")),
-                        _connector="OR",
-                    ),
-                ),
-                name="judgment_value_within_scale",
-            ),
+            model_name='judgment',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('value__isnull', True), ('scale_low__isnull', True), ('value__gte', models.F('scale_low')), _connector='OR'), models.Q(('value__isnull', True), ('scale_high__isnull', True), ('value__lte', models.F('scale_high')), _connector='OR')), name='judgment_value_within_scale'),
         ),
         migrations.AddConstraint(
-            model_name="judgment",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("status", "answered"), _negated=True), ("value__isnull", False), _connector="OR"
-                ),
-                name="answered_judgment_has_a_value",
-            ),
+            model_name='judgment',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'answered'), _negated=True), ('value__isnull', False), _connector='OR'), name='answered_judgment_has_a_value'),
         ),
     ]
