@@ -8,6 +8,7 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.db import OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import RequestFactory
+from django.urls import get_script_prefix, set_script_prefix
 
 from config import shortest_way
 from config.shortest_way import ShortestWay, usual_headers
@@ -34,10 +35,12 @@ class Handler(WSGIHandler):
 
 @pytest.fixture
 def usual(monkeypatch):
-    """The usual way; the test's transaction stays open between requests."""
+    """The usual way; the test's transaction stays open between requests, the folder of a site does not."""
     monkeypatch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", lambda _: None)
     usual_headers.cache_clear()
+    folder = get_script_prefix()
     yield Handler()
+    set_script_prefix(folder)  # the thread keeps what the last request came by
     usual_headers.cache_clear()
 
 

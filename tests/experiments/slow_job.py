@@ -8,8 +8,8 @@ from experiments.models import Phenomenon
 
 @job("tests.slow")
 def slow(run: Run) -> None:
-    """Count to `steps`, a tenth of a second each; then add one row."""
-    steps = run.arguments["steps"]
+    """Count to this attempt's `steps`, a tenth of a second each; then add one row."""
+    steps = run.arguments["steps"][run.attempt - 1]
     for step in range(steps):
         run.progress(step, steps, "counting")
         time.sleep(0.1)

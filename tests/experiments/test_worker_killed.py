@@ -64,7 +64,7 @@ def send_from_outside(job: Job, start) -> None:
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=start.environment, check=True)
 
 
-def wait_until(condition, seconds: float = 40) -> None:
+def wait_until(condition, seconds: float = 120) -> None:
     """Poll until true, or fail."""
     end = time.monotonic() + seconds
     while not condition():
@@ -80,7 +80,8 @@ def material_set(transactional_db, monkeypatch) -> MaterialSet:
 
 
 def test_job_of_a_killed_worker_finishes_once(start_worker, material_set, settings):
-    job = enqueue("tests.slow", {"steps": 40, "set": material_set.pk})
+    minutes, moments = 6000, 3  # however slow the machine, the first attempt is not done when it is killed
+    job = enqueue("tests.slow", {"steps": [minutes, moments], "set": material_set.pk})
     first = start_worker()
     send_from_outside(job, start_worker)
     wait_until(lambda: Job.objects.get(pk=job.pk).progress >= 2)
@@ -104,7 +105,7 @@ def test_a_worker_whose_waiting_processes_are_killed_runs_the_next_jobs(start_wo
 
     def run_one() -> None:
         Phenomenon.objects.all().delete()  # each leaves the same mark
-        job = enqueue("tests.slow", {"steps": 1, "set": material_set.pk})
+        job = enqueue("tests.slow", {"steps": [1], "set": material_set.pk})
         send_from_outside(job, start_worker)
         wait_until(lambda: Job.objects.get(pk=job.pk).state == Job.State.DONE)
 
@@ -114,7 +115,7 @@ def test_a_worker_whose_waiting_processes_are_killed_runs_the_next_jobs(start_wo
             os.kill(child, signal.SIGKILL)
         run_one()
     worker.terminate()
-    assert worker.wait(timeout=20) == 0
+    assert worker.wait(timeout=60) == 0
 
 
 def children(pid: int) -> list[int]:
