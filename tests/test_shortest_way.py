@@ -16,7 +16,7 @@ from judgments.api import session_views
 from judgments.models import Judgment, Session
 from judgments.sessions.sittings import sittings
 from tests import cast
-from tests.judgments.test_session_api import row
+from tests.judgments.deliveries import row
 
 pytestmark = pytest.mark.django_db
 

@@ -1,6 +1,5 @@
 """The usual delivery is one statement, and stores exactly what the careful way stores."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -15,6 +14,7 @@ from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions import next_answer, sittings
 from judgments.sessions.withdraw import leave
 from tests.cast import answer_to, begin, pair, study
+from tests.judgments.deliveries import send
 
 pytestmark = pytest.mark.django_db
 CATCH = {"kind": "catch", "payload": {"good": "It is.", "bad": "Is is it."}}
@@ -42,13 +42,6 @@ def longer(**fields):
         pair(paradigm, f"more-{number}", good=f"The cat sees {number}.", bad=f"The cat see {number}.")
     made.delete()
     return begin(study(materials=paradigm.material_set, n_lists=1, extras=(CATCH,), **fields))
-
-
-def send(session, *rows):
-    body = json.dumps({"judgments": list(rows)})
-    return Client().post(
-        f"/api/v1/sessions/{session.token}/judgments/", body, content_type="application/json"
-    )
 
 
 def row(trial, **fields):

@@ -7,7 +7,7 @@ from django.test import Client
 from judgments.models import Session
 from judgments.sessions.prepared import changed_rows, rows_of
 from tests import cast
-from tests.judgments.test_session_api import row, send
+from tests.judgments.deliveries import row, send
 
 pytestmark = [
     pytest.mark.django_db,
