@@ -81,18 +81,26 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     shown = [sentence_context(one) for one in trial.shown.get("options", ())] or [
         sentence_context(trial.shown)
     ]
+    task = protocol.task
+    parts = task.screen(protocol.settings, shown=trial.shown)
     is_correct = trial.judgment.is_correct
     answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response.partition(" ")[0]]
     return {
         "is_correct": is_correct,
         "feedback": trial.correct.get("feedback", ""),
         "sentences": answers or shown if len(shown) < 3 else (answers or shown)[:1],
-        "response": "" if answers else _response(trial.judgment.response, protocol),
+        "response": "" if answers else _response(trial.judgment.response, protocol, parts),
+        "value": trial.judgment.value,
+        "parts": parts,
+        "answer_templates": [f"judgments/tasks/{task.name}_answer.html", "judgments/_answer.html"],
     }
 
 
-def _response(response: str, protocol: Protocol) -> str:
-    """The answer as the participant saw it."""
+def _response(response: str, protocol: Protocol, parts: dict[str, Any]) -> str:
+    """The answer as the participant saw it: a point of a scale with its words, or a button's."""
+    for point in parts.get("points", ()):
+        if str(point["value"]) == response:
+            return f"{response} {point['label']}".rstrip()
     return str(protocol.settings.get(f"{response}_label", response))
 
 

@@ -36,7 +36,7 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
     if (!row) break;
     await queue.put(row);
     sender.wake();
-    if (trial.is_practice) await word(common, { plan, trial, row, sender });
+    if (trial.is_practice) await word(common, { plan, task, trial, row, sender });
     const ahead = open[open.indexOf(planned) + 1];
     if (ahead) await sender.handOver({ atLeast: ahead.block === planned.block ? WORTH_A_PAGE : 1 });
     isFirst = false;
@@ -155,10 +155,10 @@ function watchAbsence(gap_s, seenAt) {
   return absence;
 }
 
-async function word(common, { plan, trial, row, sender }) {
+async function word(common, { plan, task, trial, row, sender }) {
   const said = await sender.feedbackOn(trial.id, FEEDBACK_MS);
   if (said && (said.text || said.is_correct !== null)) {
-    await feedback(common, { plan, trial, response: row.response, said });
+    await feedback(common, { plan, task, trial, response: row.response, said });
   }
 }
 

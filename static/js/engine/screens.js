@@ -47,7 +47,15 @@ export function welcomeBack(context, { plan }) {
   return read(context, { title: words.welcome_back, body, button: words.go_on });
 }
 
-export function feedback(context, { plan, trial, response, said }) {
+// The answer as the participant saw it: the words of a button or a point. A task's script may show it otherwise.
+function answered({ parts }, response, { words }) {
+  const point = parts.points?.find(({ value }) => String(value) === response);
+  const label = parts.buttons?.find(({ value }) => value === response)?.label;
+  const seen = label ?? [response, point?.label].filter(Boolean).join(" ");
+  return make("p", { class: "quiet" }, words.your_answer, " ", make("strong", { class: "num" }, seen));
+}
+
+export function feedback(context, { plan, task, trial, response, said }) {
   const { words } = plan;
   const title = said.is_correct ? words.right : said.is_correct === null ? words.thanks : words.wrong;
   const first = response.split(" ")[0]; // best–worst sends two ids, the best first
@@ -55,8 +63,8 @@ export function feedback(context, { plan, trial, response, said }) {
   const both = trial.options.length === 2 ? trial.options : trial.options.slice(0, 1);
   const shown = chosen ? [chosen] : trial.sentence ? [trial.sentence] : both;
   const body = shown.map((one) => make("p", { class: "shown" }, sentence(one)));
-  const answer = make("strong", { class: "num" }, trial.parts.buttons?.find((one) => one.value === response)?.label ?? response);
-  body.push(make("p", { class: "quiet" }, ...(chosen ? [words.you_chose] : [words.your_answer, " ", answer])));
+  if (chosen) body.push(make("p", { class: "quiet" }, words.you_chose));
+  else body.push((task.answered ?? answered)(trial, response, { make, words }));
   if (said.nodes.length) body.push(paragraphs(said.nodes));
   return read(context, { title, body, button: words.continue });
 }

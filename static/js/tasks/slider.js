@@ -16,19 +16,32 @@ function placeAt(line, { clientX }) {
   return Math.round(Number(line.max) * (getComputedStyle(line).direction === "rtl" ? 1 - share : share));
 }
 
+function lineOf({ low, high, high_first }, make, attributes) {
+  const reads = document.documentElement.dir === "rtl" ? ["rtl", "ltr"] : ["ltr", "rtl"];
+  return make("input", { type: "range", min: low, max: high, step: 1, dir: reads[high_first ? 1 : 0], ...attributes });
+}
+
+function endsOf({ ends }, make) {
+  return make("div", { class: "ends", id: "ends" }, ...ends.map(({ label }) => make("span", {}, label)));
+}
+
+// The place once more after practice: nobody who moved a thumb has seen a number.
+export function answered({ parts }, response, { make, words }) {
+  const line = lineOf(parts, make, { class: "line", disabled: true, value: response, "aria-label": words.your_answer, "aria-describedby": "ends" });
+  return make("div", { class: "slider" }, make("p", { class: "quiet", "aria-hidden": "true" }, words.your_answer), line, endsOf(parts, make));
+}
+
 export async function run(element, trial, context) {
   const { make, sentence, words, watch, signal } = context;
-  const { ends, low, high, high_first } = trial.parts;
-  const reads = document.documentElement.dir === "rtl" ? ["rtl", "ltr"] : ["ltr", "rtl"];
-  const line = make("input", {
-    type: "range", min: low, max: high, step: 1, class: "line untouched", dir: reads[high_first ? 1 : 0], autofocus: true,
+  const line = lineOf(trial.parts, make, {
+    class: "line untouched", autofocus: true,
     "aria-labelledby": "question target", "aria-describedby": "ends problem", "aria-valuetext": words.slider_how,
   });
   const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
   const next = make("button", { class: "button primary" }, words.next);
   const form = make("form", { class: "slider", novalidate: true },
     line,
-    make("div", { class: "ends", id: "ends" }, ...ends.map(({ label }) => make("span", {}, label))),
+    endsOf(trial.parts, make),
     make("p", { class: "hint" }, words.slider_how),
     make("div", { class: "ways" }, next));
   element.append(
