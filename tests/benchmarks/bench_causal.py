@@ -20,11 +20,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np  # noqa: E402
 
 from tests.benchmarks import scoring_setup as setup  # noqa: E402
+from tests.benchmarks.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
 
 WAYS = ("tree", "plain", "own-head", "naive")
 LEAST = 0.6  # of the bound
 WANTED = {"minicons": 3.3, "lm-eval": 2.0, "bound": 0.8, "bf16": 1.8}
-HEAD_GFLOP = 2 * setup.WIDTH * setup.VOCABULARY["gpt2"] / 1e9
+HEAD_GFLOP = 2 * WIDTH * VOCABULARY["gpt2"] / 1e9
 
 
 def settings() -> argparse.Namespace:
@@ -82,7 +83,7 @@ class Pairs:
             sizes = [len(tree.token) for tree in prefix_trees(self.ids)]
         else:
             sizes = [len(one) - 1 for one in self.ids]
-        return sum(setup.body_gflop(n, n) + n * HEAD_GFLOP for n in sizes) / len(self.pairs)
+        return sum(body_gflop(n, n) + n * HEAD_GFLOP for n in sizes) / len(self.pairs)
 
     def best(self, system: str) -> setup.Case:
         """The quickest case of a peer."""
@@ -95,7 +96,7 @@ class Pairs:
         """Pairs per CPU second."""
         return self.cases[name].rate(len(self.pairs))
 
-    def told(self, products: setup.Products, way: str) -> list[str]:
+    def told(self, products: Products, way: str) -> list[str]:
         """Print the table; give what is wrong."""
         wrong = []
         print(f"\n{self.name}: {len(self.pairs)} pairs, {self.gflop(way):.2f} GFLOP a pair by {way}")
@@ -119,7 +120,7 @@ class Pairs:
         self._ratios(products, way)
         return wrong
 
-    def _ratios(self, products: setup.Products, way: str) -> None:
+    def _ratios(self, products: Products, way: str) -> None:
         for system in ("minicons", "lm-eval"):
             if any(name.startswith(system) for name in self.cases):
                 best = self.best(system)
@@ -154,7 +155,7 @@ def measure(told: argparse.Namespace, folder: Path) -> list[str]:
             one.add_ours(ways[0], "bfloat16")
             if peer is not None:
                 one.add_peers(peer, list(map(int, told.batches.split(","))))
-        products = setup.Products("float32", "bfloat16")
+        products = Products("float32", "bfloat16")
         for _ in range(told.repetitions):
             products.measure()
             setup.in_turns([case for one in sets for case in one.cases.values()], 1)

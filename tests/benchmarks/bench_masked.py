@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np  # noqa: E402
 
 from tests.benchmarks import scoring_setup as setup  # noqa: E402
+from tests.benchmarks.products import VOCABULARY, WIDTH, Products, body_gflop  # noqa: E402
 
 METHODS = {"pll": "original", "pll-l2r": "within_word_l2r"}  # ours: theirs
 LEAST, WANTED_RATIO, WANTED_SHARE = 0.6, 1.45, 0.85
-HEAD_GFLOP = 2 * setup.WIDTH * (setup.WIDTH + setup.VOCABULARY["bert"]) / 1e9
+HEAD_GFLOP = 2 * WIDTH * (WIDTH + VOCABULARY["bert"]) / 1e9
 
 
 def settings() -> argparse.Namespace:
@@ -39,11 +40,11 @@ def settings() -> argparse.Namespace:
 def gflop(scorer: Any, sentences: list[str]) -> float:
     """GFLOP of all masked copies, each for itself: two marks stand around a sentence."""
     lengths = [len(ids) for ids in scorer.tokenizer(sentences, add_special_tokens=False)["input_ids"]]
-    return sum(n * (setup.body_gflop(n + 2, n + 2) + HEAD_GFLOP) for n in lengths)
+    return sum(n * (body_gflop(n + 2, n + 2) + HEAD_GFLOP) for n in lengths)
 
 
 def told_of(
-    ours: setup.Case, theirs: list[setup.Case], count: int, work: float, products: setup.Products
+    ours: setup.Case, theirs: list[setup.Case], count: int, work: float, products: Products
 ) -> list[str]:
     """Print the table of one method; give what is wrong."""
     bound, own = products.best("float32") / work, products.rates("float32")["mm"] / work
@@ -84,7 +85,7 @@ def measure(told: argparse.Namespace, folder: Path) -> list[str]:
                 for n in map(int, told.batches.split(","))
                 if peer is not None
             ]
-        products = setup.Products("float32")
+        products = Products("float32")
         for _ in range(told.repetitions):
             products.measure()
             setup.in_turns([case for method in METHODS for case in (ours[method], *theirs[method])], 1)
