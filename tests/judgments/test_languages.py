@@ -162,7 +162,7 @@ def test_a_sentence_is_shown_exactly_as_it_is_stored(client, text):
     session = consent(client, "/take/agreement/")
     onward(client, session)
     html = client.get(session).content.decode()
-    shown = re.search(r'<span class="sentence" lang="ar" dir="rtl">(.*?)</span>', html, re.S)
+    shown = re.search(r'<span class="sentence" lang="ar" dir="rtl" translate="no">(.*?)</span>', html, re.S)
     assert unescape(shown[1]) == text
     assert len(choices(html)) == 2
     plan = client.get(f"/api/v1/sessions/{session.strip('/').split('/')[-1]}/plan/")

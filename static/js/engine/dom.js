@@ -20,9 +20,9 @@ export function inline(nodes) {
   });
 }
 
-// A sentence exactly as stored, with its own language and direction.
+// A sentence exactly as stored, with its own language and direction; a browser that translates pages leaves it alone.
 export function sentence({ text, nodes, language, direction }) {
-  return make("span", { class: "sentence", lang: language, dir: direction }, ...(nodes ? inline(nodes) : [text]));
+  return make("span", { class: "sentence", lang: language, dir: direction, translate: "no" }, ...(nodes ? inline(nodes) : [text]));
 }
 
 // Fill the gaps of a translated text: "Block %(now)s of %(all)s".

@@ -21,9 +21,9 @@ export async function run(element, trial, context) {
       make("span", { class: "num" }, String(value)),
       label ? make("span", { class: "end" }, label) : null));
   element.append(
-    make("fieldset", { tabindex: "-1" },
+    make("fieldset", { tabindex: "-1", "aria-describedby": "target" },
       make("legend", {}, make("h1", {}, trial.question)),
-      make("p", { class: "shown" }, sentence(trial.sentence)),
+      make("p", { class: "shown", id: "target" }, sentence(trial.sentence)),
       make("div", { class: `scale ${layout}` }, ...buttons),
       layout === "list" ? null : make("div", { class: "ends", "aria-hidden": "true" },
         ...ends.map(({ value, label }) => make("span", {}, `${value} ${label}`)))),

@@ -12,9 +12,9 @@ export async function run(element, trial, context) {
   const { buttons: answers } = trial.parts;
   const buttons = answers.map(({ label }) => make("button", { type: "button", class: "option" }, make("span", {}, label), make("kbd", { "aria-hidden": "true" }, "↑")));
   element.append(
-    make("fieldset", { tabindex: "-1" },
+    make("fieldset", { tabindex: "-1", "aria-describedby": "target" },
       make("legend", {}, make("h1", {}, trial.question)),
-      make("p", { class: "shown" }, sentence(trial.sentence)),
+      make("p", { class: "shown", id: "target" }, sentence(trial.sentence)),
       make("div", { class: "scale two" }, ...buttons)),
   );
   const { keys, caps } = context.twoWays(buttons);
