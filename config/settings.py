@@ -161,6 +161,15 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_FORMS = {
+    "authenticate": "experiments.account_forms.SecondFactorForm",
+    "reauthenticate": "experiments.account_forms.SecondFactorAgainForm",
+    "activate_totp": "experiments.account_forms.TurnOnForm",
+}
+MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
+MFA_TOTP_TOLERANCE = (
+    1  # digits that changed while they were typed (RFC 6238, 5.2)
+)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -1,8 +1,11 @@
 """A researcher's own page and the doors to it."""
 
 import re
+import time
 
 import pytest
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth
 from rest_framework.authtoken.models import Token
 
 from tests import cast
@@ -95,3 +98,54 @@ def test_the_doors_speak_as_the_rest_does(client):
     client.force_login(cast.ada())
     assert "Save the password" in client.get("/accounts/password/change/").content.decode()
     assert "Is it you?" in client.get("/accounts/reauthenticate/").content.decode()
+
+
+def test_the_second_factor_is_turned_on_asked_for_and_turned_off_in_the_words_of_the_rest(client):
+    ada = cast.ada()
+    login = {"login": "ada", "password": "ada-password"}
+    client.post("/accounts/login/", login)
+    assert "Your password alone opens your account" in client.get("/accounts/2fa/").content.decode()
+    client.post("/accounts/reauthenticate/", {"password": "ada-password"})
+    page = client.get("/accounts/2fa/totp/activate/").content.decode()
+    assert "Six digits of the app" in page and "Authenticator code" not in page
+    secret = re.search(r'class="secret">(\w+)<', page)[1]
+    client.post("/accounts/2fa/totp/activate/", {"code": digits(secret)})
+    page = client.get("/accounts/2fa/recovery-codes/").content.decode()
+    assert "10 of 10 left" in page and "Each opens your account once" in page
+    assert "10 left." in client.get("/accounts/2fa/").content.decode()
+    assert "open nothing any more" in client.get("/accounts/2fa/recovery-codes/generate/").content.decode()
+    client.logout()
+    asked = client.post("/accounts/login/", login, follow=True)
+    assert "Six digits of the app, or a recovery code" in asked.content.decode()
+    first, second = RecoveryCodes(ada.authenticator_set.get(type="recovery_codes")).get_unused_codes()[:2]
+    assert client.post("/accounts/2fa/authenticate/", {"code": first}).url == "/"
+    again = client.get("/accounts/2fa/totp/deactivate/", follow=True).content.decode()
+    assert "Is it you?" in again and "/accounts/2fa/reauthenticate/" in again
+    page = client.get("/accounts/2fa/reauthenticate/").content.decode()
+    assert "Six digits of the app, or a recovery code" in page
+    client.post("/accounts/2fa/reauthenticate/", {"code": second})
+    assert "8 left." in client.get("/accounts/2fa/").content.decode()
+    assert "Turn the second factor off?" in client.get("/accounts/2fa/totp/deactivate/").content.decode()
+    client.post("/accounts/2fa/totp/deactivate/")
+    assert not ada.authenticator_set.exists()
+
+
+def digits(secret: str) -> str:
+    """What an authenticator app shows now."""
+    return auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30))
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_who_gives_an_unknown_address_is_told_how_accounts_are_made_here(
+    client, settings, mailoutbox, is_open
+):
+    settings.OPEN_SIGNUP = is_open
+    client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
+    assert "No account has this address" in mailoutbox[0].subject
+    assert ("/accounts/signup/" in mailoutbox[0].body) is is_open
+    assert ("administrator" in mailoutbox[0].body) is not is_open
+
+
+def test_where_sign_up_is_open_its_page_speaks_as_the_rest_does(client, settings):
+    settings.OPEN_SIGNUP = True
+    assert "Make the account" in client.get("/accounts/signup/").content.decode()
