@@ -40,6 +40,12 @@ def remove_member(study: Experiment, member: Membership, *, by) -> None:
     _note(study, by, "member removed", user=member.user.get_username())
 
 
+def is_last_owner(member: Membership) -> bool:
+    """Whether the study would have no owner without this one."""
+    owners = Membership.objects.filter(experiment=member.experiment_id, role=OWNER)
+    return member.role == OWNER and owners.count() <= 1
+
+
 def _locked(study: Experiment):
     """The members, while nobody else changes them: two owners cannot leave at once."""
     Experiment.objects.select_for_update().get(pk=study.pk)

@@ -5,11 +5,13 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
 from experiments.pages.paging import page_of
+from experiments.pages.sure import ask, is_sure
 
 PER_PAGE = 50
 
@@ -94,6 +96,16 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     if not may_delete(request.user, found):
         messages.error(request, "A study uses these materials, or they are not yours: they stay.")
         return redirect("material-set", found.slug)
+    if not is_sure(request):
+        return ask(
+            request,
+            f"Delete {found.name}?",
+            "Its sentences and pairs are deleted for good, with every score that a model gave them here.",
+            yes="Delete them",
+            no="Keep them",
+            back=reverse("material-set", args=[found.slug]),
+            section="materials",
+        )
     found.delete()
     messages.success(request, f"{found.name} is deleted.")
     return redirect("materials")

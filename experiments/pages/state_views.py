@@ -40,7 +40,7 @@ def buttons(study: Experiment) -> list[tuple[str, str, str]]:
     words = {
         "draft": [("pilot", "Start a pilot", ""), ("open", "Open", "primary")],
         "pilot": [("pause", "Pause", ""), ("close", "Close", "danger"), ("open", "Open", "primary")],
-        "open": [("close", "Close", "danger"), ("pause", "Pause", "")],
+        "open": [("pause", "Pause", ""), ("close", "Close", "danger")],
         "paused": [("close", "Close", "danger"), ("open", "Open again", "primary")],
     }
     if study.status == Experiment.Status.PAUSED and study.opened_at is None:  # a pilot's pause

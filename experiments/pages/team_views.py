@@ -4,13 +4,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from experiments.models import Membership
 from experiments.pages.access import get_study, role_in
 from experiments.pages.forms import MemberForm
-from experiments.team import add_member, remove_member
+from experiments.pages.sure import ask, is_sure
+from experiments.team import add_member, is_last_owner, remove_member
 
 SHOWN_ENTRIES = 50
 
@@ -47,6 +49,17 @@ def remove(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
     """Take somebody out of the team; everybody may go, and only owners send others away."""
     study = get_study(request.user, slug)
     member = get_object_or_404(study.memberships.select_related("user"), pk=member_id)
+    if member.user == request.user and not is_sure(request) and not is_last_owner(member):
+        return ask(
+            request,
+            f"Leave {study.title}?",
+            "You will not see this study any more. Only an owner can let you in again.",
+            yes="Leave it",
+            no="Stay",
+            back=reverse("study-team", args=[slug]),
+            study=study,
+            page="team",
+        )
     try:
         remove_member(study, member, by=request.user)
     except BadInput as error:

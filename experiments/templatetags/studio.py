@@ -1,4 +1,4 @@
-"""The line of steps from materials to an open study."""
+"""The line of steps from materials to an open study, and codes as words."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,12 @@ class Stop:
     is_done: bool
     is_next: bool = False
     anchor: str = ""
+
+
+@register.filter
+def spaced(code: str) -> str:
+    """A code as words: ``same_string`` is *same string*."""
+    return code.replace("_", " ")
 
 
 @register.inclusion_tag("experiments/_plan_line.html")

@@ -115,6 +115,17 @@ def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
     assert ada.get(reverse("material-set", args=[materials.slug])).status_code == 200
 
 
+def test_what_the_checks_found_is_told_in_words_with_the_way_to_the_manual(ada):
+    found = cast.material_set("agreement")
+    finding = {"severity": "warning", "code": "same_string", "message": "twice.", "file": "", "row": None}
+    MaterialSet.objects.filter(pk=found.pk).update(
+        report={"findings": [finding], "finding_counts": {"same_string": 3}}
+    )
+    page = ada.get(reverse("material-set", args=[found.slug])).content.decode()
+    assert "same string" in page and "same_string" not in page
+    assert ada.get("/manual/how-to/materials.md").status_code == 200 and "/manual/how-to/materials.md" in page
+
+
 def test_search_finds_pairs_by_text_and_id(ada):
     materials = cast.material_set("agreement", n_items=3)
     address = reverse("material-set", args=[materials.slug])
@@ -126,8 +137,10 @@ def test_search_finds_pairs_by_text_and_id(ada):
 def test_a_used_set_cannot_be_deleted_an_unused_one_can(ada):
     used, unused = cast.material_set("used"), cast.material_set("unused")
     cast.draft("used", materials=used)
+    asked = ada.post(reverse("material-delete", args=[unused.slug])).content.decode()
+    assert "Delete unused?" in asked and MaterialSet.objects.count() == 2
     for found in (used, unused):
-        ada.post(reverse("material-delete", args=[found.slug]))
+        ada.post(reverse("material-delete", args=[found.slug]), {"sure": "yes"})
     assert list(MaterialSet.objects.values_list("name", flat=True)) == ["used"]
 
 

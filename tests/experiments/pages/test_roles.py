@@ -110,7 +110,7 @@ def test_a_viewer_leaves_by_themselves_and_takes_nobody_along(client, study):
     client.force_login(cast.ben())
     own, other = study.memberships.get(user=cast.ben()), study.memberships.get(user=cast.cleo())
     assert client.post(f"/studies/agreement/team/{other.pk}/remove/").status_code == 403
-    assert client.post(f"/studies/agreement/team/{own.pk}/remove/").url == "/"
+    assert client.post(f"/studies/agreement/team/{own.pk}/remove/", {"sure": "yes"}).url == "/"
     assert set(study.memberships.values_list("user__username", flat=True)) == {"ada", "cleo"}
     assert client.get("/studies/agreement/").status_code == 404
 

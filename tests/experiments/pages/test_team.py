@@ -46,7 +46,10 @@ def test_editor_leaves_but_changes_nobody_else(client):
     ben = study.memberships.get(user=cast.ben())
     assert client.post(f"/studies/agreement/team/{ben.pk}/remove/").status_code == 403
     assert client.post("/studies/agreement/team/", {"username": "ben", "role": "owner"}).status_code == 403
-    assert client.post(f"/studies/agreement/team/{member.pk}/remove/").url == "/"
+    leaving = f"/studies/agreement/team/{member.pk}/remove/"
+    assert "Only an owner can let you in again" in client.post(leaving).content.decode()
+    assert roles(study)["cleo"] == "editor"
+    assert client.post(leaving, {"sure": "yes"}).url == "/"
     assert roles(study) == {"ada": "owner", "ben": "viewer"}
 
 

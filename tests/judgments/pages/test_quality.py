@@ -41,7 +41,9 @@ def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(cl
     session = robot(study)
     cast.sit(study, "pia")
     client.force_login(cast.ada())
-    assert "Signals have not been computed yet" in client.get(ADDRESS).content.decode()
+    page = client.get(ADDRESS).content.decode()
+    assert "Signals have not been computed yet" in page
+    assert page.count("not looked at yet") == 2 and ">none<" not in page
     for _ in range(2):
         client.post(f"{ADDRESS}check/")
     assert Job.objects.count() == 1
@@ -50,6 +52,7 @@ def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(cl
     assert (signal.session, signal.name, signal.version) == (session, "untrusted", 1)
     page = client.get(f"{ADDRESS}?signal=untrusted")
     assert "4 of 4 answers were given by a program" in page.content.decode()
+    assert "not looked at yet" not in client.get(ADDRESS).content.decode()
     assert [one["person"] for one in page.context["people"]] == [session.participant]
 
 
