@@ -10,46 +10,13 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from analysis.comparison.curve import adc_area
-from analysis.comparison.decisions import best_threshold, cross_validated_decisions
 from analysis.comparison.deltas import pair_table
 from analysis.comparison.depth import depth_report
 from analysis.comparison.depth_table import depth_text
-from analysis.comparison.filtered_training import filtered_training
-from analysis.comparison.learning_curve import learning_curve
-from analysis.comparison.mcc import matthews_correlation
 from analysis.comparison.noise import correlation_ceilings, people_right
-from analysis.comparison.roster import read_roster, roster
 from analysis.comparison.shallow import binned
-from analysis.comparison.training_size import learning_curves
-from analysis.errors import BadInput, UnknownName
 
 N = 60
-
-
-@pytest.fixture
-def frames():
-    """Sixty pairs of six phenomena; one model near to people, one far, one with gaps."""
-    rng = np.random.default_rng(11)
-    good, bad = [f"g{i}" for i in range(N)], [f"b{i}" for i in range(N)]
-    pairs = pd.DataFrame({
-        "pair_id": [f"p{i}" for i in range(N)], "good_id": good, "bad_id": bad,
-        "paradigm": [f"paradigm {i // 5}" for i in range(N)],
-        "phenomenon": [f"phenomenon {i // 10}" for i in range(N)],
-        "sentence_good": ["word " * (3 + i % 4) for i in range(N)],
-        "dependency_length": [i % 5 if i % 7 else None for i in range(N)],
-        "attractor": ["none" if i % 2 else "plural" for i in range(N)],
-    })  # fmt: skip
-    truth = np.concatenate([rng.normal(0.6, 0.5, N), rng.normal(-0.6, 0.5, N)])
-    human = pd.DataFrame({"sentence_id": good + bad, "score": truth})
-    gaps = truth + rng.normal(0, 1, 2 * N)
-    gaps[:7] = np.nan
-    scores = pd.DataFrame({
-        "sentence_id": good + bad,
-        "near:lp": truth * 2 - 20 + rng.normal(0, 0.5, 2 * N),
-        "far:lp": rng.normal(-20, 1, 2 * N),
-        "gaps:slor": gaps,
-    })  # fmt: skip
-    return human, pairs, scores
 
 
 def ratings(human, *, people=24, noise=0.5, seed=2):
@@ -195,111 +162,6 @@ def test_many_values_become_five_parts_of_equal_size():
     parts = binned(pd.Series(np.arange(100.0)), np.ones(100))
     assert [part["n"] for part in parts] == [20] * 5 and parts[0]["label"] == "0 to 19"
     assert binned(pd.Series([None, None]), [1, 0]) == []
-
-
-def test_learning_curve_intervals_equal_scipy_and_brute_force():
-    x = np.repeat([20.0, 21.0, 22.0, 23.0], 3)
-    y = 0.1 + 0.03 * x + np.random.default_rng(0).normal(0, 0.01, x.size)
-    found, line = learning_curve(2**x, y), stats.linregress(x, y)
-    half = stats.t.ppf(0.975, x.size - 2) * line.stderr
-    assert found.slope_interval() == pytest.approx((line.slope - half, line.slope + half))
-    grid = np.linspace(10, 60, 500_001)
-    mean = line.intercept + line.slope * grid
-    se = found.residual_sd * np.sqrt(1 / x.size + (grid - x.mean()) ** 2 / found.spread_log2)
-    inside = grid[np.abs(0.9 - mean) <= stats.t.ppf(0.975, x.size - 2) * se]
-    assert found.log2_tokens_interval(0.9) == pytest.approx((inside.min(), inside.max()), abs=1e-3)
-    flat = learning_curve(2**x, np.tile([0.5, 0.6, 0.4], 4))
-    assert flat.log2_tokens_interval(0.9) is None
-
-
-def _trained(pairs, right_share):
-    """Scores of models that get the first so many pairs right."""
-    columns = {"sentence_id": [*pairs["good_id"], *pairs["bad_id"]]}
-    for name, share in right_share.items():
-        right = np.arange(len(pairs)) % 10 < round(share * 10)
-        columns[name] = np.where(np.concatenate([right, ~right]), -10.0, -12.0).tolist()
-    return pd.DataFrame(columns)
-
-
-def test_learning_curves_by_phenomenon_with_seeds_as_points(frames):
-    human, pairs, _ = frames
-    scores = _trained(pairs, {"a1": 0.5, "a2": 0.6, "b1": 0.7, "b2": 0.7, "x": 0.9})
-    models = pd.DataFrame({
-        "model": ["a1", "a2", "b1", "b2", "x"], "family": ["lstm"] * 4 + ["other"],
-        "training_tokens": [2**20, 2**20, 2**22, 2**22, 2**20], "seed": [1, 2, 1, 2, 1],
-    })  # fmt: skip
-    table = pair_table(human, pairs, scores)
-    rows = learning_curves(table, roster(table.models, models), pd.Series(np.ones(N)))
-    assert {row["family"] for row in rows} == {"lstm"} and len(rows) == 7
-    every = rows[0]
-    assert every["group"] == "all" and [one["seed"] for one in every["points"]] == ["1", "2", "1", "2"]
-    assert every["slope_per_doubling"] == pytest.approx(
-        stats.linregress([20, 20, 22, 22], [0.5, 0.6, 0.7, 0.7]).slope
-    )
-    assert every["target"] == 1 and every["status"] in {"beyond_data", "not_estimable"}
-
-
-def test_filtered_training_compares_seeds_of_about_the_same_size(frames, shared_vectors):
-    human, pairs, _ = frames
-    shares = {"f1": 0.8, "f2": 0.9, "small": 0.3, "n1": 0.6, "n2": 0.7}
-    models = pd.DataFrame({
-        "model": list(shares), "family": "lstm", "training_tokens": [1000, 1010, 100, 990, 1005],
-        "corpus": ["", "", "", "Paradigm-3", "Paradigm-3"],
-    })  # fmt: skip
-    table = pair_table(human, pairs, _trained(pairs, shares))
-    rows = filtered_training(table, roster(table.models, models))["deltas"]
-    every = rows[0]
-    assert (every["group"], every["seeds_full"], every["seeds_filtered"]) == ("all", 2, 2)
-    assert every["accuracy_delta"] == pytest.approx(100 * (0.65 - 0.85))
-    welch = stats.ttest_ind([60, 70], [80, 90], equal_var=False).confidence_interval()
-    assert (every["ci_low"], every["ci_high"]) == pytest.approx((welch.low, welch.high))
-    assert every["probability_delta_full"] == pytest.approx(2 * 0.85 - 2 * 0.15)
-    assert [row["group"] for row in rows if row["targeted"]] == ["paradigm 3"]
-
-
-def test_a_shipped_filter_targets_the_paradigms_of_its_file(frames):
-    human, pairs, _ = frames
-    renamed = pairs.assign(paradigm=pairs["paradigm"].replace({"paradigm 3": "passive_2"}))
-    models = pd.DataFrame({"model": ["f", "n"], "family": "lstm", "corpus": ["", "passive"]})
-    table = pair_table(human, renamed, _trained(renamed, {"f": 0.8, "n": 0.6}))
-    rows = filtered_training(table, roster(table.models, models))["deltas"]
-    assert [row["group"] for row in rows if row["targeted"]] == ["passive_2"]
-
-
-def test_threshold_is_the_best_of_all_cuts():
-    rng = np.random.default_rng(6)
-    label, score = rng.integers(0, 2, 50), np.round(rng.normal(size=50), 1)
-    score = score + label * 0.5
-    cuts = (np.unique(score)[1:] + np.unique(score)[:-1]) / 2
-    best = max(matthews_correlation(label, score > cut).mcc for cut in cuts)
-    found = best_threshold(label, score)
-    assert matthews_correlation(label, score > found).mcc == pytest.approx(best)
-    assert best_threshold([1, 1], [0.1, 0.2]) is None
-
-
-def test_a_family_is_decided_by_the_thresholds_of_the_others():
-    families = pd.Series(["a"] * 4 + ["b"] * 4)
-    label = [0, 0, 1, 1, 0, 0, 1, 1]
-    score = [0.0, 1.0, 2.0, 3.0, 10.0, 11.0, 12.0, 13.0]
-    found = cross_validated_decisions(label, score, families)
-    # by the other family's cut, all of a is called bad and all of b good
-    assert (found["tp"], found["fp"], found["tn"], found["fn"]) == (2, 2, 2, 2) and found["mcc"] == 0
-    assert (found["threshold_low"], found["threshold_high"]) == (1.5, 11.5)
-    assert cross_validated_decisions(label, score, pd.Series(["a"] * 8))["status"] == "too_few"
-
-
-def test_what_is_known_of_models_is_checked(tmp_path):
-    with pytest.raises(UnknownName, match="Did you mean gpt2"):
-        roster(["gpt2"], pd.DataFrame({"model": ["gpt"]}))
-    with pytest.raises(UnknownName, match="one_prefix"):
-        roster(["a"], pd.DataFrame({"model": ["a"], "method": ["one_prefx"]}))
-    path = tmp_path / "models.csv"
-    path.write_text("model,training_tokens\na,1000\nb,many\n")
-    with pytest.raises(BadInput, match=r"models\.csv, row 3, column 'training_tokens'"):
-        read_roster(path)
-    path.write_text("name\na\n")
-    with pytest.raises(BadInput, match="which model"):
-        read_roster(path)
 
 
 def test_li_adger_beside_gpt2_as_released(shared_data):
