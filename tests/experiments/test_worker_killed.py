@@ -9,21 +9,12 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from django.db import connection
 
 from experiments.job_runner import enqueue, requeue_stale
 from experiments.models import Job, MaterialSet, Phenomenon
+from tests.database import database_url
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def database_url() -> str:
-    """The address of the test database, for another process."""
-    given = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{given['NAME']}"
-    login = given["USER"] + (f":{given['PASSWORD']}" if given["PASSWORD"] else "")
-    return f"postgres://{login}@{given['HOST'] or '127.0.0.1'}:{given['PORT'] or 5432}/{given['NAME']}"
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """A folder of models for the tests: a bigram in ARPA form, small enough to make in a test."""
 
+import json
 from pathlib import Path
 
 from analysis.ngrams import train_model, write_arpa
@@ -16,3 +17,9 @@ def write_bigram(folder: Path, *, name: str = "bigram.arpa", more: str = "") -> 
     text = [line.split() for line in (*TEXT, *([more] if more else []))]
     write_arpa(train_model(text, order=2), folder / name)
     return folder / name
+
+
+def folder_with(root: Path, name: str, architecture: str) -> None:
+    """A model as transformers would find it, without weights."""
+    (root / name).mkdir(parents=True)
+    (root / name / "config.json").write_text(json.dumps({"architectures": [architecture]}))

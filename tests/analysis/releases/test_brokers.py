@@ -26,7 +26,8 @@ from experiments import job_runner
 from experiments.models import Job
 from tests import cast
 from tests.analysis.releases.models_dir import URI, write_bigram
-from tests.analysis.releases.test_shards import ROOT, database_url, expected
+from tests.analysis.releases.scoring_runs import ROOT, expected
+from tests.database import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HERE = "amqp://guest:guest@127.0.0.1:5672//,redis://127.0.0.1:6379/15"

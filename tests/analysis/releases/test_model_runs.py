@@ -1,10 +1,9 @@
-"""Models scored here, through page, API and command: chosen, priced, started, watched, tried again."""
+"""Models scored here, through page and API: chosen, priced, started, watched, tried again."""
 
 import json
 from html import unescape
 from importlib.util import find_spec
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
@@ -14,18 +13,17 @@ from django.urls import reverse
 from analysis.errors import BadInput, UnknownName
 from analysis.releases import held_model, model_places, run_scores
 from analysis.releases.comparing import request_comparison
-from analysis.releases.model_places import checked_uri, offered_models, opened_address, pinned
+from analysis.releases.model_places import checked_uri
 from analysis.releases.models import CachedScore, Comparison, ScoreShard, ScoringRun
 from analysis.releases.scoring import request_model_runs, request_scoring
 from analysis.scoring.arpa import ArpaScorer
 from experiments import job_runner
 from experiments.models import AuditEntry, Job
 from tests import cast
-from tests.analysis.releases.models_dir import URI, write_bigram
+from tests.analysis.releases.models_dir import URI, folder_with, write_bigram
 from tests.analysis.releases.study import judged_study, ready_release
 
 pytestmark = pytest.mark.django_db
-COMMIT = "a" * 40
 
 
 @pytest.fixture(autouse=True)
@@ -58,11 +56,6 @@ def asked(client, study, **data) -> Job:
     job_runner.run(job.pk)
     job.refresh_from_db()
     return job
-
-
-def folder_with(root: Path, name: str, architecture: str) -> None:
-    (root / name).mkdir(parents=True)
-    (root / name / "config.json").write_text(json.dumps({"architectures": [architecture]}))
 
 
 def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
@@ -228,52 +221,6 @@ def test_no_name_reaches_a_file_or_a_host(ada, name):
         checked_uri(name if ":" in name else f"hf-causal:{name}")
 
 
-@pytest.mark.parametrize(
-    "name", ["gpt2", "EleutherAI/pythia-70m@main", "google-bert/bert-base-uncased@" + COMMIT]
-)
-def test_names_of_the_hub_are_taken(name):
-    assert checked_uri(f" hf-causal:{name}?casing=lower ") == f"hf-causal:{name}?casing=lower"
-
-
-def test_name_that_is_a_folder_of_the_server_is_refused():
-    with pytest.raises(BadInput, match="file of the server"):
-        opened_address("hf-causal:analysis/releases", device="cpu")
-
-
-def test_folder_of_models_tells_kinds_and_keeps_links_inside(models_dir, tmp_path):
-    folder_with(models_dir, "lab/gpt", "GPT2LMHeadModel")
-    folder_with(models_dir, "llama", "LlamaForCausalLM")
-    folder_with(models_dir, "bert", "BertForMaskedLM")
-    folder_with(models_dir, "cola", "RobertaForSequenceClassification")
-    folder_with(tmp_path, "outside", "GPT2LMHeadModel")
-    (models_dir / "way-out").symlink_to(tmp_path / "outside")
-    (models_dir / "lstm").mkdir()
-    (models_dir / "lstm" / "model.pt").touch(), (models_dir / "lstm" / "vocab.txt").touch()
-    (models_dir / "notes").mkdir()
-    assert {one.uri for one in offered_models()} == {
-        URI, "hf-causal:./lab/gpt", "hf-causal:./llama", "hf-masked:./bert", "hf-classifier:./cola",
-        "lstm:./lstm",
-    }  # fmt: skip
-    with pytest.raises(BadInput, match="no model of MODELS_DIR"):
-        opened_address("hf-causal:./way-out", device="cpu")
-    assert opened_address("lstm:./lstm", device="gpu") == f"lstm:{models_dir.resolve()}/lstm?device=cuda"
-
-
-def test_addresses_that_the_administrator_named_are_offered(settings):
-    settings.MODEL_URIS = ["openai:http://127.0.0.1:8000/v1#tiny"]
-    assert offered_models()[-1].uri == checked_uri(settings.MODEL_URIS[0])
-
-
-def test_commit_takes_the_place_of_a_floating_revision():
-    assert pinned("hf-causal:gpt2@main?casing=lower", f"commit:{COMMIT}") == (
-        f"hf-causal:gpt2@{COMMIT}?casing=lower"
-    )
-    assert pinned(URI, "sha256:1") == URI
-    assert model_places.is_pinned(f"hf-causal:gpt2@{COMMIT}") and not model_places.is_pinned(
-        "hf-causal:gpt2@v1"
-    )
-
-
 def test_missing_extra_is_told_with_the_line_that_installs_it(ada, monkeypatch, models_dir):
     monkeypatch.setattr(model_places, "find_spec", lambda name: None)
     study = cast.study("agreement")
@@ -332,33 +279,3 @@ def test_api_starts_tells_progress_and_retries(ada):
     assert ada.post(reverse("api-run-retry", args=[study.slug, pk])).json()["state"] == "done"
     wrong = ada.post(address, {"models": ["arpa:/etc/passwd"]}, content_type="application/json")
     assert wrong.status_code == 422 and "kind of model" in wrong.content.decode()
-
-
-def test_command_asks_the_model_only_for_new_sentences(models_dir, tmp_path, monkeypatch, capsys):
-    cast.study("agreement")
-    calls = []
-    scored = ArpaScorer.score
-    monkeypatch.setattr(
-        ArpaScorer,
-        "score",
-        lambda self, texts, **rest: calls.append(len(texts)) or scored(self, texts, **rest),
-    )
-    words = [
-        "score",
-        f"arpa:{models_dir / 'bigram.arpa'}",
-        "--materials",
-        "agreement",
-        "--method",
-        "lp",
-        "slor",
-    ]
-    documents = []
-    for name in ("first", "second"):
-        call_command(*words, "--to", str(tmp_path / f"{name}.csv"), "--json")
-        documents.append(json.loads(capsys.readouterr().out))
-    assert calls == [8] and (tmp_path / "first.csv").read_bytes() == (tmp_path / "second.csv").read_bytes()
-    assert documents[1]["path"] == "8 sentences from the cache" and documents[0]["tokens"] > 0
-    apart = ("path", "to")
-    assert {k: v for k, v in documents[0].items() if k not in apart} == {
-        k: v for k, v in documents[1].items() if k not in apart
-    }

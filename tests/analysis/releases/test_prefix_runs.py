@@ -17,7 +17,7 @@ from analysis.scoring.regions import score_words
 from experiments.models import MinimalPair
 from tests import cast
 from tests.analysis.releases.models_dir import URI
-from tests.analysis.releases.test_shards import begun, carried_out, worker
+from tests.analysis.releases.scoring_runs import begun, carried_out, worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 TWO = ("The keys {n} are here.", "The key {n} are here.")

@@ -8,7 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.ngrams import train_model, write_arpa
+from analysis.scoring.arpa import ArpaScorer
 from experiments.models import Item, MaterialSet, Sentence
+from tests import cast
 
 pytestmark = pytest.mark.django_db
 
@@ -93,3 +95,33 @@ def test_unknown_words_bring_only_hints_that_are_not_followed_yet(tmp_path, cut,
     )  # fmt: skip
     last = said.getvalue().strip().splitlines()[-1]
     assert last.endswith("unknown to the model" + (f"{hint} fit its text better" if hint else ""))
+
+
+def test_command_asks_the_model_only_for_new_sentences(models_dir, tmp_path, monkeypatch, capsys):
+    cast.study("agreement")
+    calls = []
+    scored = ArpaScorer.score
+    monkeypatch.setattr(
+        ArpaScorer,
+        "score",
+        lambda self, texts, **rest: calls.append(len(texts)) or scored(self, texts, **rest),
+    )
+    words = [
+        "score",
+        f"arpa:{models_dir / 'bigram.arpa'}",
+        "--materials",
+        "agreement",
+        "--method",
+        "lp",
+        "slor",
+    ]
+    documents = []
+    for name in ("first", "second"):
+        call_command(*words, "--to", str(tmp_path / f"{name}.csv"), "--json")
+        documents.append(json.loads(capsys.readouterr().out))
+    assert calls == [8] and (tmp_path / "first.csv").read_bytes() == (tmp_path / "second.csv").read_bytes()
+    assert documents[1]["path"] == "8 sentences from the cache" and documents[0]["tokens"] > 0
+    apart = ("path", "to")
+    assert {k: v for k, v in documents[0].items() if k not in apart} == {
+        k: v for k, v in documents[1].items() if k not in apart
+    }

@@ -1,65 +1,25 @@
-"""Scoring runs by shards: once each, whoever is killed, fails, comes twice or comes together."""
+"""Scoring runs by shards: once each, whatever fails, runs late or comes twice."""
 
-import os
-import signal
-import subprocess
-import sys
-import threading
-import time
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
-from django.conf import settings as all_settings
 from django.db import connection
 from django.utils import timezone
 
-from analysis.errors import BadInput
-from analysis.releases import held_model, run_scores, score_cache
-from analysis.releases.models import CachedScore, ScorerSpec, ScoreShard, ScoringRun, SentenceScore
+from analysis.releases import score_cache
+from analysis.releases.models import CachedScore, ScoreShard
 from analysis.releases.run_progress import progress_of
-from analysis.releases.run_scores import help_out
 from analysis.releases.scoring import request_model_runs, retry_run
 from analysis.releases.shards import ATTEMPTS, claim, mine, score_shard
-from analysis.scoring import scorer
 from analysis.scoring.arpa import ArpaScorer
-from experiments import job_runner
 from experiments.models import Job
 from tests import cast
-from tests.analysis.releases.models_dir import URI, write_bigram
+from tests.analysis.releases.models_dir import URI
+from tests.analysis.releases.scoring_runs import a_run, begun, carried_out, expected, stored
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
-ROOT = Path(__file__).resolve().parents[3]
 State = ScoreShard.State
-
-
-def a_run(study, *, model: str = URI, **fields) -> ScoringRun:
-    return request_model_runs(study, [model], user=cast.ada(), **fields)[0]
-
-
-def carried_out(run: ScoringRun) -> ScoringRun:
-    job_runner.run(run.job_id)
-    run.refresh_from_db()
-    return run
-
-
-def begun(run: ScoringRun) -> ScoringRun:
-    """Planned, as the job does before it scores."""
-    run_scores.begin(run, run_scores.sentences_of(run))
-    ScoringRun.objects.filter(pk=run.pk).update(state="running")
-    run.refresh_from_db()
-    return run
-
-
-def expected(run: ScoringRun, folder: Path) -> dict[str, float]:
-    sentences = run_scores.sentences_of(run)
-    found = scorer(f"arpa:{folder / 'bigram.arpa'}").score([one.words for one in sentences])
-    return {one.key: value for one, value in zip(sentences, found.logprob.tolist(), strict=True)}
-
-
-def stored(run: ScoringRun) -> dict[str, float]:
-    return dict(SentenceScore.objects.filter(run=run).values_list("sentence__key", "score"))
 
 
 def test_run_gives_the_scores_of_the_model_by_shards(models_dir):
@@ -68,39 +28,6 @@ def test_run_gives_the_scores_of_the_model_by_shards(models_dir):
     assert [shard.state for shard in mine(run)] == ["done"] * 4
     assert stored(run) == pytest.approx(expected(run, models_dir))
     assert run.revision.startswith("sha256:") and "given" not in run.scorer.spec["uri"]
-
-
-def test_sentence_is_never_scored_twice_for_whatever_study_or_measure(asked):
-    one, other = cast.study("agreement"), cast.study("second", materials=cast.material_set("second"))
-    first, mean = request_model_runs(one, [URI], methods=["lp", "meanlp"], user=cast.ada())
-    carried_out(first), carried_out(mean)
-    again = carried_out(a_run(other))
-    assert again.n_cached == again.n_distinct == 8 and mean.spec == mean.spec
-    texts = [text for call in asked for text in call]
-    assert sorted(texts) == sorted(set(texts)) and len(texts) == 8
-    assert set(stored(again).values()) == set(stored(first).values())
-
-
-def test_key_holds_the_bytes_of_the_model_and_not_its_place(models_dir):
-    study = cast.study("agreement")
-    write_bigram(models_dir / "copy", name="other.arpa")
-    first, copy = carried_out(a_run(study)), carried_out(a_run(study, model="arpa:./copy/other.arpa"))
-    assert first.scorer == copy.scorer and copy.n_cached == 8
-    write_bigram(models_dir, more="The keys 9 are here .")
-    changed = carried_out(a_run(study))
-    assert changed.scorer != first.scorer and changed.n_cached == 0
-
-
-def test_key_tells_apart_single_bytes():
-    assert score_cache.sentence_sha("café") != score_cache.sentence_sha("cafe\u0301")
-
-
-def test_model_changed_in_the_middle_is_not_mixed(models_dir):
-    run = begun(a_run(cast.study("agreement")))
-    write_bigram(models_dir, more="The keys 9 are here .")
-    score_shard(run, claim(run))
-    assert "no longer those" in mine(run).exclude(error="").get().error
-    assert not CachedScore.objects.exists()
 
 
 def test_shard_is_claimed_by_one_and_lease_runs_out(settings):
@@ -215,106 +142,10 @@ def test_really_full_database_says_so(settings):
     assert "no space is left where the database lies" in shard.error and not CachedScore.objects.exists()
 
 
-def test_other_versions_are_tried_on_cached_sentences(monkeypatch, asked):
-    study = cast.study("agreement")
-    run = carried_out(a_run(study))
-    asked.clear()
-    monkeypatch.setattr(score_cache, "software", lambda spec: {"torch": "99.0"})
-    again = carried_out(a_run(study))
-    row = ScorerSpec.objects.get()
-    assert len(asked) == 1 and len(asked[0]) == 8 and row.software == {"torch": "99.0"}
-    assert "8 cached sentences within" in again.spec["cache"] and again.n_cached == 8
-    CachedScore.objects.update(logprob=-1.0)
-    monkeypatch.setattr(score_cache, "software", lambda spec: {"torch": "100.0"})
-    moved = carried_out(a_run(study))
-    assert "too much, 8 scores are computed again" in moved.spec["cache"] and moved.n_cached == 0
-    assert stored(moved) == pytest.approx(stored(run))
-
-
-def test_served_model_is_not_shared(monkeypatch):
-    spec = scorer(f"arpa:{all_settings.MODELS_DIR / 'bigram.arpa'}").spec
-    served = score_cache.replace(spec, uri="openai:http://host/v1#m", revision="as served")
-    with pytest.raises(BadInput, match="not known"):
-        score_cache.key_spec(served)
-    keys = {score_cache.key_spec(served, served_for=f"run {n}").spec_id for n in (1, 2)}
-    assert len(keys) == 2
-
-
-def test_floating_revision_is_never_in_a_key():
-    spec = scorer(f"arpa:{all_settings.MODELS_DIR / 'bigram.arpa'}").spec
-    named = [
-        score_cache.replace(spec, uri=f"hf-causal:owner/name{at}", revision="commit:" + "a" * 40)
-        for at in ("", "@main", "@" + "a" * 40)
-    ]
-    assert {score_cache.key_spec(one).uri for one in named} == {"hf-causal:owner/name"}
-    assert len({score_cache.key_spec(one).spec_id for one in named}) == 1
-
-
 def test_measure_that_the_model_cannot_give_fails_before_scoring(monkeypatch, asked):
     monkeypatch.setattr(ArpaScorer, "capabilities", frozenset({"sum", "tokens"}))
     run = carried_out(a_run(cast.study("agreement"), methods=["slor"]))
     assert run.state == "failed" and "own probabilities" in run.error and not asked
-
-
-@pytest.mark.django_db(transaction=True)
-def test_killed_worker_costs_one_shard(settings, models_dir):
-    """A real process is killed with SIGKILL in its second shard; the others are not scored again."""
-    settings.JOB_STALE_SECONDS = 2
-    run = begun(a_run(cast.study("agreement")))
-    with worker(run, halt_at=2, settings=settings) as process:
-        assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
-        assert mine(run).filter(state=State.RUNNING).count() == 1
-        process.send_signal(signal.SIGKILL)
-    assert (mine(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
-    assert carried_out(run).state == "done"
-    assert sorted(mine(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
-    assert stored(run) == pytest.approx(expected(run, models_dir))
-
-
-@pytest.mark.django_db(transaction=True)
-def test_processes_claim_different_shards(settings):
-    run = begun(a_run(cast.study("agreement")))
-    with worker(run, halt_at=0, settings=settings) as one, worker(run, halt_at=0, settings=settings) as two:
-        assert one.wait(60) == two.wait(60) == 0
-    assert set(mine(run).values_list("attempts", "state")) == {(1, "done")}
-    assert CachedScore.objects.count() == 8 and carried_out(run).state == "done"
-
-
-@pytest.mark.django_db(transaction=True)
-def test_threads_that_claim_at_once_get_different_shards():
-    study = cast.study("agreement", materials=cast.material_set("many", n_items=12))
-    run = begun(a_run(study))
-    start, got = threading.Barrier(4), []
-
-    def take():
-        start.wait()
-        while shard := claim(run):
-            got.append((shard.pk, shard.attempts))
-        connection.close()
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    [thread.start() for thread in threads], [thread.join() for thread in threads]
-    assert len(got) == len(set(got)) == mine(run).count() == 12
-    assert {attempts for _, attempts in got} == {1}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
-    settings.JOB_STALE_SECONDS = 1
-    scored, seen = ArpaScorer.score, []
-
-    def slow(self, sentences, *, progress=None, **rest):
-        progress(1)
-        for _ in range(8):
-            time.sleep(0.25)
-            seen.append(claim(run))
-        return scored(self, sentences, **rest)
-
-    run = begun(a_run(cast.study("agreement")))
-    mine(run).exclude(number=1).delete()
-    monkeypatch.setattr(ArpaScorer, "score", slow)
-    score_shard(run, claim(run))
-    assert seen == [None] * 8 and mine(run).get().state == State.DONE and mine(run).get().attempts == 1
 
 
 def test_nan_of_a_model_is_kept_as_no_score(monkeypatch):
@@ -327,58 +158,3 @@ def test_nan_of_a_model_is_kept_as_no_score(monkeypatch):
     monkeypatch.setattr(ArpaScorer, "score", holes)
     run = carried_out(a_run(cast.study("agreement")))
     assert (run.state, run.n_missing, run.n_sentences) == ("done", 2, 6) and len(run.spec["missing"]) == 2
-
-
-def test_help_for_a_finished_run_does_nothing(asked):
-    run = carried_out(a_run(cast.study("agreement")))
-    asked.clear()
-    assert help_out(run.pk) is False and help_out(10**6) is False and not asked
-
-
-def test_cores_are_shared_among_the_processes_of_a_worker(monkeypatch, settings):
-    monkeypatch.setattr(held_model.os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
-    held_model.note_processes(type("Worker", (), {"concurrency": 3}))
-    monkeypatch.setenv(held_model.PROCESSES, held_model.os.environ[held_model.PROCESSES])
-    assert held_model.threads() == 2
-    settings.SCORING_THREADS = 5
-    assert held_model.threads() == 5
-
-
-def test_process_keeps_one_model(models_dir, monkeypatch):
-    opened = []
-    monkeypatch.setattr(held_model, "scorer", lambda uri: opened.append(uri) or scorer(uri))
-    write_bigram(models_dir, name="other.arpa", more="A key is here .")
-    first, other = (ScoringRun(model=uri, spec={}) for uri in (URI, "arpa:./other.arpa"))
-    for run in (first, first, other, first):
-        held_model.model_of(run)
-    assert [uri.rpartition("/")[2] for uri in opened] == ["bigram.arpa", "other.arpa", "bigram.arpa"]
-
-
-class worker:
-    """The process of ``shard_worker.py`` on the test's database."""
-
-    def __init__(self, run, *, halt_at: int, settings) -> None:
-        self.words = [sys.executable, "-m", "tests.analysis.releases.shard_worker", str(run.pk), str(halt_at)]
-        self.env = {
-            **os.environ,
-            "DATABASE_URL": database_url(),
-            "MODELS_DIR": str(settings.MODELS_DIR),
-            "JOB_STALE_SECONDS": str(settings.JOB_STALE_SECONDS),
-        }
-
-    def __enter__(self) -> subprocess.Popen:
-        self.process = subprocess.Popen(self.words, env=self.env, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        return self.process
-
-    def __exit__(self, *error) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-
-
-def database_url() -> str:
-    said = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{said['NAME']}"
-    host = f"{said['HOST'] or '127.0.0.1'}:{said['PORT'] or 5432}"
-    return f"postgres://{said['USER']}:{said['PASSWORD']}@{host}/{said['NAME']}"

@@ -13,7 +13,7 @@ from tests.benchmarks.soak.people import Person
 from tests.benchmarks.soak.pulse import Pulse
 from tests.benchmarks.soak.services import children, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
-from tests.experiments.test_worker_killed import database_url
+from tests.database import database_url
 
 N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4
 
