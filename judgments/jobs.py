@@ -2,11 +2,11 @@
 
 from celery import shared_task
 
-from judgments import dry_run, import_jobs
+from judgments import dry_run, ending, import_jobs
 from judgments.sessions.expire import expire_sessions as expire
 from judgments.sessions.prune import prune_previews as prune
 
-WORKS = (dry_run, import_jobs)  # imported here, so that the worker knows their kinds of job
+WORKS = (dry_run, ending, import_jobs)  # imported here, so that the worker knows their kinds of job
 
 
 @shared_task(name="judgments.expire_sessions")

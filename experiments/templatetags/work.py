@@ -8,6 +8,7 @@ WORDS = {
     "judgments.import": "Import of judgments",
     "judgments.quality": "Check of answers",
     "judgments.dry-run": "Dry run",
+    "judgments.erase_all": "Deletion of everybody’s answers",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",
     "releases.report": "Numbers of a page",

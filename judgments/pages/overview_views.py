@@ -4,8 +4,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from experiments.models import Experiment
-from experiments.pages.access import get_study, may_edit
+from experiments.models import Experiment, Membership
+from experiments.pages.access import get_study, may_edit, role_in
 from experiments.pages.state_views import buttons
 from experiments.readiness import steps
 from judgments.monitor import facts, list_rows
@@ -29,6 +29,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "lists": list_rows(study) if collected else [],
         "is_collected": collected,
         "may_edit": may_edit(request.user, study),
+        "is_owner": role_in(request.user, study) == Membership.Role.OWNER,
         "steps": steps(study) if comes_to_open else [],
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.slug}/"),

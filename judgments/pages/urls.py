@@ -4,6 +4,7 @@ from django.urls import path
 
 from judgments.pages import (
     decision_views,
+    ending_views,
     home_views,
     import_views,
     judgments_views,
@@ -18,6 +19,7 @@ from judgments.pages import (
 urlpatterns = [
     path("", home_views.home, name="home"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
+    path("studies/<slug:slug>/delete/", ending_views.delete, name="study-delete"),
     path("studies/<slug:slug>/live/", live_views.live, name="study-live"),
     path("studies/<slug:slug>/live/part/", live_views.part, name="study-live-part"),
     path("studies/<slug:slug>/launch/", launch_views.launch, name="study-launch"),
