@@ -75,7 +75,7 @@ export async function choose(element, choices, { context, confirm = false, typed
     const confirmed = (event) => {
       digits?.flush();
       if (chosen) resolve(event);
-      else note.textContent = words.choose;
+      else if (!context.isEarly(event)) note.textContent = words.choose;
     };
     next?.addEventListener("click", (event) => confirmed(answering(event, context.keys)), until);
     context.keys.listen((event) => {

@@ -12,6 +12,7 @@ const WORTH_A_PAGE = 10; // answers for which a form leaves the page within a bl
 
 export async function run({ plan, task, queue, sender, keys, main, header, signal, page }) {
   const common = { main, keys, signal };
+  keepSelectionOut(main, signal);
   const machine = measureMachine(plan, task);
   const waiting = new Set((await queue.all()).map((row) => row.trial));
   const known = page.keptAt ? await queue.answered() : waiting; // a kept plan does not know what was stored since
@@ -44,6 +45,12 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
   await end(common, { plan, sender, queue });
 }
 
+// A double click answers with its first half; the second would select the words of the next screen.
+function keepSelectionOut(main, signal) {
+  const isText = (element) => element.closest("input, textarea");
+  main.addEventListener("mousedown", (event) => event.detail > 1 && !isText(event.target) && event.preventDefault(), { signal });
+}
+
 async function between(common, { plan, before, trial, header }) {
   if (!before || trial.is_practice) return;
   if (before.is_practice) await ready(common, { plan });
@@ -65,9 +72,10 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   main.className = "trial";
   main.replaceChildren(element);
   scrollTo(0, 0);
-  const context = { ...common, watch, words: plan.words, signal: cut.signal, guard_ms: GUARD_MS };
+  const context = { ...common, watch, words: plan.words, signal: cut.signal };
   Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitOf });
   context.answering = (event) => answering(event, keys);
+  context.isEarly = (event) => watch.onset === null || watch.rt(event) < GUARD_MS;
   context.onset = async () => {
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
     const onset = await painted();

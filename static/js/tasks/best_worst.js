@@ -44,12 +44,15 @@ export async function run(element, trial, context) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const sent = context.answering(click ?? event);
+      if (context.isEarly(sent)) {
+        early += 1;
+        return;
+      }
       const isOpen = !chosen.best || !chosen.worst;
       const wrong = isOpen ? words.best_worst_missing : chosen.best === chosen.worst ? words.best_worst_same : "";
       problem.textContent = wrong;
       problem.hidden = !wrong;
       if (wrong) refusals += 1;
-      else if (watch.onset === null || watch.rt(sent) < context.guard_ms) early += 1;
       else resolve(sent);
     });
   });

@@ -56,7 +56,7 @@ export async function run(element, trial, context) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const press = context.answering(click ?? event);
-      if (watch.onset === null || watch.rt(press) < context.guard_ms) {
+      if (context.isEarly(press)) {
         early += 1;
         return;
       }

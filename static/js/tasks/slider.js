@@ -71,13 +71,16 @@ export async function run(element, trial, context) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const sent = context.answering(click ?? event);
+      if (context.isEarly(sent)) {
+        early += 1;
+        return;
+      }
       problem.textContent = last ? "" : words.slider_missing;
       problem.hidden = Boolean(last);
       if (!last) {
         refusals += 1;
         line.focus();
-      } else if (watch.onset === null || watch.rt(sent) < context.guard_ms) early += 1;
-      else resolve(sent);
+      } else resolve(sent);
     });
   });
   answer.catch(() => {}); // it may end before it is waited for
