@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import torch
@@ -47,7 +48,13 @@ class LSTMModel(nn.Module):  # type: ignore[misc,unused-ignore]
 
     def states(self, input_ids: torch.Tensor) -> torch.Tensor:
         """States of the last layer after each token; a row starts from zeros."""
-        out, _ = self.rnn(self.drop(self.encoder(input_ids)))
+        given = self.drop(self.encoder(input_ids))
+        kind = given.device.type
+        if torch.is_autocast_enabled(kind) and not recurs_in_half(kind):
+            with torch.autocast(kind, enabled=False):
+                out, _ = self.rnn(given.float())
+        else:
+            out, _ = self.rnn(given)
         kept: torch.Tensor = self.drop(out)
         return kept
 
@@ -59,6 +66,21 @@ class LSTMModel(nn.Module):  # type: ignore[misc,unused-ignore]
     def get_output_embeddings(self) -> nn.Linear:
         """The head, under the name that transformers has for it."""
         return self.decoder
+
+
+@cache
+def recurs_in_half(kind: str) -> bool:
+    """Whether recurrent layers run in bfloat16 on this kind of device; it is tried.
+
+    oneDNN refuses them on processors without AVX-512, where torch asks it all the same.
+    """
+    layer = nn.LSTM(1, 1).to(kind)
+    try:
+        with torch.autocast(kind, dtype=torch.bfloat16):
+            layer(torch.zeros(1, 1, 1, device=kind))
+    except RuntimeError:
+        return False
+    return True
 
 
 class Recurrent(Plain):

@@ -13,6 +13,8 @@ from analysis.training.language import train_language_model
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
 
+from analysis.scoring.neural.lstm_model import recurs_in_half  # noqa: E402
+
 SHORT = {"epochs": 3, "vocabulary": 400, "width": 32}
 
 
@@ -109,6 +111,23 @@ def test_bfloat16_learns_too_and_is_saved_in_float32(tmp_path, corpus_file, kind
     assert model.spec.dtype == "float32"
     mean = model.score(corpus.held_out).logprob.sum() / report["held_out_tokens"]
     assert np.exp(-mean) == pytest.approx(report["perplexity"], rel=1e-4)
+
+
+def test_an_lstm_learns_where_the_processor_has_no_recurrence_in_bfloat16(tmp_path, corpus_file, monkeypatch):
+    """As oneDNN without AVX-512, which refuses; torch asks it all the same."""
+    as_it_is = torch.nn.LSTM.forward
+
+    def refuses(self, given, *more):
+        if torch.is_autocast_enabled("cpu"):
+            raise RuntimeError("could not create a primitive descriptor")
+        return as_it_is(self, given, *more)
+
+    monkeypatch.setattr(torch.nn.LSTM, "forward", refuses)
+    recurs_in_half.cache_clear()
+    plan = make_plan("lstm", "tiny", **{**SHORT, "epochs": 2, "dtype": "bfloat16", "batch": 8, "lr": 1e-2})
+    report = train_language_model(read_corpus(corpus_file), plan, tmp_path / "model")
+    recurs_in_half.cache_clear()
+    assert report["perplexity"] < report["unigram_perplexity"]
 
 
 def test_sentences_longer_than_the_context_are_counted_and_left_out(tmp_path, corpus_file):
