@@ -75,6 +75,15 @@ def test_the_very_middle_can_be_chosen_by_a_click(open_page):
     assert the_end(page)[0].value == pytest.approx(50, abs=1)
 
 
+def test_the_very_middle_can_be_chosen_by_a_finger(open_page):
+    page = a_slider(open_page, has_touch=True, is_mobile=True)
+    page.touchscreen.tap(**at(page, 0.5))
+    expect(page.locator(".line")).to_have_class("line")
+    send(page)
+    first = the_end(page)[0]
+    assert (first.value, first.input_type) == (50, "touch")
+
+
 def test_a_whole_session_by_keyboard(open_page, check_page):
     page = a_slider(open_page)
     for keys in (["End"], ["Home"], ["ArrowRight", "ArrowRight"]):

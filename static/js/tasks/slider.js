@@ -63,6 +63,11 @@ export async function run(element, trial, context) {
     if (line.value === before && (!last || press?.pointerType === "touch")) line.value = placeAt(line, event);
     touch(event, press ?? event);
   });
+  line.addEventListener("pointerup", (event) => {
+    if (event.pointerType === "mouse") return; // its click follows; a finger's need not, where the thumb lies unseen
+    if (line.value === before) line.value = placeAt(line, event);
+    touch(event, press ?? event);
+  });
   let click = null; // where Next was clicked, a moment before the form is sent
   next.addEventListener("click", (event) => (click = event));
 
