@@ -3,13 +3,11 @@
 A pair *k* has two columns with its members, an answer, and usually a condition:
 
 * members ``Input.field_k_1``, ``Input.field_k_2`` (also ``sentence``, ``option``; also ``a``/``b`` for
-``1``/``2``);
+  ``1``/``2``);
 * answer ``Answer.Choicek`` (also ``answer``, ``response``, ``q``), which begins with the option's number,
-because
-  the requester site cuts a text at its first apostrophe;
+  because the requester site cuts a text at its first apostrophe;
 * condition ``Input.item_k_condition`` or ``Input.condition_k``: the paradigm's name and ``ans1`` or
-``ans2``, the
-  option that the author expects. ``attnchk``, ``catch`` and the like are catch trials.
+  ``ans2``, the option that the author expects. ``attnchk``, ``catch`` and the like are catch trials.
 
 Everything else that is filled in stays with the session; other ``Answer.`` columns are the participant's
 background.
@@ -17,7 +15,6 @@ background.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +31,9 @@ from judgments.sources.base import (
     session_frame,
     trial_frame,
 )
+from judgments.sources.mturk_columns import Slot, pair_columns
 from judgments.sources.values import EMPTY, agreed, cleaned, flag_of, kind_of, mturk_time, whole_number
 
-_MEMBER = re.compile(r"Input\.(?:field|sentence|sent|option)_?(\d+)_([12ab])", re.IGNORECASE)
-_CONDITION = re.compile(r"Input\.(?:item_?(\d+)_condition|condition_?(\d+))", re.IGNORECASE)
-_ANSWER = re.compile(r"Answer\.(?:choice|answer|response|q)_?(\d+)", re.IGNORECASE)
 _NATIVE = re.compile(r"Answer\..*na[tv]+ive.*", re.IGNORECASE)
 _EXPECTED = re.compile(r"(.*?)[_.\- ]?ans([12])", re.IGNORECASE)
 _NUMBERED = re.compile(r"\s*([12])\s*(?:[.):]|$)")
@@ -57,17 +52,6 @@ _OF_BATCH = frozenset(
         *("Last7DaysApprovalRate", "Approve", "Reject"),
     )
 )
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """The columns of one pair."""
-
-    number: str
-    first: str
-    second: str
-    answer: str
-    condition: str
 
 
 def read_mturk_batch(path: Path, options: SourceOptions) -> JudgmentFile:
@@ -105,7 +89,7 @@ def read_mturk_batch(path: Path, options: SourceOptions) -> JudgmentFile:
     if not worker:
         raise MissingColumns(["WorkerId"], found=list(rows.columns), file=file)
     _refuse_twice(rows, "AssignmentId", file)
-    slots = _slots(list(rows.columns), file)
+    slots = pair_columns(list(rows.columns), file)
     trials = pd.concat(
         [_trials(rows, slot, position, file) for position, slot in enumerate(slots, start=1)],
         ignore_index=True,
@@ -143,33 +127,7 @@ def _refuse_twice(rows: pd.DataFrame, column: str, file: str) -> None:
         )
 
 
-def _slots(columns: list[str], file: str) -> list[_Slot]:
-    """Find the pairs in the order in which the file names them."""
-    members: dict[str, dict[str, str]] = {}
-    conditions: dict[str, str] = {}
-    answers: dict[str, str] = {}
-    for column in columns:
-        if found := _MEMBER.fullmatch(column):
-            members.setdefault(found[1], {})["1" if found[2] in "1aA" else "2"] = column
-        elif found := _CONDITION.fullmatch(column):
-            conditions[found[1] or found[2]] = column
-        elif found := _ANSWER.fullmatch(column):
-            answers[found[1]] = column
-    if not members:
-        raise MissingColumns(["Input.field_1_1", "Input.field_1_2"], found=columns, file=file)
-    order = [*conditions, *(number for number in members if number not in conditions)]
-    slots = []
-    for number in (number for number in order if number in members):
-        absent = [f"Input.field_{number}_{side}" for side in "12" if side not in members[number]]
-        absent += [] if number in answers else [f"Answer.Choice{number}"]
-        if absent:
-            raise MissingColumns(absent, found=columns, file=file)
-        pair = members[number]
-        slots.append(_Slot(number, pair["1"], pair["2"], answers[number], conditions.get(number, "")))
-    return slots
-
-
-def _trials(rows: pd.DataFrame, slot: _Slot, position: int, file: str) -> pd.DataFrame:
+def _trials(rows: pd.DataFrame, slot: Slot, position: int, file: str) -> pd.DataFrame:
     """Read one pair of every assignment."""
     labels = rows[slot.condition] if slot.condition else pd.Series("", index=rows.index)
     named = [_named(label) for label in labels]
@@ -293,7 +251,7 @@ def _first_answers(own: pd.DataFrame) -> dict[str, str]:
     return answers
 
 
-def _notes(table: Table, slots: list[_Slot], trials: pd.DataFrame) -> tuple[str, ...]:
+def _notes(table: Table, slots: list[Slot], trials: pd.DataFrame) -> tuple[str, ...]:
     order = ", ".join(slot.number for slot in slots)
     notes = [*table.notes, f"items stand in the order {order}; their positions follow it"]
     unlabelled = int((~trials["labelled"].astype(bool)).sum())
