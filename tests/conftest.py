@@ -43,6 +43,15 @@ def shared_vectors() -> dict[str, Any]:
     return {vector["id"]: vector for vector in json.loads(path.read_text())["vectors"]}
 
 
+@pytest.fixture
+def ada(client, db):
+    """A browser in which Ada is logged in."""
+    from tests import cast
+
+    client.force_login(cast.ada())
+    return client
+
+
 @pytest.fixture(autouse=True)
 def _forget_frozen_lists() -> None:
     """Lists never change, so a process keeps them; the test database gives their ids anew."""
