@@ -18,8 +18,6 @@ Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 RATING_TASKS = ("likert", "magnitude_estimation", "slider", "best_worst")
-_MOST_SPREAD = 2
-"""Pairs of groups that there could be, for each row: up to there a table of all of them is the quickest."""
 _CHUNK = 500_000
 _TRUE = {"true", "1", "1.0", "yes", "t"}
 _FALSE = {"false", "0", "0.0", "no", "f"}
@@ -186,57 +184,6 @@ def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     place = {label: number for number, label in enumerate(labels)}
     lookup = np.array([place.get(text, 0) for text in texts[1:] + [""]], dtype=np.int64)
     return np.take(lookup, codes, out=codes, mode="wrap"), labels  # -1 looks up the last entry: ""
-
-
-def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:
-    """Number the pairs of groups that occur together.
-
-    Parameters
-    ----------
-    first, second : arrays of int
-        Codes of two groupings of the same rows.
-
-    Returns
-    -------
-    codes : array of int
-        The pair of each row, numbered in the order of (first, second).
-    firsts, seconds : arrays of int
-        The two groups of each pair.
-    """
-    width = int(second.max()) + 1 if len(second) else 1
-    cells = first * width + second
-    if len(cells) and (int(first.max()) + 1) * width <= _MOST_SPREAD * len(cells):
-        occurs = np.bincount(cells) > 0  # a place for every pair there could be: no hashing, no sorting
-        keys = np.flatnonzero(occurs)
-        place: Codes = (np.cumsum(occurs) - 1)[cells]
-        return place, keys // width, keys % width
-    codes, uniques = pd.factorize(cells, sort=True)
-    keys = np.asarray(uniques, dtype=np.int64)
-    return codes.astype(np.int64), keys // width, keys % width
-
-
-def joint_counts(first: Codes, second: Codes) -> tuple[Floats, Codes, Codes]:
-    """Count the pairs of groups that occur together.
-
-    Parameters
-    ----------
-    first, second : arrays of int
-        Codes of two groupings of the same rows.
-
-    Returns
-    -------
-    counts : array of float
-        Rows of each pair, in the order of (first, second).
-    firsts, seconds : arrays of int
-        The two groups of each pair.
-    """
-    width = int(second.max()) + 1 if len(second) else 1
-    if len(first) and (int(first.max()) + 1) * width <= _MOST_SPREAD * len(first):
-        every = np.bincount(first * width + second)
-        keys = np.flatnonzero(every)
-        return every[keys].astype(np.float64), keys // width, keys % width
-    codes, firsts, seconds = joint_codes(first, second)
-    return np.bincount(codes, minlength=len(firsts)).astype(np.float64), firsts, seconds
 
 
 def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:

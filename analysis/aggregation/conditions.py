@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import likert_distribution, transformed
+from analysis.aggregation.ratings import likert_distribution
+from analysis.aggregation.transforms import transformed
 from analysis.effects.contrasts import common_language
 from analysis.effects.within import within_intervals
 from analysis.errors import BadInput
@@ -24,7 +25,7 @@ def condition_report(judgments: pd.DataFrame, *, transform: str = "z", ddof: int
     judgments : DataFrame, one row per judgment of one task
         The kept rows; needs ``participant``, ``item`` and ``value``.
     transform, ddof
-        As in :func:`analysis.aggregation.ratings.transformed`.
+        As in :func:`analysis.aggregation.transforms.transformed`.
 
     Returns
     -------

@@ -6,79 +6,22 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from analysis.aggregation.transforms import transformed
 from analysis.columns import require_columns
-from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.errors import BadInput, NotEnoughData
+from analysis.joint_groups import joint_codes
 from analysis.magnitudes import log_ratios
 from analysis.moments import MIN_RATINGS, moments
-from analysis.rows import (
-    Codes,
-    Floats,
-    column_or_blank,
-    group_codes,
-    is_kind,
-    joint_codes,
-    none_if_nan,
-    tasks,
-)
+from analysis.rows import Codes, Floats, column_or_blank, group_codes, is_kind, none_if_nan, tasks
 from analysis.scales import (
     OUTLIER_CUT,
     Z_SCOPE,
     outliers,
     participant_scales,
-    rank_normal_by_participant,
     rated,
-    robust_z_by_participant,
-    zscore_by_participant,
 )
 
-TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
 _ITEM_KEYS = ("paradigm", "item", "condition", "sentence_id")
-
-
-def transformed(
-    judgments: pd.DataFrame, *, transform: str = "z", ddof: int = 1, min_ratings: int = MIN_RATINGS
-) -> pd.Series:
-    """Put ratings on the scale that is averaged.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``.
-    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
-        ``z-log`` is for magnitude estimates only.
-    ddof, min_ratings
-        As in :func:`analysis.scales.zscore_by_participant`.
-
-    Returns
-    -------
-    Series of float, same index
-
-    Raises
-    ------
-    UnknownName
-        If the transform is another word.
-
-    Notes
-    -----
-    z = (x - mean) / SD by participant; z-log the same of log10(x / modulus);
-    robust-z = (x - median) / (1.4826 MAD); rank-normal Φ⁻¹ of the participant's ranks.
-
-    References
-    ----------
-    Schütze & Sprouse (2014), "Judgment data", in *Research Methods in Linguistics*, CUP.
-    """
-    if transform not in TRANSFORMS:
-        raise UnknownName("transform", transform, TRANSFORMS)
-    if transform == "z":
-        return zscore_by_participant(judgments, ddof=ddof, min_ratings=min_ratings)
-    if transform == "z-log":
-        logs = judgments.assign(value=log_ratios(judgments), task="log_ratio")
-        return zscore_by_participant(logs, ddof=ddof, min_ratings=min_ratings)
-    if transform == "robust-z":
-        return robust_z_by_participant(judgments)
-    if transform == "rank-normal":
-        return rank_normal_by_participant(judgments)
-    return pd.Series(rated(judgments), index=judgments.index)
 
 
 def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
@@ -160,7 +103,7 @@ def ratings_report(
     judgments : DataFrame, one row per judgment
         Needs ``participant``, ``item`` and ``value``.
     transform, ddof, min_ratings
-        As in :func:`transformed`.
+        As in :func:`analysis.aggregation.transforms.transformed`.
     experiment : str
         Copied into the document.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.decisions import forced_choice_decisions
 from analysis.errors import BadInput, UnknownName
 from analysis.rows import RATING_TASKS, column_or_blank, is_kind, numbers, tasks

@@ -15,7 +15,8 @@ from analysis.agreement.distances import disagreements
 from analysis.agreement.tally import tally
 from analysis.columns import require_columns
 from analysis.errors import BadInput, UnknownName
-from analysis.rows import Codes, Floats, group_codes, joint_counts
+from analysis.joint_groups import joint_counts
+from analysis.rows import Codes, Floats, group_codes
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 

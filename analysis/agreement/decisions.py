@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import require_columns
+from analysis.joint_groups import joint_codes
 from analysis.rows import (
     RATING_TASKS,
     Floats,
@@ -20,7 +21,6 @@ from analysis.rows import (
     flags,
     group_codes,
     is_kind,
-    joint_codes,
     numbers,
     rows_where,
     tasks,

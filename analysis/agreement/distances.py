@@ -11,7 +11,8 @@ import pandas as pd
 
 from analysis.agreement.tally import Tally, tallied_disagreements
 from analysis.errors import BadInput
-from analysis.rows import Codes, Floats, group_codes, joint_codes
+from analysis.joint_groups import joint_codes
+from analysis.rows import Codes, Floats, group_codes
 
 _BLOCK = 2_000_000
 

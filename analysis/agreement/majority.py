@@ -8,7 +8,8 @@ import pandas as pd
 
 from analysis.aggregation.proportions import wilson_interval
 from analysis.errors import UnknownName
-from analysis.rows import Codes, group_codes, joint_codes
+from analysis.joint_groups import joint_codes
+from analysis.rows import Codes, group_codes
 
 N_MIN = 3
 TIES = ("strict", "half", "drop")

@@ -11,27 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.decisions import forced_choice_decisions
 from analysis.columns import require_columns
 from analysis.comparison.differences import holm
-from analysis.effects.bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
-from analysis.effects.contrast_models import choice_model, contrast_model, share_with_interval
-from analysis.effects.contrasts import (
-    Contrast,
-    common_language,
-    contrast,
-    paired_contrast,
-    paired_means,
-    welch_contrast,
-)
 from analysis.effects.convergence import ALPHA, ANALYSES, BAYES_CUT, convergence_rates, outcome
+from analysis.effects.five_tests import NO_RESULT, choice_tests, rating_tests
 from analysis.effects.mixed import CROSSED, Random
-from analysis.effects.sign_tests import sign_test
 from analysis.rows import column_or_blank, group_codes, is_kind, tasks
 
 _LARGEST = float(np.finfo(np.float64).max)
-_GAP: dict[str, Any] = {"estimate": None, "se": None, "statistic": None, "df": None, "p": None}
 
 
 @dataclass(frozen=True)
@@ -78,7 +67,7 @@ def five_analyses(
     by : str
         Column of the contrasts: ``phenomenon`` or ``paradigm``.
     transform : str
-        Of ratings, as in :func:`analysis.aggregation.ratings.transformed`.
+        Of ratings, as in :func:`analysis.aggregation.transforms.transformed`.
     alpha : float
     bayes_cut : float
         A Bayes factor above it is a detection.
@@ -123,13 +112,13 @@ def five_analyses(
     require_columns(judgments, "participant", "value")
     rows, effects = [], []
     for name, task, part in _contrasts(judgments, by=by, transform=transform):
-        analyse = _choices if task == "forced_choice" else _ratings
+        analyse = choice_tests if task == "forced_choice" else rating_tests
         found, effect = analyse(part, task=task, random=random)
         effects.append({by: name, "task": task, **effect})
         for analysis, result in zip(ANALYSES, found, strict=True):
             verdict = outcome(analysis, result, alpha=alpha, bayes_cut=bayes_cut)
             rows.append({by: name, "task": task, "analysis": analysis, **result, "outcome": verdict})
-    columns = [by, "task", "analysis", *_GAP, "outcome", "method", "status"]
+    columns = [by, "task", "analysis", *NO_RESULT, "outcome", "method", "status"]
     table = pd.DataFrame(rows, columns=columns)
     table.insert(8, "p_holm", _holm(table))
     rates = convergence_rates(table, population=population)
@@ -157,121 +146,6 @@ def _contrasts(
         kept = kept[kept["score"].notna()]
         for name, part in kept.groupby(column_or_blank(kept, by).astype(str), sort=True, observed=True):
             yield str(name), task, part
-
-
-def _ratings(
-    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    good = (rows["expected"] == "acceptable").to_numpy()
-    scores = rows["score"].to_numpy(dtype=float)
-    people = paired_means(rows, value="score")
-    paired = len(people) >= 2 and 2 * len(people) >= rows["participant"].nunique()
-    tested = contrast(rows, value="score") if paired else _between(rows, good)
-    difference = tested.mean_difference
-    if difference is None and good.any() and not good.all():
-        difference = float(scores[good].mean() - scores[~good].mean())
-    n, n_other = (tested.n, 0) if paired else _raters_by_side(rows, good)
-    bayes = jzs_bayes_factor(tested.statistic, n, n_other=n_other)
-    found = [
-        _direction(difference),
-        *_tails(tested, method="paired t, participants" if paired else "Welch t, participants"),
-        _bayes(tested, bayes),
-        contrast_model(rows, good, task=task, random=random),
-    ]
-    items = contrast(rows, unit="item", value="score")
-    return found, {
-        **_sizes_and_effects(rows, tested),
-        "cles": common_language(scores[good], scores[~good]),
-        "t_items": items.statistic,
-        "df_items": items.df,
-        "p_items": items.p,
-    }
-
-
-def _between(rows: pd.DataFrame, good: np.ndarray) -> Contrast:
-    """Compare the means of people who judged one side each."""
-    means = [rows[side].groupby("participant")["score"].mean().to_numpy() for side in (good, ~good)]
-    return welch_contrast(means[0], means[1])
-
-
-def _raters_by_side(rows: pd.DataFrame, good: np.ndarray) -> tuple[int, int]:
-    """Count who judged acceptable and who judged unacceptable sentences: the two samples of Welch's t."""
-    one, other = (rows.loc[side, "participant"].nunique() for side in (good, ~good))
-    return one, other
-
-
-def _choices(
-    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Test choices: one per participant by the sign test, several by the participants' shares."""
-    k, n = float(rows["score"].sum()), len(rows)
-    shares = rows.groupby("participant")["score"].mean().to_numpy()
-    tested = paired_contrast(shares, np.full(len(shares), 0.5))
-    estimate = k / n - 0.5 if n else None
-    if len(shares) == n or tested.status == "no_variation":
-        above, decided = int((shares > 0.5).sum()), int((shares != 0.5).sum())
-        tails = _sign_tails(above, decided, estimate)
-        bayes = {**_GAP, "estimate": estimate, "method": "binomial, uniform prior", "status": "ok"}
-        bayes["statistic"] = share_bayes_factor(above, decided).value
-    else:
-        tails = _tails(tested, method="t of participants' shares against 1/2")
-        bayes = _bayes(tested, jzs_bayes_factor(tested.statistic, tested.n))
-    found = [_direction(estimate), *tails, bayes, choice_model(rows, random=random)]
-    sized = _sizes_and_effects(rows, tested)
-    sized |= {"d_av": None, "d_pooled": None}  # one half has no spread of its own
-    return found, {**sized, "cles": k / n if n else None, **share_with_interval(rows)}
-
-
-def _direction(estimate: float | None) -> dict[str, Any]:
-    status = "ok" if estimate is not None else "no_data"
-    return {**_GAP, "estimate": estimate, "method": "sign of the difference", "status": status}
-
-
-def _tails(tested: Contrast, *, method: str) -> list[dict[str, Any]]:
-    shared = {
-        "estimate": tested.mean_difference,
-        "statistic": tested.statistic,
-        "df": tested.df,
-        "method": method,
-        "status": tested.status,
-    }
-    less = None if tested.p_greater is None else 1 - tested.p_greater
-    return [{**shared, "p": tested.p}, {**shared, "p": tested.p_greater, "p_less": less}]
-
-
-def _sign_tails(k: int, n: int, estimate: float | None) -> list[dict[str, Any]]:
-    shared = {**_GAP, "estimate": estimate, "statistic": k, "method": "exact sign test, participants"}
-    status = {"status": "ok" if n else "no_data"}
-    greater, less = sign_test(k, n, alternative="greater"), sign_test(k, n, alternative="less")
-    return [
-        {**shared, "p": sign_test(k, n), **status},
-        {**shared, "p": greater, "p_less": less, **status},
-    ]
-
-
-def _bayes(tested: Contrast, bayes: BayesFactor) -> dict[str, Any]:
-    return {
-        **_GAP,
-        "estimate": tested.mean_difference,
-        "statistic": bayes.value,
-        "method": "JZS, r = sqrt(2)/2",
-        "status": bayes.status if tested.status == "ok" else tested.status,
-    }
-
-
-def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
-    return {
-        "n_participants": rows["participant"].nunique(),
-        "n_pairs": tested.n if tested.d_z is not None else None,  # who gave what d_z is of
-        "n_items": rows["item"].nunique(),
-        "n": len(rows),
-        "mean_difference": tested.mean_difference,
-        "ci_low": tested.ci_low,
-        "ci_high": tested.ci_high,
-        "d_z": tested.d_z,
-        "d_av": tested.d_av,
-        "d_pooled": tested.d_pooled,
-    }
 
 
 def _conventions(

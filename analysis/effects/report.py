@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.effects.five_analyses import five_analyses
 from analysis.effects.interactions import interactions
 from analysis.effects.mixed import CROSSED, Random

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.decisions import forced_choice_decisions
 from analysis.columns import require_columns
 from analysis.effects.bayes import jzs_bayes_factor
@@ -32,7 +32,7 @@ def pilot_matrix(
     by : str
         Column of the contrasts.
     transform : str
-        Of ratings, as in :func:`analysis.aggregation.ratings.transformed`.
+        Of ratings, as in :func:`analysis.aggregation.transforms.transformed`.
 
     Returns
     -------

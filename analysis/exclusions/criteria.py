@@ -12,19 +12,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.exclusions.criterion import Criterion, Judge, Verdicts, any_row, share_from
+from analysis.joint_groups import joint_codes
 from analysis.quality.base import Signal, session_codes
 from analysis.quality.report import SIGNALS
-from analysis.rows import (
-    Codes,
-    Flags,
-    Floats,
-    column_or_blank,
-    flags,
-    group_codes,
-    is_kind,
-    joint_codes,
-    numbers,
-)
+from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers
 from analysis.undecided import is_undecided
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.chance_corrected import krippendorff_alpha
 from analysis.agreement.report import agreement_report
 from analysis.effects.contrasts import paired_means
@@ -44,7 +44,7 @@ def headline(judgments: pd.DataFrame, *, transform: str = "z") -> dict[str, Any]
     judgments : DataFrame, one row per judgment of one task
         Needs ``participant``, ``item`` and ``value``; ``expected`` for rating tasks and yes-no.
     transform : str
-        Of ratings, as in :func:`analysis.aggregation.ratings.transformed`.
+        Of ratings, as in :func:`analysis.aggregation.transforms.transformed`.
 
     Returns
     -------

@@ -3,7 +3,8 @@
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.ratings import item_means, transformed
+from analysis.aggregation.ratings import item_means
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.report import item_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData

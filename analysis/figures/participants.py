@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_task

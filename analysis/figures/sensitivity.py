@@ -3,7 +3,7 @@
 import altair as alt
 import pandas as pd
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.agreement.report import agreement_report
 from analysis.columns import require_columns
 from analysis.effects.contrasts import contrast

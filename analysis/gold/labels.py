@@ -4,6 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.agreement.majority import N_MIN, majority_status
+from analysis.rows import RATING_TASKS
 
 Labels = npt.NDArray[np.object_]
 TIE, UNDECIDED = "tie", "undecided"
@@ -23,6 +24,25 @@ LABEL_RULES = {
         "below, tie if equal"
     ),
 }
+
+
+def label_rule(task: str) -> str:
+    """Give the rule by which a task's labels are made.
+
+    Parameters
+    ----------
+    task : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label_rule("forced_choice").partition(",")[0]
+    'expected if more than half of the kept judgments chose the expected member'
+    """
+    return LABEL_RULES["rating" if task in RATING_TASKS else task if task in LABEL_RULES else "forced_choice"]
 
 
 def preference_labels(

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis.joint_groups import joint_codes
 from analysis.quality.base import Signal, answered, measured, session_codes
-from analysis.rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes, joint_codes
+from analysis.rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes
 
 LEAST_ITEMS = 20
 LEAST_OTHERS = 2

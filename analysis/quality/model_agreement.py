@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from analysis.joint_groups import joint_codes
 from analysis.quality.base import answered, measured, session_codes
 from analysis.quality.leave_one_out import LEAST_ITEMS, beside_others, correlations
-from analysis.rows import Floats, column_or_blank, group_codes, joint_codes
+from analysis.rows import Floats, column_or_blank, group_codes
 from analysis.undecided import is_undecided
 
 NAME, VERSION, LABEL = "model_agreement", 1, "closer to a model than to people"

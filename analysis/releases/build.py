@@ -4,79 +4,25 @@ Nothing here asks the clock, a row's number in the database or the order in whic
 to answer; sessions are numbered within their participant and trials by their position.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
-from analysis.agreement.inclusion import parse_rule
-from analysis.agreement.majority import N_MIN, TIES
 from analysis.agreement.report import agreement_report
-from analysis.errors import BadInput, UnknownName
 from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.exclusions.plan import Plan
-from analysis.gold.card import Facts, dataset_card, label_rule, methods_text
-from analysis.gold.codebook import (
-    EXCLUSION_FILE,
-    HUMAN_FILE,
-    JUDGMENT_FILE,
-    PAIR_FILE,
-    PAIR_RECORD,
-    SENTENCE_FILE,
-    data_package,
-)
+from analysis.gold.codebook import EXCLUSION_FILE, HUMAN_FILE, JUDGMENT_FILE, PAIR_FILE, SENTENCE_FILE
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
-from analysis.gold.writers import DIGITS, blimp_record, csv_bytes, json_bytes, jsonl_bytes
+from analysis.gold.writers import blimp_record, csv_bytes, json_bytes, jsonl_bytes
+from analysis.releases.description import facts_of, listed, manifest_of, text_files
 from analysis.releases.material_frames import pair_frame, sentence_frame
-from analysis.releases.people import answered_between, participant_table
+from analysis.releases.options import Options
+from analysis.releases.people import participant_table
 from analysis.releases.plans import find_plan, judgments_for
 from analysis.releases.storage import MANIFEST, checksum
-from analysis.releases.withdrawn import withdrawn_from
-from config.version import code_version
 from experiments.models import Experiment
 from judgments.declared import treatment_of
-
-FORMAT = "obelus-release/1"
-PLAN_FIELDS = ("name", "version", "steps", "sha256", "locked_before_first_response")
-FILES = {
-    "pairs.jsonl": "every minimal pair with BLiMP's fields and what people said",
-    "sentences.csv": "every sentence with what people said",
-    "judgments.csv": "every judgment, one row each, kept or not",
-    "participants.csv": "every participant as a pseudonym",
-    "exclusions.csv": "what was excluded, by which step",
-    "human.csv": "one human score per sentence, ready for comparing models",
-    "pairs.csv": "the pairs as ids, ready for comparing models",
-    "methods.md": "a methods paragraph with references",
-    "datapackage.json": "the meaning of every column",
-    "manifest.json": "checksums, plan, conventions, versions",
-}
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a release depends on beside the data."""
-
-    exclude: str = ""
-    rule: str = ""
-    ties: str = "strict"
-    seed: int = 0
-    n_min: int = N_MIN
-    round_number: int | None = None
-    """Only this round, as if it were a study of its own."""
-
-    def __post_init__(self) -> None:
-        """Refuse unknown rules before any work."""
-        if self.rule:
-            parse_rule(self.rule)
-        if self.ties not in TIES:
-            raise UnknownName("tie rule", self.ties, TIES)
-        if self.n_min < 1:
-            raise BadInput("n_min must be at least 1.", column="n_min", remedy="Give a whole number from 1.")
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, as stored; what covers all rounds says nothing of them."""
-        return {name: value for name, value in asdict(self).items() if name != "round_number" or value}
 
 
 @dataclass(frozen=True)
@@ -114,11 +60,11 @@ def build_release(experiment: Experiment, options: Options) -> Built:
         "pairs.csv": csv_bytes(pairs, PAIR_FILE),
     }
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
-    facts = _facts(experiment, options, plan, counts=counts, report=report, excluded=excluded)
+    facts = facts_of(experiment, options, plan, counts=counts, report=report, excluded=excluded)
     facts = replace(facts, n_simulated=int(people["simulated"].sum()))
-    files |= _texts(facts, files, people_columns=tuple(people.columns))
-    manifest = _manifest(experiment, options, plan, facts=facts, report=report, background=background)
-    return Built({**files, MANIFEST: json_bytes(manifest | {"files": _listed(files)})}, excluded)
+    files |= text_files(facts, people_columns=tuple(people.columns))
+    manifest = manifest_of(experiment, options, plan, facts=facts, report=report, background=background)
+    return Built({**files, MANIFEST: json_bytes(manifest | {"files": listed(files)})}, excluded)
 
 
 def _gold(
@@ -197,111 +143,3 @@ def _counts(
         "pairs": pairs,
         "pairs_discarded": discarded,
     }
-
-
-def _facts(
-    experiment: Experiment,
-    options: Options,
-    plan: Plan,
-    *,
-    counts: dict[str, int],
-    report: dict[str, Any],
-    excluded: Excluded,
-) -> Facts:
-    materials = experiment.materials
-    first, last = answered_between(experiment, options.round_number)
-    return Facts(
-        slug=experiment.slug,
-        title=experiment.title,
-        task=experiment.task,
-        language=materials.language if materials else experiment.language,
-        code_version=code_version(),
-        seed=options.seed,
-        exclusions=_plan_words(plan),
-        ties=options.ties,
-        n_min=options.n_min,
-        description=experiment.description,
-        licence=materials.licence if materials else "",
-        source=materials.source if materials else "",
-        materials=materials.name if materials else "",
-        rule=report["rule"] or "",
-        first_answer=first,
-        last_answer=last,
-        counts=counts,
-        flow=excluded.flow_rows(),
-        agreement={name: report[name] for name in ("overall", "overall_included")},
-        undecided=(report["undecided"] or {}).get("statement", ""),
-    )
-
-
-def _plan_words(plan: Plan) -> str:
-    if not plan.steps:
-        return ""
-    steps = ", ".join(step.name for step in plan.steps)
-    if not plan.created_at:  # built-in steps, not a stored plan
-        return f"the built-in steps {steps}"
-    when = ", fixed before the first response" if plan.locked_before_first_response else ""
-    return f"plan {plan.name}, version {plan.version} (steps: {steps}{when})"
-
-
-def _texts(facts: Facts, files: dict[str, bytes], *, people_columns: tuple[str, ...]) -> dict[str, bytes]:
-    columns = {
-        "pairs.jsonl": PAIR_RECORD,
-        "sentences.csv": SENTENCE_FILE,
-        "judgments.csv": JUDGMENT_FILE,
-        "participants.csv": people_columns,
-        "exclusions.csv": EXCLUSION_FILE,
-        "human.csv": HUMAN_FILE,
-        "pairs.csv": PAIR_FILE,
-    }
-    package = data_package(columns, name=facts.slug, title=facts.title, licence=facts.licence)
-    return {
-        "datapackage.json": json_bytes(package),
-        "README.md": dataset_card(facts, list(FILES.items())).encode(),
-        "methods.md": methods_text(facts).encode(),
-    }
-
-
-def _manifest(
-    experiment: Experiment,
-    options: Options,
-    plan: Plan,
-    *,
-    facts: Facts,
-    report: dict[str, Any],
-    background: list[str],
-) -> dict[str, Any]:
-    stored = plan.as_dict()
-    materials = experiment.materials
-    versions = experiment.versions.filter(is_preview=False).order_by("number")
-    return {
-        "format": FORMAT,
-        "experiment": experiment.slug,
-        "title": experiment.title,
-        "task": experiment.task,
-        "versions": list(versions.values_list("sha256", flat=True)),
-        "materials": {"name": materials.name, "checksum": materials.checksum} if materials else None,
-        "plan": {name: stored[name] for name in PLAN_FIELDS},
-        "flow": list(facts.flow),
-        "options": options.as_dict(),
-        "seed": options.seed,
-        "code_version": facts.code_version,
-        "counts": facts.counts,
-        "answered": {"first": facts.first_answer or None, "last": facts.last_answer or None},
-        "published_background": background,
-        "withdrawn": withdrawn_from(experiment),
-        "agreement": facts.agreement,
-        "conventions": report["conventions"] | {
-            "label": label_rule(experiment.task),
-            "z": "participant, ddof 1, target and filler trials, at least 4 ratings, constant raters out",
-            "computed_numbers": f"{DIGITS} significant digits",
-            "raw_numbers": "shortest text that reads back equal",
-        },
-    }  # fmt: skip
-
-
-def _listed(files: dict[str, bytes]) -> list[dict[str, Any]]:
-    return [
-        {"path": name, "bytes": len(content), "sha256": checksum(content)}
-        for name, content in sorted(files.items())
-    ]

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from analysis.exclusions.apply import Excluded
-from analysis.releases.build import Options, build_release
+from analysis.releases.build import build_release
 from analysis.releases.models import Release
+from analysis.releases.options import Options
 from analysis.releases.plans import find_plan, find_plan_row, write_mask
 from analysis.releases.storage import MANIFEST, checksum, read, store
 from experiments.job_runner import enqueue

@@ -6,10 +6,11 @@ from typing import Any
 from django.db import transaction
 
 from analysis.errors import BadInput
-from analysis.releases.build import Options
+from analysis.releases.description import listed
+from analysis.releases.options import Options
 from analysis.releases.plans import find_plan, find_plan_row
 from analysis.releases.reading import data_stamp
-from analysis.releases.storage import MANIFEST, checksum, read, store
+from analysis.releases.storage import MANIFEST, read, store
 from analysis.releases.study_report import FILES, Made, make_report
 from experiments.job_runner import Run, enqueue
 from experiments.models import AuditEntry, Experiment, Job
@@ -107,11 +108,7 @@ def run_report(run: Run) -> None:
             "storage_key": key,
             "sha256": made.sha256,
             "headline": headline(made),
-            "files": [
-                {"path": name, "bytes": len(content), "sha256": checksum(content)}
-                for name, content in sorted(made.files.items())
-                if name != MANIFEST
-            ],
+            "files": listed({name: made.files[name] for name in made.files if name != MANIFEST}),
         }
 
 

@@ -19,7 +19,9 @@ import analysis  # figures through the package, which loads Altair when the firs
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan
 from analysis.gold.writers import json_bytes
-from analysis.releases.build import Options, build_release, renamed
+from analysis.releases.build import build_release, renamed
+from analysis.releases.description import listed
+from analysis.releases.options import Options
 from analysis.releases.plans import find_plan, judgments_for
 from analysis.releases.replication import package
 from analysis.releases.storage import MANIFEST, Files, checksum
@@ -174,8 +176,5 @@ def _manifest(released: Released, files: Files) -> dict[str, Any]:
         "code_version": released.manifest["code_version"],
         "software": released.study["software"],
         "release": {file["path"]: file["sha256"] for file in released.manifest["files"]},
-        "files": [
-            {"path": name, "bytes": len(content), "sha256": checksum(content)}
-            for name, content in sorted(files.items())
-        ],
+        "files": listed(files),
     }

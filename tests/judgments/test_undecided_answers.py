@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from analysis.releases.build import Options, build_release
+from analysis.releases.build import build_release
+from analysis.releases.options import Options
 from analysis.releases.reports import agreement_of
 from judgments.frames import judgment_frame
 from judgments.models import Judgment

@@ -10,14 +10,15 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from analysis.aggregation.ratings import TRANSFORMS
+from analysis.aggregation.transforms import TRANSFORMS
 from analysis.agreement.answers import CODINGS
 from analysis.agreement.outlook import MORE
 from analysis.effects.power_report import MODELS, SIZES, Price, prospective_report
 from analysis.effects.report import BY, SLOPES
 from analysis.effects.resampling import CRITERIA
 from analysis.releases import reading
-from analysis.releases.api.serializers import BIGGEST, EXCLUDE, PlainText
+from analysis.releases.api.fields import BIGGEST, PlainText
+from analysis.releases.api.report_serializers import ExcludeChoices
 from analysis.releases.api.views import chosen, refusing
 from analysis.releases.forms import MOST_MORE
 from analysis.releases.heavy import report_or_job
@@ -29,12 +30,6 @@ from experiments.rounds import MOST_ROUNDS
 
 MOST_SIZES, MOST_CELLS = 15, 40_000
 LATER = "202 with the job's state while a worker computes it; ask again."
-
-
-class ExcludeChoices(serializers.Serializer):
-    """What is left out."""
-
-    exclude = PlainText(required=False, allow_blank=True, default="", help_text=EXCLUDE)
 
 
 class ReliabilityChoices(ExcludeChoices):

@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.comparison.roster import METHODS
-from analysis.releases.api.serializers import BIGGEST, PlainText, RunSerializer
+from analysis.releases.api.fields import BIGGEST, PlainText
+from analysis.releases.api.serializers import RunSerializer
 from analysis.releases.models import ScoreShard, ScoringRun
 from analysis.releases.run_progress import progress_of
 from analysis.releases.shards import mine

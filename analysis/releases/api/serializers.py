@@ -1,116 +1,16 @@
-"""Plans, releases, scoring runs and comparisons as JSON; and the choices of a report."""
+"""Plans, releases, scoring runs and comparisons as JSON."""
 
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from analysis.aggregation.ratings import TRANSFORMS
-from analysis.agreement.majority import TIES
 from analysis.comparison.roster import METHODS
+from analysis.releases.api.fields import BIGGEST, AnyObject, PlainText
+from analysis.releases.api.report_serializers import RuleChoices
 from analysis.releases.comparing import SIGNS
-from analysis.releases.leaderboard import DEFAULT_SORT
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from analysis.releases.withdrawn import withdrawn_since
-from experiments.rounds import MOST_ROUNDS
-
-BIGGEST = 2**31 - 1
-EXCLUDE = "A plan's name or a comma list of steps."
-ANYTHING = {"type": "object", "additionalProperties": True}
-
-
-class PlainText(serializers.CharField):
-    """Text that every database can store."""
-
-    def to_internal_value(self, data: Any) -> str:
-        """Refuse NUL and lone surrogates."""
-        text = super().to_internal_value(data)
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise serializers.ValidationError("Broken characters cannot be stored.") from None
-        return text
-
-
-@extend_schema_field(ANYTHING)
-class AnyObject(serializers.JSONField):
-    """An object as stored."""
-
-
-class RuleChoices(serializers.Serializer):
-    """What is left out, and what is included by which rule."""
-
-    exclude = PlainText(
-        required=False, allow_blank=True, default="", help_text="A plan's name or a comma list of steps."
-    )
-    rule = PlainText(required=False, allow_blank=True, default="", help_text="blimp, climp, M/N or a share.")
-    ties = serializers.ChoiceField(choices=TIES, required=False, default="strict")
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
-
-
-class AgreementChoices(RuleChoices):
-    """What an agreement report depends on."""
-
-    round = serializers.IntegerField(
-        source="round_number",
-        required=False,
-        default=None,
-        min_value=1,
-        max_value=MOST_ROUNDS + 1,
-        help_text="Judgments of this round only.",
-    )
-
-
-class RatingsChoices(serializers.Serializer):
-    """What a report of ratings depends on."""
-
-    exclude = PlainText(
-        required=False, allow_blank=True, default="", help_text="A plan's name or a comma list of steps."
-    )
-    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
-    ddof = serializers.ChoiceField(choices=[0, 1], required=False, default=1)
-
-
-class AgreementBlock(serializers.Serializer):
-    """Counts and shares of some paradigms together; undefined numbers are null."""
-
-    paradigms = serializers.IntegerField()
-    included = serializers.IntegerField(allow_null=True)
-    items = serializers.IntegerField()
-    items_right = serializers.IntegerField()
-    ties = serializers.IntegerField()
-    majority_agreement = serializers.FloatField(allow_null=True)
-    individual_agreement = serializers.FloatField(allow_null=True)
-    individual_agreement_pooled = serializers.FloatField(allow_null=True)
-    judgments = serializers.IntegerField()
-    ci_low = serializers.FloatField(allow_null=True)
-    ci_high = serializers.FloatField(allow_null=True)
-
-
-class AgreementReport(serializers.Serializer):
-    """As ``agreement --json`` prints it."""
-
-    experiment = serializers.CharField()
-    rule = serializers.CharField(allow_null=True)
-    ties = serializers.CharField()
-    round = serializers.IntegerField(allow_null=True, help_text="Null: all rounds.")
-    overall = AgreementBlock()
-    overall_included = AgreementBlock()
-    paradigms = serializers.ListField(child=AnyObject())
-    undecided = AnyObject(allow_null=True, help_text="Answers of both and neither, and how they count.")
-    excluded = serializers.ListField(child=AnyObject())
-    conventions = AnyObject()
-
-
-class RatingsReport(serializers.Serializer):
-    """As ``ratings --json`` prints it."""
-
-    experiment = serializers.CharField()
-    transform = serializers.CharField()
-    ddof = serializers.IntegerField()
-    scope = serializers.CharField()
-    items = serializers.ListField(child=AnyObject())
-    participants = serializers.ListField(child=AnyObject())
 
 
 class StepSerializer(serializers.Serializer):
@@ -246,33 +146,6 @@ class ScoreSetsRequest(serializers.Serializer):
         required=False,
         help_text="model (a column's name) and any of name, method, family, training_tokens, seed, corpus.",
     )
-
-
-class LeaderboardChoices(serializers.Serializer):
-    """Order and conventions of a leaderboard."""
-
-    sort = PlainText(
-        required=False, default=DEFAULT_SORT, max_length=60, help_text="Such as blimp, adc_0.5, pearson_r."
-    )
-    order = serializers.ChoiceField(choices=["ascending", "descending"], required=False)
-    conventions = PlainText(
-        required=False, allow_blank=True, default="", max_length=200, help_text="A key of `offered`."
-    )
-
-
-class LeaderboardReport(serializers.Serializer):
-    """As ``leaderboard --json`` prints it."""
-
-    release = serializers.IntegerField()
-    sha256 = serializers.CharField()
-    sort = serializers.CharField()
-    ascending = serializers.BooleanField(allow_null=True)
-    sort_keys = serializers.ListField(child=serializers.CharField())
-    rows = serializers.ListField(child=AnyObject())
-    conventions = AnyObject()
-    scoring = serializers.ListField(child=AnyObject(), help_text="How each model was scored.")
-    offered = serializers.ListField(child=AnyObject())
-    not_compared = serializers.ListField(child=AnyObject())
 
 
 class ComparisonSerializer(serializers.ModelSerializer):

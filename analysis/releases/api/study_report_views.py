@@ -11,9 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from analysis.releases.api.serializers import AgreementChoices, AnyObject
+from analysis.releases.api.fields import AnyObject
+from analysis.releases.api.report_serializers import AgreementChoices
 from analysis.releases.api.views import OfStudy
-from analysis.releases.build import Options
+from analysis.releases.options import Options
 from analysis.releases.reporting import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
 from analysis.releases.views.study_reports import file_answer
 from config.api_schema import ErrorSerializer

@@ -15,29 +15,31 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from analysis.releases import reading
-from analysis.releases.api.serializers import (
+from analysis.releases.api.report_serializers import (
     AgreementChoices,
     AgreementReport,
-    ComparisonRequest,
-    ComparisonSerializer,
     LeaderboardChoices,
     LeaderboardReport,
-    PlanSerializer,
     RatingsChoices,
     RatingsReport,
+)
+from analysis.releases.api.serializers import (
+    ComparisonRequest,
+    ComparisonSerializer,
+    PlanSerializer,
     ReleaseRequest,
     ReleaseSerializer,
     RunRequest,
     RunSerializer,
     ScoreSetsRequest,
 )
-from analysis.releases.build import Options
 from analysis.releases.comparing import Options as ComparisonOptions
 from analysis.releases.comparing import comparisons_of, request_comparison
 from analysis.releases.freezing import request_release
 from analysis.releases.leaderboard import leaderboard
 from analysis.releases.looks import note_look
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from analysis.releases.options import Options
 from analysis.releases.plans import write_plan
 from analysis.releases.scoring import request_score_sets, request_scoring
 from analysis.releases.training import Training

@@ -12,12 +12,12 @@ from django.core.files.base import File
 
 import analysis.releases.jobs  # noqa: F401  (declares the kinds of jobs)
 from analysis.errors import BadInput
-from analysis.releases.build import Options
 from analysis.releases.comparing import request_comparison
 from analysis.releases.demo.materials import SEED, folder
 from analysis.releases.demo.trained import TOKENS, model_files, training_tables
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from analysis.releases.options import Options
 from analysis.releases.plans import write_plan
 from analysis.releases.scoring import request_score_sets, request_scoring, start
 from analysis.releases.training import KEY

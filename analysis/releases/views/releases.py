@@ -7,10 +7,11 @@ from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpRes
 from django.shortcuts import get_object_or_404, redirect
 
 from analysis.errors import BadInput
-from analysis.releases.build import FILES, Options
+from analysis.releases.description import FILES
 from analysis.releases.forms import ReleaseForm
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Release
+from analysis.releases.options import Options
 from analysis.releases.storage import chunks, zip_chunks
 from analysis.releases.views.pages import MANIFEST, explained, page, study_page
 from analysis.releases.withdrawn import withdrawn_since

@@ -5,8 +5,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 
 from analysis.errors import BadInput
-from analysis.releases.build import Options
 from analysis.releases.forms import ReportForm
+from analysis.releases.options import Options
 from analysis.releases.reporting import StoredReport, find_report, reports_of, request_report
 from analysis.releases.study_report import FILES
 from analysis.releases.views.pages import explained, page, study_page

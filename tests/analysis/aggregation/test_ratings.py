@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.aggregation.conditions import condition_report
-from analysis.aggregation.ratings import likert_distribution, ratings_report, transformed
+from analysis.aggregation.ratings import likert_distribution, ratings_report
+from analysis.aggregation.transforms import transformed
 from analysis.errors import BadInput, NotEnoughData, UnknownName
 
 KEYS = {"item", "condition", "sentence_id", "n", "mean", "sd", "se", "mean_raw", "status"}

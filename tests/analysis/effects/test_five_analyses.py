@@ -8,7 +8,7 @@ import pandas as pd
 import pingouin
 import pytest
 
-from analysis.aggregation.ratings import transformed
+from analysis.aggregation.transforms import transformed
 from analysis.effects.contrasts import welch_contrast
 from analysis.effects.convergence import ANALYSES, convergence_rates, outcome
 from analysis.effects.five_analyses import five_analyses

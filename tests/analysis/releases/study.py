@@ -3,9 +3,9 @@
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from analysis.releases.build import Options
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Release, ScoringRun
+from analysis.releases.options import Options
 from analysis.releases.scoring import request_scoring
 from experiments import job_runner
 from experiments.models import Experiment, TrialKind

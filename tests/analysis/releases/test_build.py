@@ -11,7 +11,9 @@ from django.core.management import CommandError, call_command
 
 from analysis.comparison.files import read_human, read_pairs, read_sentences
 from analysis.gold.writers import BLIMP_FIELDS
-from analysis.releases.build import FILES, Options, build_release
+from analysis.releases.build import build_release
+from analysis.releases.description import FILES
+from analysis.releases.options import Options
 from analysis.releases.plans import write_plan
 from judgments.models import PlatformIdentity
 from tests import cast

@@ -6,10 +6,10 @@ from django.core.files.storage import storages
 
 from analysis.errors import BadInput
 from analysis.releases import jobs, storage
-from analysis.releases.build import Options
 from analysis.releases.comparing import request_comparison
 from analysis.releases.freezing import request_release
 from analysis.releases.models import Exclusion, Release, SentenceScore
+from analysis.releases.options import Options
 from analysis.releases.plans import write_plan
 from analysis.releases.scoring import request_scoring
 from experiments import job_runner

@@ -3,23 +3,18 @@
 import io
 import json
 import re
-import sys
-import zipfile
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from analysis.releases.build import Options
+from analysis.releases.options import Options
 from analysis.releases.page_reports import effects_of, exclusions_of, reliability_of
-from analysis.releases.plans import write_plan
 from analysis.releases.reporting import STUDY_REPORT, request_report
 from analysis.releases.reports import agreement_of
 from analysis.releases.study_report import make_report
 from analysis.report.checking import differences
-from analysis.report.replicate import main
 from experiments import job_runner
 from experiments.models import Experiment, Job
 from judgments.models import PlatformIdentity
@@ -27,20 +22,6 @@ from tests import cast
 from tests.analysis.releases.study import add_sitting, judged_study
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
-def unpacked(content: bytes, folder: Path) -> Path:
-    """A replication package as a folder."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        archive.extractall(folder)
-    return next(folder.iterdir())
 
 
 def asked(study, **options):
@@ -126,74 +107,11 @@ def test_marks_that_signs_stand_on_have_the_same_colours_on_dark_paper():
     assert everywhere and elsewhere and not everywhere & elsewhere
 
 
-def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
-    study = judged_study(people=7)
-    add_sitting(study, "careless", catch=False)
-    made = make_report(study, Options("catch_failed,flagged", "4/5"), has_pdf=False)
-    folder = unpacked(made.files["replication.zip"], tmp_path)
-    assert main(folder) == 0
-    assert "Every number is the report's" in capsys.readouterr().out
-    path = folder / "data" / "judgments.csv"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    names = lines[0].split(",")
-    cells = lines[1].split(",")
-    assert cells[names.index("value")] == "1"
-    cells[names.index("value")] = "0"
-    path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n", encoding="utf-8")
-    assert main(folder) == 1
-    said = capsys.readouterr().out
-    assert "DIFFERS agreement.overall.individual_agreement: expected" in said
-
-
-def test_the_package_holds_the_source_it_needs_and_no_more(tmp_path):
-    made = make_report(judged_study(), Options(), has_pdf=False)
-    folder = unpacked(made.files["replication.zip"], tmp_path)
-    needed = {
-        "analyse.py",
-        "README.md",
-        "LICENSE",
-        "requirements.txt",
-        "expected.json",
-        "data",
-        "report",
-        "analysis",
-    }
-    assert {path.name for path in folder.iterdir()} == needed
-    source = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
-    imported = set(re.findall(r"^(?:from|import) (\w+)", source, flags=re.MULTILINE)) - set(
-        sys.stdlib_module_names
-    )
-    pinned = set(
-        re.findall(r"^([a-z0-9-]+)==", (folder / "requirements.txt").read_text(), flags=re.MULTILINE)
-    )
-    assert imported - {"analysis"} <= {name.replace("-", "_") for name in pinned}
-    assert "django" not in imported and not (folder / "analysis" / "releases").exists()
-    assert "--hash=sha256:" in (folder / "requirements.txt").read_text()
-
-
-def test_pins_of_a_package_are_those_of_the_platform():
-    root = Path(__file__).resolve().parents[3]
-    pattern = re.compile(r"^\S+==.*?(?= \\)", re.MULTILINE)
-    pins = [
-        set(pattern.findall((root / "lock" / f"{one}.txt").read_text())) for one in ("replication", "base")
-    ]
-    assert pins[0] and pins[0] <= pins[1]
-
-
 def test_letters_beyond_the_built_in_fonts_are_said_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
     made = make_report(study, Options())
     assert "句子的可接受性" in made.files["report.html"].decode()
     assert made.files["report.pdf"].startswith(b"%PDF")
-
-
-def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
-    study = judged_study(people=6)
-    steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
-    write_plan(study, "careful", steps=steps, user=cast.ada())
-    made = make_report(study, Options("careful"), has_pdf=False)
-    assert made.numbers["exclusions"]["flow"] == exclusions_of(study, exclude="careful")["flow"]
-    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
 
 
 def test_the_button_makes_a_report_once_for_the_same_data(ada):
@@ -265,13 +183,6 @@ def test_the_api_makes_lists_and_gives_reports(ada):
     assert refused.status_code == 422
     ada.force_login(cast.cleo())
     assert ada.get(address).status_code == 404
-
-
-def test_a_report_without_any_estimable_contrast_still_stands(tmp_path):
-    study = judged_study("alone", people=1)
-    made = make_report(study, Options())
-    assert "Not estimable" in made.files["report.html"].decode()
-    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
 
 
 def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):

@@ -10,7 +10,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from analysis.errors import BadInput
-from analysis.releases.build import Options, build_release
+from analysis.releases.build import build_release
+from analysis.releases.options import Options
 from analysis.releases.reports import agreement_of
 from experiments.lifecycle import open_study, pause, start_round
 from experiments.lists import design_of

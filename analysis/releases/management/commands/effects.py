@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.aggregation.ratings import TRANSFORMS
+from analysis.aggregation.transforms import TRANSFORMS
 from analysis.effects.report import BY, SLOPES
 from analysis.releases.page_reports import effects_of, ordinal_of
 from config.commands import ContractCommand

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from analysis.releases.build import Options, build_release
+from analysis.releases.build import build_release
+from analysis.releases.options import Options
 from analysis.releases.storage import checksum, write_folder
 from config.commands import ContractCommand
 from experiments.names import find_experiment

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.aggregation.ratings import TRANSFORMS
+from analysis.aggregation.transforms import TRANSFORMS
 from analysis.releases.reports import ratings_of
 from config.commands import ContractCommand
 from experiments.names import find_experiment

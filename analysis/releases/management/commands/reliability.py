@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analysis.aggregation.ratings import TRANSFORMS
+from analysis.aggregation.transforms import TRANSFORMS
 from analysis.agreement.answers import CODINGS
 from analysis.releases.page_reports import reliability_of
 from config.commands import ContractCommand

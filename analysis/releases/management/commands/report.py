@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from analysis.releases.build import Options
+from analysis.releases.options import Options
 from analysis.releases.storage import MANIFEST, write_folder
 from analysis.releases.study_report import make_report
 from config.commands import ContractCommand
