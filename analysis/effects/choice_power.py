@@ -20,7 +20,7 @@ def choice_power(
     Parameters
     ----------
     matrix : DataFrame, participants × phenomena
-        Shares of expected choices, as from :func:`pilot_matrix`.
+        Shares of expected choices, as from :func:`analysis.effects.resampling.pilot_matrix`.
     sizes : sequence of int
     alpha : float
     criterion : {"t", "bayes"}
@@ -29,9 +29,10 @@ def choice_power(
     Returns
     -------
     DataFrame
-        As from :func:`resampled_power`, without error and ``n_drawn_from``; one choice per participant is
-        assumed. ``pilot_low`` and ``pilot_high`` are the power at the ends of the Wilson interval of the
-        pilot's share: power rises with the share, so nothing needs to be drawn for them either.
+        As from :func:`analysis.effects.resampling.resampled_power`, without error and ``n_drawn_from``;
+        one choice per participant is assumed. ``pilot_low`` and ``pilot_high`` are the power at the ends of
+        the Wilson interval of the pilot's share: power rises with the share, so nothing needs to be drawn
+        for them either.
 
     Raises
     ------

@@ -35,7 +35,8 @@ def sampled_blocks(
     -------
     list of lists of Stimulus
         Each item at most once per block; over the blocks, the items of a paradigm are used equally
-        often, give or take one. Give each block to :func:`latin_square_lists` or :func:`forced_choice_lists`.
+        often, give or take one. Give each block to :func:`experiments.design.latin_square_lists` or
+        :func:`experiments.design.forced_choice_lists`.
 
     Raises
     ------
