@@ -1,6 +1,8 @@
 """The web server: workers come back when they die, and do not outlive the process that started them."""
 
+import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -8,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
@@ -31,13 +33,17 @@ def until(true: Callable[[], object], *, seconds: float = 40) -> bool:
 class Served:
     """A server of two workers on a database of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: str) -> None:
         with closing(socket.socket()) as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        own = {"VAR_DIR": str(folder), "DATABASE_URL": "", "DEBUG": "1", "LOG_LEVEL": "CRITICAL"}
+        own = {"VAR_DIR": str(folder), "DATABASE_URL": "", "DEBUG": "1", "LOG_LEVEL": "CRITICAL", **settings}
         command = [sys.executable, "-m", "config.serve", "--port", str(self.port)]
         self.main = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own})
+
+    def listens(self) -> bool:
+        with closing(socket.socket()) as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def answers(self) -> bool:
         try:
@@ -51,17 +57,23 @@ class Served:
         return set(map(int, children.read_text().split())) if children.exists() else set()
 
 
-@pytest.fixture
-def served(tmp_path) -> Iterator[Served]:
-    server = Served(tmp_path)
+@contextmanager
+def serving(folder: Path, **settings: str) -> Iterator[Served]:
+    server = Served(folder, **settings)
     try:
-        assert until(server.answers)
         yield server
     finally:
         for pid in (server.main.pid, *server.workers()):
             if Path(f"/proc/{pid}").exists():
                 os.kill(pid, signal.SIGKILL)
         server.main.wait()
+
+
+@pytest.fixture
+def served(tmp_path) -> Iterator[Served]:
+    with serving(tmp_path) as server:
+        assert until(server.answers)
+        yield server
 
 
 @needs_proc
@@ -91,3 +103,15 @@ def test_a_request_that_has_begun_is_finished_on_sigterm(served):
         line.settimeout(10)
         assert line.recv(65536).startswith(b"HTTP/1.1 400")
     assert served.main.wait(timeout=20) == 0
+
+
+def test_the_check_of_the_container_asks_by_the_name_that_is_served(tmp_path):
+    """As the deployment page says: one host name, HTTPS, a proxy before it."""
+    said = (ROOT / "docker" / "compose.yml").read_text()
+    (_, python, *words) = json.loads(re.search(r'test: (\["CMD", "python".*\])', said)[1])
+    settings = {"ALLOWED_HOSTS": "judgments.example.org", "HTTPS": "yes", "BEHIND_PROXY": "yes"}
+    with serving(tmp_path, **settings) as server:
+        assert python == "python" and until(server.listens)
+        asked = [word.replace("8000/health/ready", f"{server.port}/health/live") for word in words]
+        done = subprocess.run([sys.executable, *asked], env={**os.environ, **settings}, capture_output=True)
+        assert done.returncode == 0, done.stderr
