@@ -12,6 +12,7 @@ from experiments.models import Experiment
 from experiments.pages.access import get_study
 
 STEPS = {"pilot": start_pilot, "open": open_study, "pause": pause, "close": close}
+SAID = {"pilot": "The pilot has begun. Its sessions are kept apart and never counted."}
 
 
 @login_required
@@ -31,7 +32,7 @@ def move(request: HttpRequest, slug: str, step: str) -> HttpResponse:
     except BadInput as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"The study is now {study.get_status_display()}.")
+        messages.success(request, SAID.get(step) or f"The study is now {study.get_status_display()}.")
     return redirect("study", slug)
 
 

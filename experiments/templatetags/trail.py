@@ -11,6 +11,7 @@ register = template.Library()
 def told(details: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of what was noted, empty values left out."""
     pairs = [(str(name).replace("_", " "), in_words(value)) for name, value in (details or {}).items()]
+    pairs = [(name, text.replace("_", " ") if name == "fields" else text) for name, text in pairs]
     return [(name, text) for name, text in pairs if text]
 
 

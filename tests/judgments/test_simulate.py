@@ -160,6 +160,9 @@ def test_a_full_study_turns_participants_away():
     study(n_items=2, max_participants=1)
     told = simulate("agreement", "--participants", "3")
     assert (told["completed"], told["turned_away"]) == (1, 2)
+    out = StringIO()
+    call_command("simulate", "agreement", "--participants", "2", "--seed", "1", stdout=out)
+    assert "2 found the study full or closed" in out.getvalue()
 
 
 def test_a_paused_study_turns_everyone_away():

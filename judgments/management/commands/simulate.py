@@ -82,6 +82,7 @@ class Command(ContractCommand):
             self.stdout.write(
                 f"{told['completed']} of {told['participants']} participants ({named}) completed "
                 f"{experiment.slug!r}: {told['judgments']} judgments in {told['seconds']} s."
+                + (f" {told['turned_away']} found the study full or closed." if told["turned_away"] else "")
             )
 
 

@@ -43,4 +43,4 @@ def test_result_stands_as_facts(client, job):
     )
     client.force_login(cast.ada())
     page = client.get(f"/jobs/{job.pk}/").content.decode()
-    assert "<dt>n pairs</dt><dd>67</dd>" in page and "parts" not in page
+    assert "<dt>N pairs</dt><dd>67</dd>" in page and "parts" not in page

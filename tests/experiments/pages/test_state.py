@@ -16,9 +16,11 @@ def test_buttons_take_a_study_through_its_life(client):
     study = cast.draft("agreement")
     client.force_login(cast.ada())
     for step, status in [("pilot", "pilot"), ("open", "open"), ("pause", "paused"), ("open", "open")]:
-        press(client, step)
+        page = press(client, step)
         study.refresh_from_db()
         assert study.status == status
+        said = "The pilot has begun" if step == "pilot" else f"The study is now {status}"
+        assert said in page
     assert study.versions.count() == 1
 
 

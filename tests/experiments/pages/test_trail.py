@@ -29,6 +29,10 @@ def test_what_is_empty_is_left_out():
     assert told({"options": {}, "by_hand": True}) == [("by hand", "yes")]
 
 
+def test_changed_fields_are_named_in_words():
+    assert told({"fields": ["catch_trials", "debrief"]}) == [("fields", "catch trials, debrief")]
+
+
 @pytest.mark.django_db
 def test_the_overview_prints_no_dictionaries(client):
     study = cast.study("agreement")
