@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from experiments.questions import MOST
@@ -80,10 +81,14 @@ def _field(question: Mapping[str, Any]) -> forms.Field:
 
 def _number(question: Mapping[str, Any], common: dict[str, Any]) -> forms.Field:
     """A whole number in a plain text box: no arrows that change it by accident."""
+    low, high = question.get("min", 0), question.get("max", MOST)
     common["error_messages"]["invalid"] = _("Please type a whole number.")
+    if "max" in question:
+        outside = gettext("Please give a number from %(low)s to %(high)s.") % {"low": low, "high": high}
+        common["error_messages"] |= {"min_value": outside, "max_value": outside}
     return forms.IntegerField(
-        min_value=question.get("min", 0),
-        max_value=question.get("max", MOST),
+        min_value=low,
+        max_value=high,
         widget=forms.TextInput(attrs={"inputmode": "numeric", "autocomplete": "off"}),
         **common,
     )

@@ -227,6 +227,21 @@ def test_a_required_question_is_asked_again_with_what_was_typed(client):
     assert Session.objects.get().participant.background == {}
 
 
+@pytest.mark.parametrize(
+    ("language", "words", "box"),
+    [
+        ("en", "Please give a number from 18 to 99.", "Please look once more"),
+        ("de", "Bitte geben Sie eine Zahl von 18 bis 99 an.", "Bitte schauen Sie noch einmal"),
+    ],
+)
+def test_a_number_outside_is_told_its_limits(client, language, words, box):
+    study(questionnaire=[{**QUESTIONS[0], "max": 99}], language=language)
+    session = consent(client, "/take/agreement/")
+    for age in ("7", "100"):
+        html = client.post(f"{session}questions/", {"age": age}).content.decode()
+        assert words in html and box in html
+
+
 @pytest.mark.parametrize(("given", "is_native"), [("yes", True), ("no", False), ("-", None), ("", None)])
 def test_the_native_language_question_sets_native(client, given, is_native):
     study(questionnaire=QUESTIONS)
