@@ -38,7 +38,12 @@ def page(
         response = render(
             request,
             f"judgments/{template}.html",
-            {"language": language, "direction": direction(language), **context},
+            {
+                "language": language,
+                "direction": direction(language),
+                "has_mistakes": status == 422,
+                **context,
+            },
             status=status,
         )
     add_never_cache_headers(response)

@@ -59,10 +59,12 @@ async function takeTrialsOver(form, { session, queue, sender }) {
 }
 
 async function start() {
-  const { session, answers, home } = document.body.dataset;
+  const { session, answers, home, mistakes } = document.body.dataset;
   if (!session) return;
   const receipt = document.getElementById("receipt");
-  if (receipt || !location.pathname.startsWith(home)) history.replaceState(null, "", home); // a form was answered with this page
+  if (receipt || mistakes !== undefined || !location.pathname.startsWith(home)) {
+    history.replaceState(null, "", home); // a form was answered with this page: back and reload ask for what is due
+  }
   const queue = await openQueue(session);
   const sender = new Sender(answers, queue);
   if (receipt) await hear(receipt, { queue, sender });
