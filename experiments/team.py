@@ -10,6 +10,10 @@ from experiments.models import AuditEntry, Experiment, Membership
 OWNER = Membership.Role.OWNER
 
 
+class OnlyOwners(PermissionDenied):
+    """An editor asked for what owners alone may do."""
+
+
 @transaction.atomic
 def add_member(study: Experiment, username: str, *, role: str, by) -> Membership:
     """Give somebody a role in the study, or another role; only owners may."""
@@ -54,7 +58,7 @@ def _locked(study: Experiment):
 
 def _only_owners(study: Experiment, by) -> None:
     if not by.is_staff and not study.memberships.filter(user=by, role=OWNER).exists():
-        raise PermissionDenied("Only an owner changes the team.")
+        raise OnlyOwners("Only an owner changes the team.")
 
 
 def _keep_an_owner(members) -> None:

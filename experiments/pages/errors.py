@@ -3,6 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from experiments.team import OnlyOwners
+
 API = "/api/"
 ADMINISTRATION = "/admin/"
 
@@ -16,7 +18,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Not for this user."""
-    context = {"is_administration": request.path.startswith(ADMINISTRATION)}
+    context = {
+        "is_administration": request.path.startswith(ADMINISTRATION),
+        "is_for_owners": isinstance(exception, OnlyOwners),
+    }
     return render(request, "403.html", context, status=403)
 
 

@@ -3,13 +3,13 @@
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from analysis.errors import BadInput
 from experiments.models import Experiment, Membership
 from experiments.pages.access import get_study, role_in
+from experiments.team import OnlyOwners
 from judgments.ending import delete_study, erase_all_later, is_untaken
 from judgments.models import Participant
 
@@ -37,7 +37,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     """Delete a study that nobody took; of another that is closed, the answers of everybody."""
     study = get_study(request.user, slug, editing=True)
     if role_in(request.user, study) != Membership.Role.OWNER:
-        raise PermissionDenied("Only an owner deletes a study.")
+        raise OnlyOwners("Only an owner deletes a study.")
     untaken = is_untaken(study)
     may_go = not study.is_taking_participants if untaken else study.status == Experiment.Status.CLOSED
     form = SureForm(request.POST or None, study=study)

@@ -82,4 +82,5 @@ def test_only_owners_delete(client):
         client.force_login(name())
         assert client.get(ADDRESS).status_code == client.post(ADDRESS, SURE).status_code == 403
         assert ADDRESS not in client.get("/studies/agreement/").content.decode()
+    assert "for the owners of the study" in client.get(ADDRESS).content.decode()  # Cleo is an editor
     assert Experiment.objects.exists()
