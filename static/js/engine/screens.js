@@ -92,6 +92,12 @@ export function lastPage(html, address) {
   scrollTo(0, 0);
 }
 
+// The block one is in, filled as far as one has come.
+function within(plan, trial) {
+  const block = plan.trials.filter((one) => one.block === trial.block && !one.is_practice);
+  return make("progress", { class: "now", value: block.findIndex((one) => one.id === trial.id), max: block.length });
+}
+
 // Where one is, at the head of the page: blocks where there are several, else trials.
 export function progress(header, { plan, trial, isBreak = false }) {
   const { words } = plan;
@@ -102,7 +108,8 @@ export function progress(header, { plan, trial, isBreak = false }) {
     const now = trial.block - (isBreak ? 1 : 0);
     const marks = Array.from({ length: plan.n_blocks }, (_, place) => {
       const n = place + 1;
-      return make("i", { class: n < now || (isBreak && n === now) ? "done" : n === now ? "now" : "ahead" });
+      if (n === now && !isBreak) return within(plan, trial);
+      return make("i", { class: n <= now ? "done" : "ahead" });
     });
     const row = make("span", { class: "blocks", "aria-hidden": "true" }, ...marks);
     return header.replaceChildren(row, text(words.block_of, { now, all: plan.n_blocks }));

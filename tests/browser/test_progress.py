@@ -1,0 +1,29 @@
+"""How far one is: the block one is in fills as one goes on."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.playing import answer, shown_trial, start
+from tests.cast import begin, study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_block_one_is_in_fills_trial_by_trial(open_page, check_page):
+    session = begin(study(task="likert", instructions="", n_lists=1, n_blocks=2))
+    page = open_page()
+    start(page, session)
+    mark = page.locator(".blocks progress")
+    for done in (0, 1):
+        shown_trial(page)
+        expect(mark).to_have_js_property("value", done)
+        expect(mark).to_have_js_property("max", 2)
+        check_page(page)
+        answer(page, "likert")
+    expect(page.get_by_role("heading", name="Block 1 of 2 is done")).to_be_visible()
+    expect(mark).to_have_count(0)
+    expect(page.locator(".blocks .done")).to_have_count(1)
+    page.locator("main .button.primary").click()
+    shown_trial(page)
+    expect(page.locator(".blocks > *")).to_have_count(2)
+    expect(page.locator(".blocks > :last-child")).to_have_js_property("value", 0)
