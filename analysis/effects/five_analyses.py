@@ -4,9 +4,9 @@ Descriptive direction, two-tailed and one-tailed tests, Bayes factor and mixed m
 says of the author's contrast, and how many contrasts hold.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,12 @@ class FiveAnalyses:
             for name, frame in frames.items()
         }
         return {**parts, "conventions": self.conventions}
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Self:
+        """Give back what was written as a document."""
+        table, effects, rates = (pd.DataFrame(document[name]) for name in ("analyses", "effects", "rates"))
+        return cls(table, effects, rates, dict(document["conventions"]))
 
 
 def five_analyses(

@@ -45,6 +45,8 @@ class Evidence:
         The number of participants planned.
     by : str
         Column of the contrasts that are tested: ``phenomenon`` or ``paradigm``.
+    effects : dict, optional
+        The effects of the kept rows, computed before by :func:`analysis.effects.report.effects_report`.
     basis : str
         What captions say in place of the plan, for numbers of a frozen release.
     sentences : Mapping of str to str
@@ -73,6 +75,7 @@ class Evidence:
     planned: pd.DataFrame | None = None
     chosen: int | None = None
     by: str = ""
+    effects: Mapping[str, Any] | None = None
     basis: str = ""
     sentences: Mapping[str, str] | None = None
     already_standardized: bool = False
@@ -138,6 +141,8 @@ class Evidence:
     @cached_property
     def five(self) -> FiveAnalyses:
         """The five analyses of each contrast of the kept rows."""
+        if self.effects is not None:
+            return FiveAnalyses.of_document(self.effects)
         return five_analyses(self.kept, by=self.contrasts)
 
     @cached_property

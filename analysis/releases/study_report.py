@@ -6,7 +6,7 @@ again; figures are drawn from the study's judgments under the same plan.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,7 +74,7 @@ def make_report(
     released = read_released(data)
     numbers = report_numbers(released, progress=lambda done, _, name: say(1 + done, steps, name))
     say(7, steps, "drawing")
-    figures, charts = _charts(study, options)
+    figures, charts = _charts(study, options, numbers)
     report = report_of(released, numbers, figures)
     files = {HTML: html_report(report, charts), NUMBERS: numbers_bytes(numbers)}
     say(8, steps, "setting the pages")
@@ -142,9 +142,13 @@ def _verdicts(study: Experiment, options: Options) -> bytes:
     return removed_bytes(pd.concat(found, ignore_index=True))
 
 
-def _charts(study: Experiment, options: Options) -> tuple[list[Figure], dict[str, Any]]:
-    """The figures that apply, in the report's order."""
+def _charts(
+    study: Experiment, options: Options, numbers: dict[str, Any]
+) -> tuple[list[Figure], dict[str, Any]]:
+    """The figures that apply, in the report's order; the five analyses come from the numbers."""
     evidence = study_evidence(study, exclude=options.exclude, round_number=options.round_number)
+    if "refused" not in numbers["effects"]:
+        evidence = replace(evidence, by=numbers["by"], effects=numbers["effects"])
     drawable = {one.name: one for one in analysis.figures.applicable(evidence, about="study")[0]}
     wanted = [drawable[name] for name in FIGURES if name in drawable]
     figures = [Figure(one.name, one.title, f"{one.title}. {one.shows}.") for one in wanted]

@@ -1,5 +1,7 @@
 """The numbers in a chart's data are the statistic's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from analysis.effects.effect_intervals import d_z_interval
 from analysis.effects.five_analyses import five_analyses
 from analysis.effects.pilot_power import pilot_power
 from analysis.effects.power import sign_power
+from analysis.effects.report import effects_report
 from analysis.errors import BadInput, NotEnoughData
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan, Step, parse_plan
@@ -243,6 +246,13 @@ def test_tiles_and_effects_are_those_of_the_five_analyses(likert):
     assert tiles["outcome"].tolist() == found.table["outcome"].tolist()
     sizes = draw("effect-sizes", likert).data.set_index("contrast")["d_z"]
     assert sizes.to_dict() == found.effects.set_index("phenomenon")["d_z"].to_dict()
+
+
+@pytest.mark.parametrize("name", ["five-analyses", "effect-sizes"])
+def test_what_an_effects_report_holds_is_drawn_without_computing_it_again(name, likert, monkeypatch):
+    drawn, told = draw(name, likert).data, effects_report(kept(likert))
+    monkeypatch.setattr("analysis.figures.evidence.five_analyses", None)
+    pd.testing.assert_frame_equal(draw(name, replace(likert, effects=told)).data, drawn)
 
 
 def test_the_interval_of_an_effect_covers_it_as_often_as_it_says():

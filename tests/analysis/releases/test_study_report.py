@@ -67,6 +67,15 @@ def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_
     assert told["numbers"]["agreement"]["overall"]["items"] == 4
 
 
+def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch):
+    def again(*args, **kwargs):
+        raise AssertionError("the figures compute what the numbers hold")
+
+    monkeypatch.setattr("analysis.figures.evidence.five_analyses", again)
+    html = make_report(judged_study(), Options(), has_pdf=False).files["report.html"].decode()
+    assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
+
+
 def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
     study = judged_study()
     for wrong in (["--exclude", "rejeted"], ["--rule", "all"], ["--ties", "fair"]):
