@@ -2,14 +2,27 @@
 
 import pytest
 
+from experiments.lifecycle import open_study
+from experiments.models import Design
 from tests.browser.playing import shown_trial
-from tests.cast import begin, study
+from tests.cast import PARAMETERS, ada, begin, draft, material_set, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FOCUSED = """() => {
   const one = document.activeElement;
   const ids = (one.getAttribute("aria-describedby") ?? "").split(" ").filter(Boolean);
   return ids.map((id) => document.getElementById(id)?.textContent).join(" ");
+}"""
+
+ENDS_AT_THE_RIGHT = """(one) => {
+  const words = document.createRange();
+  words.selectNodeContents(one);
+  const parts = [...words.getClientRects()];
+  const around = one.parentElement;
+  const edge = around.getBoundingClientRect().right - parseFloat(getComputedStyle(around).paddingRight);
+  const isBeside = (a, b) => Math.abs(a.top - b.top) < a.height / 2;
+  const rightOf = (part) => Math.max(...parts.filter((one) => isBeside(part, one)).map((one) => one.right));
+  return parts.every((part) => Math.abs(edge - rightOf(part)) <= 2);
 }"""
 
 
@@ -38,3 +51,20 @@ def test_no_browser_translates_a_sentence(open_page, task, has_scripts):
     sentences = page.locator("main .sentence").all()
     assert len(sentences) == 2
     assert {one.get_attribute("translate") for one in sentences} == {"no"}
+
+
+@pytest.mark.parametrize("task", ["likert", "best_worst", "magnitude_estimation"])
+def test_a_sentence_begins_at_the_side_of_its_own_script(open_page, task):
+    texts = ("ذهب الأولاد إلى المدرسة القريبة في الصباح الباكر {n}.", "ذهبوا الأولاد إلى المدرسة {n}.")
+    materials = material_set(language="ar", texts=texts)
+    given = {"likert": {}, "best_worst": {"size": 4, "showings": 2}}.get(task, PARAMETERS.get(task))
+    made = draft(task=task, materials=materials, parameters=given)
+    Design.objects.create(experiment=made, n_lists=2, seed=3)
+    open_study(made, ada())
+    page = open_page()
+    page.goto(f"/s/{begin(made).token}/")
+    page.locator("main .button.primary").click()
+    shown_trial(page)
+    for one in page.locator("main .sentence").all():
+        assert one.evaluate("one => getComputedStyle(one).direction") == "rtl"
+        assert one.evaluate(ENDS_AT_THE_RIGHT)
