@@ -5,7 +5,6 @@ judgment; :data:`JUDGMENT_COLUMNS` lists what it may hold. Statistics name the f
 and ignore the rest, so anyone's CSV with those names will do.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,6 +76,21 @@ JUDGMENT_COLUMNS = _table(
     Column("n_planned", "integer", "Trials planned in the session."),
 )
 
+#: The columns that open every file of judgments, in their order.
+CONTRACT = (
+    "participant",
+    "session",
+    "item",
+    "condition",
+    "sentence_id",
+    "trial",
+    "task",
+    "response",
+    "value",
+    "rt_ms",
+    "position",
+    "shown_first",
+)
 ITEM_COLUMNS = _table(
     Column("k", "integer", "Judgments that chose the expected member (or said yes)."),
     Column("n", "integer", "Kept, non-missing judgments."),
@@ -115,29 +129,3 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
     missing = [name for name in names if name not in frame.columns]
     if missing:
         raise MissingColumns(missing, found=[str(column) for column in frame.columns])
-
-
-def codebook(names: Iterable[str]) -> list[dict[str, str]]:
-    """Describe the named columns, for a data package or a documentation page.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Columns; those nobody knows are left out.
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``kind``, ``unit`` and ``meaning``.
-
-    Examples
-    --------
-    >>> [row["unit"] for row in codebook(["rt_ms", "my_own_column"])]
-    ['ms']
-    """
-    known = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS}
-    return [
-        {"name": name, "kind": known[name].kind, "unit": known[name].unit, "meaning": known[name].meaning}
-        for name in names
-        if name in known
-    ]

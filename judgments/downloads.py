@@ -5,22 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
-from analysis.columns import JUDGMENT_COLUMNS
+from analysis.columns import CONTRACT, JUDGMENT_COLUMNS
 
-CONTRACT = [
-    "participant",
-    "session",
-    "item",
-    "condition",
-    "sentence_id",
-    "trial",
-    "task",
-    "response",
-    "value",
-    "rt_ms",
-    "position",
-    "shown_first",
-]
 ALL = [*CONTRACT, *(name for name in JUDGMENT_COLUMNS if name not in CONTRACT)]
 BLOCK = 5_000
 Also = Callable[[pd.DataFrame], pd.DataFrame]
@@ -29,7 +15,7 @@ WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kin
 
 def columns_of(choice: str) -> list[str]:
     """``all`` columns, or those of the contract."""
-    return ALL if choice == "all" else CONTRACT
+    return ALL if choice == "all" else list(CONTRACT)
 
 
 def csv_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = None) -> Iterator[str]:

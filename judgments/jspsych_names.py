@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pandas as pd
 
+from analysis.columns import CONTRACT
 from experiments.models import Experiment
-from judgments.downloads import CONTRACT
 from judgments.models import Judgment
 
 NAMES = ("rt", "response", "trial_index", "time_elapsed", "trial_type")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.columns import CONTRACT
 from experiments.models import TrialKind
-from judgments.downloads import CONTRACT
 from judgments.models import Judgment
 
 #: Measurements by the names under which a judgment keeps them; a task's own, not listed, are in ``more``.

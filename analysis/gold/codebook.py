@@ -3,23 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.columns import ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
+from analysis.columns import CONTRACT, ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, HUMAN_SENTENCE_COLUMNS
 from analysis.gold.writers import BLIMP_FIELDS
 
 JUDGMENT_FILE = (
-    "participant",
-    "session",
-    "item",
-    "condition",
-    "sentence_id",
-    "trial",
-    "task",
-    "response",
-    "value",
-    "rt_ms",
-    "position",
-    "shown_first",
+    *CONTRACT,
     "list",
     "round",
     "kind",
