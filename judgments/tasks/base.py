@@ -222,3 +222,21 @@ def attentive(rng: np.random.Generator, profile: str) -> bool:
     if profile not in shares:
         raise BadInput(f"unknown profile {profile!r}.", remedy=f"There are: {', '.join(PROFILES)}.")
     return bool(rng.random() < shares[profile])
+
+
+def felt_share(rng: np.random.Generator, acceptability: float) -> float:
+    """Where on a scale a simulated participant who reads puts a sentence.
+
+    Parameters
+    ----------
+    rng : numpy Generator
+    acceptability : float
+        Latent z of the sentence.
+
+    Returns
+    -------
+    float
+        0 the low end, 1 the high end, sometimes beyond: noise of sd 0.5, two and a half sd to each side
+        of the middle.
+    """
+    return (acceptability + rng.normal(0, 0.5)) / 5 + 0.5

@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import BadInput
-from judgments.tasks.base import CONFIRM, Answer, BadResponse, Datum, Option, Parameter, Task, attentive
+from judgments.tasks.base import (
+    CONFIRM,
+    Answer,
+    BadResponse,
+    Datum,
+    Option,
+    Parameter,
+    Task,
+    attentive,
+    felt_share,
+)
 
 LONGEST = 101
 
@@ -170,7 +180,7 @@ class Likert(Task):
         """
         low, n_points = settings["lowest"], settings["points"]
         if attentive(rng, profile):
-            share = (acceptability + rng.normal(0, 0.5)) / 5 + 0.5
+            share = felt_share(rng, acceptability)
             return str(low + int(np.clip(round(share * (n_points - 1)), 0, n_points - 1)))
         if profile == "left-biased":
             return str(low)

@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 
 from analysis.errors import BadInput
-from judgments.tasks.base import Answer, BadResponse, Datum, Message, Option, Parameter, Task, attentive
+from judgments.tasks.base import (
+    Answer,
+    BadResponse,
+    Datum,
+    Message,
+    Option,
+    Parameter,
+    Task,
+    attentive,
+    felt_share,
+)
 from judgments.tasks.numerals import decimal_of
 
 LOW, HIGH = 0, 100
@@ -143,6 +153,6 @@ class Slider(Task):
             A whole number from 0 to 100.
         """
         if attentive(rng, profile):
-            share = (acceptability + rng.normal(0, 0.5)) / 5 + 0.5
+            share = felt_share(rng, acceptability)
             return str(int(np.clip(round(share * HIGH), LOW, HIGH)))
         return str(LOW if profile == "left-biased" else int(rng.integers(LOW, HIGH + 1)))
