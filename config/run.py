@@ -19,7 +19,7 @@ from honcho.manager import Manager
 from honcho.printer import Printer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-FIRST_PORT, LAST_PORT = 8000, 8099
+FIRST_PORT = 8000
 
 
 def is_free(port: int) -> bool:

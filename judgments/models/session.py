@@ -35,11 +35,6 @@ class Session(models.Model):
             return frozenset(set(cls.values) - {cls.ACTIVE, cls.ABANDONED})
 
         @classmethod
-        def holding_a_place(cls) -> set[str]:
-            """Whether the session counts towards its list (an active one only while its lease runs)."""
-            return {cls.ACTIVE, cls.COMPLETE}
-
-        @classmethod
         def payable(cls) -> set[str]:
             """Whether pay is owed without a researcher's decision."""
             return {cls.COMPLETE}

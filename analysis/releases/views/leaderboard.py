@@ -28,7 +28,6 @@ TITLES = {
     "spearman_r": "ρ",
     "mean_abs_difference": "mean distance",
 }
-HEADS = ("blimp", "adc", "area", "pearson_r", "spearman_r")
 
 
 @study_page

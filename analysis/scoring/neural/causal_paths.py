@@ -25,7 +25,6 @@ Done = Callable[[int], None]
 TOKENS, LOGITS = 2048, 256  # in one batch; where the whole vocabulary is held for each
 ENOUGH = 256  # tokens in one batch for products to be fast
 WINDOW, LIKE = 64, 0.9  # trees looked at together; those of one batch are at most a tenth padding
-PATHS = ("tree", "plain", "own-head", "naive")
 
 
 class Path:

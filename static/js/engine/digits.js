@@ -1,6 +1,6 @@
 // Numbers typed as keys, where a scale has points of two digits: "1" waits a moment for the "0" of "10".
 
-export const WAIT_MS = 700;
+const WAIT_MS = 700;
 
 // The digit that a sign of any script stands for: digits come in tens, from nought.
 export function digitOf(sign) {
