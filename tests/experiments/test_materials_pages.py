@@ -30,13 +30,6 @@ def send(client, *files: tuple[str, str | bytes], **about):
     return answer.url
 
 
-@pytest.fixture
-def ada(client, db):
-    """Ada's browser."""
-    client.force_login(cast.ada())
-    return client
-
-
 @pytest.mark.django_db
 def test_strangers_are_asked_to_log_in(client):
     for name in ("materials", "material-upload"):

@@ -26,13 +26,6 @@ from tests.analysis.releases.study import judged_study, ready_release, scored
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
 def compared(release, runs, **options) -> Comparison:
     """A finished comparison."""
     made = request_comparison(release, runs, options=Options(**options), user=cast.ada())

@@ -36,13 +36,6 @@ def islands(tmp_path):
     return Experiment.objects.get(slug="islands")
 
 
-@pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_ratings_without_expectation_are_not_said_to_be_missing(islands, ada, name):
     page = ada.get(reverse(name, args=["islands"])).content.decode()

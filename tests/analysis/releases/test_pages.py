@@ -29,13 +29,6 @@ PAGES = (
 )
 
 
-@pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_every_page_opens_with_data_and_without(ada, name, task):
@@ -96,6 +89,9 @@ def test_exclusion_form_writes_versions(ada):
     assert [plan.version for plan in study.exclusion_plans.all()] == [2, 1]
     page = ada.get(address, {"plan": "careful"}).content.decode()
     assert "What careful leaves" in page and "What each step removes alone" in page
+    assert "failed a catch trial</th>" in page and "catch failed" not in page
+    unnamed = ada.post(address, {**form, "name": "two words!"}).content.decode()
+    assert "without spaces" in unnamed and "slug" not in re.sub(r"<[^>]+>", "", unnamed)
     refused = ada.post(address, {"name": "flagged", "steps": ["flagged"]})
     assert refused.status_code == 400 and b"cannot name a plan" in refused.content
 
@@ -105,6 +101,23 @@ def test_contested_items_come_first(ada):
     page = ada.get(reverse("study-items", args=[study.slug]))
     assert page.content.decode().count("The keys") == 8
     assert page.context["items"][0]["share"] == pytest.approx(0.8)
+
+
+def test_items_of_a_latin_square_are_sorted_by_how_far_ratings_lie_apart(ada):
+    study = judged_study("rated", people=6, task="likert")
+    sessions = list(study.sessions.order_by("pk"))
+    items = sorted(set(study.sessions.values_list("trials__item", flat=True)) - {None})
+    for number, session in enumerate(sessions):  # nobody keeps both sentences of an item
+        for place, item in enumerate(items):
+            gone = ["acceptable", "unacceptable"][(number + place) % 2]
+            session.trials.filter(item=item, sentence__expected=gone).delete()
+    for number, judgment in enumerate(Judgment.objects.filter(trial__item=items[-1])):
+        Judgment.objects.filter(pk=judgment.pk).update(value=1 + number % 7)
+    page = ada.get(reverse("study-items", args=[study.slug]))
+    html = page.content.decode()
+    assert "as in every Latin square" in html and "no data" not in html and "As expected" not in html
+    spreads = [row["spread"] for row in page.context["items"]]
+    assert spreads == sorted(spreads, reverse=True) and spreads[0] > 0
 
 
 def test_items_show_sides_and_times(ada):

@@ -20,13 +20,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
-@pytest.fixture
 def study():
     """A study that takes answers."""
     return judged_study(status=Experiment.Status.OPEN)

@@ -18,13 +18,6 @@ PAGES = ("reliability", "effects", "power", "exclusions", "items", "ordinal")
 
 
 @pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
-
-
-@pytest.fixture
 def printed(capsys):
     """What a command prints as JSON."""
 

@@ -19,12 +19,6 @@ def media(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
 
 
-@pytest.fixture
-def ada(client):
-    client.force_login(cast.ada())
-    return client
-
-
 def send(client, text=RATINGS, name="ratings.csv", **chosen):
     chosen = {"experiment": "Ratings", "format": "table", **chosen}
     return client.post("/judgments/import/", {"file": SimpleUploadedFile(name, text.encode()), **chosen})

@@ -17,12 +17,6 @@ ADDRESS = "/studies/agreement/preview/"
 
 
 @pytest.fixture
-def ada(client):
-    client.force_login(cast.ada())
-    return client
-
-
-@pytest.fixture
 def study():
     made = cast.draft("agreement", materials=cast.material_set())
     Design.objects.create(experiment=made, n_lists=2)
