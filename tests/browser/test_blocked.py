@@ -1,80 +1,23 @@
 """Pages come, but something stops what is sent in the background: a form takes the answers along."""
 
-import json
-
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import expect
 
 from judgments.models import Judgment, Session, SessionEvent
-from tests.browser.test_engine import (
+from tests.browser.blocking import ANSWERS, WAITING, all_stored_once, block, forms, impatient
+from tests.browser.playing import (
     NO_DATABASE,
     NO_STORAGE,
+    NOTES,
     PRACTICE,
     a_session,
     answer,
     finish,
     shown_trial,
 )
-from tests.browser.test_offline import start
 from tests.cast import material_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-ANSWERS = "**/api/v1/sessions/*/judgments/"
-OF_PAGES = {"document", "script", "stylesheet", "image"}
-WAITING = "Answers to be saved with the next page"
-STORED = """session => new Promise((resolve, reject) => {
-  const request = indexedDB.open("obelus");
-  request.onerror = reject;
-  request.onsuccess = () => {
-    const all = request.result.transaction("answers").objectStore("answers").getAll();
-    all.onsuccess = () => resolve(all.result.filter((one) => one.session === session && one.row).length);
-  };
-})"""
-
-
-def block(page: Page, address: str = ANSWERS) -> None:
-    """Stop requests of scripts to this address, as an extension does; pages come as ever."""
-    page.context.route(
-        address,
-        lambda route: route.fallback() if route.request.resource_type in OF_PAGES else route.abort(),
-    )
-
-
-def impatient(page: Page) -> None:
-    """Let the engine take a second, in place of twenty, for enough to know that it is blocked."""
-
-    def sooner(route):
-        reply = route.fetch()
-        text = reply.text()
-        assert "BARRED_MS, LOOK_MS] = [200, 3, 20_000, 5000]" in text
-        route.fulfill(response=reply, body=text.replace("20_000, 5000]", "1000, 5000]"))
-
-    page.context.route("**/engine/sender.js", sooner)
-
-
-def forms(page: Page) -> list[list[str]]:
-    """The trials that each form takes along, from now on."""
-    sent: list[list[str]] = []
-
-    def note(request: Request) -> None:
-        if request.method == "POST" and request.url.endswith("/handed/"):
-            assert request.resource_type == "document"
-            data = json.loads(request.post_data_json["sent"])
-            sent.append([one["trial"] for one in data["judgments"]])
-
-    page.context.on("request", note)
-    return sent
-
-
-def all_stored_once(session: Session, n: int) -> None:
-    """Every trial has its one answer with its time, and the session has its code."""
-    session.refresh_from_db()
-    assert session.status == "complete" and session.completion_code
-    judgments = Judgment.objects.filter(trial__session=session)
-    assert judgments.count() == n == session.trials.count()
-    assert all(one.rt_ms >= 200 and one.input_type == "keyboard" for one in judgments)
-    assert not any("no_rt" in one.timing for one in judgments)
-    assert not SessionEvent.objects.filter(kind="conflict").exists()
 
 
 def test_a_whole_session_arrives_by_a_form_at_the_end(open_page):
@@ -91,7 +34,7 @@ def test_a_whole_session_arrives_by_a_form_at_the_end(open_page):
     all_stored_once(session, 4)
     assert all(one.timing["by_form"] is True for one in Judgment.objects.all())
     assert page.url.endswith(f"/s/{session.token}/")
-    assert page.evaluate(STORED, session.token) == 0
+    assert not any(one.get("row") for one in page.evaluate(NOTES, session.token))
     page.reload()
     expect(page.locator(".code output")).to_have_text(session.completion_code)
 
@@ -151,45 +94,6 @@ def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothi
         assert page.evaluate("token => localStorage.getItem(`obelus-${token}`)", session.token) is None
 
 
-def test_what_is_let_through_again_goes_the_usual_way(open_page):
-    session = a_session()
-    page = open_page()
-    sent = forms(page)
-    impatient(page)
-    block(page)
-    page.goto(f"/s/{session.token}/")
-    answer(page), answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(WAITING, timeout=10_000)
-    page.context.unroute(ANSWERS)
-    answer(page)
-    expect(page.locator("[data-status]")).to_have_text("Answers saved")
-    assert Judgment.objects.count() == 3
-    finish(page)
-    assert sent == []
-    all_stored_once(session, 4)
-
-
-def test_what_the_server_had_stored_already_is_not_stored_twice(open_page):
-    """Answers get there, but no word comes back."""
-    session = a_session()
-    page = open_page()
-    sent = forms(page)
-    impatient(page)
-
-    def lose_the_reply(route):
-        if route.request.resource_type == "fetch":
-            route.fetch()
-        route.abort()
-
-    page.context.route(ANSWERS, lose_the_reply)
-    page.goto(f"/s/{session.token}/")
-    given = [answer(page) for _ in range(4)]
-    page.locator(".code").wait_for()
-    assert sent == [given]
-    all_stored_once(session, 4)
-    assert not any("by_form" in one.timing for one in Judgment.objects.all())
-
-
 def test_every_request_of_scripts_blocked_a_session_that_is_opened_again_goes_on(open_page):
     """Also the plan is asked for in vain then, and no worker has one."""
     session = a_session()
@@ -209,34 +113,6 @@ def test_every_request_of_scripts_blocked_a_session_that_is_opened_again_goes_on
     assert shown_trial(page) == third
     assert sent == [[second], []]
     answer(page), answer(page)
-    page.locator(".code").wait_for()
-    all_stored_once(session, 4)
-
-
-def test_where_scripts_may_ask_for_nothing_no_worker_comes_in_between(open_page):
-    """A worker would ask for the page's scripts and styles as scripts do, and be blocked."""
-    session = a_session()
-    page = open_page()
-    block(page, "**/*")
-    page.goto(f"/s/{session.token}/")
-    shown_trial(page)
-    page.wait_for_timeout(1000)
-    assert page.evaluate("async () => (await navigator.serviceWorker.getRegistrations()).length") == 0
-
-
-def test_a_worker_that_came_before_the_block_is_not_in_the_way(open_page):
-    session = a_session()
-    page = open_page()
-    impatient(page)
-    start(page, session)
-    with page.expect_response(ANSWERS):
-        answer(page)
-    page.reload()
-    shown_trial(page)
-    assert page.evaluate("Boolean(navigator.serviceWorker.controller)")
-    block(page, "**/*")
-    for _ in range(3):
-        answer(page)
     page.locator(".code").wait_for()
     all_stored_once(session, 4)
 
@@ -284,73 +160,3 @@ def test_a_second_tab_at_the_end_hands_over_and_the_first_says_so(open_page):
     all_stored_once(session, 4)
     page.locator(".button.primary").click()
     expect(page.locator(".code output")).to_have_text(session.completion_code)
-
-
-@pytest.mark.parametrize("away", ["network", "server"])
-def test_no_form_is_sent_where_pages_do_not_come_either(away, open_page):
-    session = a_session()
-    page = open_page()
-    sent = forms(page)
-    impatient(page)
-    page.goto(f"/s/{session.token}/")
-    answer(page)
-    if away == "network":
-        page.context.set_offline(True)
-    else:
-        for address in (ANSWERS, "**/s/**"):
-            page.context.route(address, lambda route: route.fulfill(status=503, body="<h1>Away</h1>"))
-    for _ in range(3):
-        answer(page)
-    expect(page.locator("h1")).to_have_text("Saving your last answers")
-    page.wait_for_timeout(6000)  # several attempts
-    expect(page.locator("[data-status]")).to_contain_text("Reconnecting")
-    assert sent == []
-    page.context.set_offline(False)
-    page.context.unroute_all()
-    page.evaluate("dispatchEvent(new Event('online'))")
-    page.locator(".code").wait_for()
-    assert sent == []
-    all_stored_once(session, 4)
-
-
-def test_no_form_is_sent_where_the_server_comes_back_between_an_attempt_and_the_look(open_page):
-    session = a_session()
-    page = open_page()
-    sent = forms(page)
-    impatient(page)
-    page.goto(f"/s/{session.token}/")
-    refused, looks = [], []
-
-    def away_until_the_look(route):
-        if route.request.method == "HEAD":
-            looks.append(len(refused))
-        if looks:
-            return route.fallback()
-        refused.append(route.request.url)
-        return route.fulfill(status=503, body="<h1>Away</h1>")
-
-    for address in (ANSWERS, "**/s/**"):
-        page.context.route(address, away_until_the_look)
-    for _ in range(4):
-        answer(page)
-    page.locator(".code").wait_for(timeout=20_000)
-    assert looks == [len(refused)] and len(refused) >= 3
-    assert sent == []
-    all_stored_once(session, 4)
-
-
-@pytest.mark.parametrize("status", [200, 409, 503])
-def test_a_firewalls_own_page_in_place_of_our_answer_counts_as_blocked(status, open_page):
-    session = a_session()
-    page = open_page()
-    sent = forms(page)
-    impatient(page)
-    page.context.route(
-        ANSWERS, lambda route: route.fulfill(status=status, content_type="text/html", body="<h1>Denied</h1>")
-    )
-    page.goto(f"/s/{session.token}/")
-    for _ in range(4):
-        answer(page)
-    page.locator(".code").wait_for()
-    assert len(sent) == 1
-    all_stored_once(session, 4)

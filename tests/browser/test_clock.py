@@ -1,9 +1,9 @@
-"""A device whose time of day is set back in the middle of a session."""
+"""Clocks in a real browser: response times from onset to event, answers too early, a time of day set back."""
 
 import pytest
 
-from judgments.models import Judgment
-from tests.browser.test_engine import answer
+from judgments.models import Judgment, SessionEvent
+from tests.browser.playing import a_session, answer, shown_trial
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -60,3 +60,76 @@ def test_the_onset_is_no_stamp_from_before_the_painting_frame_ran(open_page, due
     study()
     page.goto("/take/agreement/")  # the engine is there, and no trial that asks for frames of its own
     assert page.evaluate(FRAMES, [due, run]) == [onset, n_frames]
+
+
+def test_the_response_time_is_the_events_own_time_minus_the_onset(open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    delays = [400, 777.4, 1500, 2345.6]
+    for delay in delays:
+        trial = shown_trial(page)
+        page.evaluate(
+            """delay => {
+              const onset = Number(document.querySelector(".task").dataset.onset);
+              const event = new KeyboardEvent("keydown", { key: "5", code: "Digit5", bubbles: true });
+              Object.defineProperty(event, "timeStamp", { value: onset + delay });
+              document.body.dispatchEvent(event);
+              const up = new KeyboardEvent("keyup", { key: "5", code: "Digit5", bubbles: true });
+              document.body.dispatchEvent(up);
+            }""",
+            delay,
+        )
+        page.wait_for_function(
+            "id => document.querySelector('.task')?.dataset.trial !== id", arg=trial, polling=20
+        )
+    page.locator(".code").wait_for()
+    judgments = Judgment.objects.order_by("trial__position")
+    assert [one.rt_ms for one in judgments] == [round(delay) for delay in delays]
+    assert [one.timing["trusted"] for one in judgments] == [False] * 4
+    assert SessionEvent.objects.filter(kind="untrusted").count() == 4
+
+
+def test_the_onset_is_after_the_paint_and_never_before_the_trial_is_in_the_document(open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.add_init_script(
+        """new MutationObserver(() => {
+             const task = document.querySelector(".task");
+             if (task && !(task.dataset.trial in seen)) seen[task.dataset.trial] = performance.now();
+           }).observe(document, { childList: true, subtree: true });
+           window.seen = {};"""
+    )
+    page.goto(f"/s/{session.token}/")
+    trial = shown_trial(page)
+    inserted, onset = page.evaluate(
+        "id => [seen[id], Number(document.querySelector('.task').dataset.onset)]", trial
+    )
+    assert onset > inserted
+
+
+def test_early_answers_and_held_keys_do_not_count_and_are_noted(open_page):
+    session = a_session("likert")
+    page = open_page()
+    page.goto(f"/s/{session.token}/")
+    shown_trial(page)
+    page.evaluate(
+        """() => {
+          const onset = Number(document.querySelector(".task").dataset.onset);
+          const press = (type, at, repeat = false) => {
+            const event = new KeyboardEvent(type, { key: "2", code: "Digit2", bubbles: true, repeat });
+            Object.defineProperty(event, "timeStamp", { value: onset + at });
+            document.body.dispatchEvent(event);
+          };
+          press("keydown", 50), press("keyup", 90);
+          press("keydown", 150), press("keydown", 600, true), press("keydown", 640, true);
+          press("keyup", 700);
+        }"""
+    )
+    assert page.locator(".option.chosen").count() == 0
+    answer(page, "likert")
+    page.wait_for_timeout(200)
+    judgment = Judgment.objects.get()
+    assert (judgment.response, judgment.timing["early_answers"], judgment.timing["held_keys"]) == ("6", 2, 2)
+    assert judgment.timing["early_ms"] == [50, 150]
+    assert SessionEvent.objects.get(kind="early_answer").details == {"n": 2}

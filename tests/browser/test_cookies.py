@@ -3,7 +3,7 @@
 import pytest
 
 from judgments.models import Judgment, Session
-from tests.browser.test_engine import finish
+from tests.browser.playing import finish
 from tests.cast import study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judgments.models import Judgment, Session
-from tests.browser.test_engine import a_session, answer, shown_trial
-from tests.browser.test_offline import KEPT, NOTES, start
+from tests.browser.playing import KEPT, NOTES, a_session, answer, shown_trial, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Dialog, Page
 from experiments.materials.markup import as_html, plain
 from experiments.models import Sentence
 from judgments.screens.trial_screen import sentence_context
-from tests.browser.test_engine import finish, shown_trial
+from tests.browser.playing import finish, shown_trial
 from tests.cast import begin, material_set, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

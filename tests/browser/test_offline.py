@@ -18,39 +18,11 @@ from django.db import connection
 from playwright.sync_api import BrowserContext, Page, expect
 
 from judgments.models import Judgment, Session, SessionEvent
-from tests.browser.test_engine import a_session, answer, finish, shown_trial
+from tests.browser.playing import KEPT, NOTES, a_session, answer, finish, shown_trial, start
 from tests.cast import begin
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = """async () => {
-  const kept = {};
-  for (const name of await caches.keys()) {
-    kept[name] = (await (await caches.open(name)).keys()).map((one) => new URL(one.url).pathname);
-  }
-  return kept;
-}"""
-IS_READY = """async (token) => Boolean(await caches.match(`/s/${token}/kept/`))
-  && (await navigator.serviceWorker.getRegistration("/s/"))?.active?.state === 'activated'"""
-NOTES = """session => new Promise((resolve, reject) => {
-  const request = indexedDB.open("obelus");
-  request.onerror = reject;
-  request.onsuccess = () => {
-    const all = request.result.transaction("answers").objectStore("answers").getAll();
-    all.onsuccess = () => resolve(all.result.filter((one) => one.session === session));
-  };
-})"""
-
-
-def start(page: Page, session: Session) -> None:
-    """Open the session and wait until the browser has what it needs to come back without a network."""
-    page.goto(f"/s/{session.token}/")
-    shown_trial(page)
-    for _ in range(200):
-        if page.evaluate(IS_READY, session.token):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail("the browser kept nothing")
 
 
 def cut(page: Page, *, offline: bool = True) -> None:
