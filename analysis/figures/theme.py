@@ -14,6 +14,7 @@ PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
 DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3], CHANCE: [8, 3, 2, 3]}
 # Fonts of one width (Liberation Sans is Arial's), so that a page's text is as wide as the server measured.
 SANS = 'Arial, "Liberation Sans", Arimo, Helvetica, sans-serif'
+PADDING = {"left": 14, "top": 5, "right": 8, "bottom": 5}  # where no such font is there, text runs wider
 CAPTION_WIDTH = 54
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
@@ -49,6 +50,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
     return {
         "background": "transparent",
         "font": SANS,
+        "padding": PADDING,
         "view": {"stroke": None},
         "range": {"category": [ink, *MODELS[mode]]},
         "axis": {

@@ -27,6 +27,13 @@ def test_the_whole_figure_has_the_width_asked_for(items, width):
     assert min(float(size) for size in re.findall(r'font-size="([\d.]+)px"', svg)) >= 11
 
 
+@pytest.mark.parametrize("width", [310, 880])
+def test_names_have_room_where_the_browsers_letters_are_wider_than_the_servers(items, width):
+    svg = export_figure(item_strip(items), "svg", width=width).decode()
+    outermost = re.search(r'<svg[^>]*>\s*(?:<rect[^>]*>\s*)?<g[^>]*transform="translate\(([\d.]+)', svg)
+    assert float(outermost[1]) >= 14
+
+
 def test_long_names_are_broken_where_it_is_narrow_and_never_cut(items):
     narrow = export_figure(item_strip(items), "svg", width=310).decode()
     wide = export_figure(item_strip(items), "svg", width=880).decode()
