@@ -84,3 +84,21 @@ def test_by_keyboard_in_a_right_to_left_language(open_page, check_page):
         page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
     page.locator(".code").wait_for()
     assert {(one.value, one.input_type) for one in Judgment.objects.all()} == {(1, "keyboard")}
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_on_a_phone_a_sentence_has_the_width_of_the_page_and_marks_their_words(open_page, check_page, plain):
+    session = a_session(language="de")
+    page = open_page(width=320, plain=plain, has_touch=True, is_mobile=True)
+    past_the_instructions(page, session)
+    page.locator("form[data-task]" if plain else ".task[data-onset]").wait_for()
+    check_page(page)
+    whole = page.locator("main .set").bounding_box()["width"]
+    assert {one.bounding_box()["width"] for one in page.locator(".set tbody th").all()} == {whole}
+    words = "one => getComputedStyle(one, '::after').content"
+    found = [one.evaluate(words) for one in page.locator(".set tbody tr").first.locator(".mark").all()]
+    assert found == ['"Am besten"', '"Am schlechtesten"']
+    first = page.get_by_role("radio", name="Am schlechtesten").first  # a tap on the word marks it, too
+    box = page.locator(".mark").nth(1).bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
+    expect(first).to_be_checked()

@@ -10,11 +10,11 @@ export const info = {
 export async function run(element, trial, context) {
   const { make, sentence, words, watch, signal } = context;
   const { marks } = trial.parts;
-  const radio = (mark, id, place) => make("td", {}, make("label", { class: "mark" },
-    make("input", { type: "radio", name: mark, value: id, "aria-labelledby": `${mark} sentence-${place}` })));
+  const radio = ({ value, label }, id, place) => make("td", {}, make("label", { class: "mark", "data-label": label },
+    make("input", { type: "radio", name: value, value: id, "aria-labelledby": `${value} sentence-${place}` })));
   const rows = trial.options.map((option, place) => make("tr", {},
     make("th", { scope: "row", id: `sentence-${place}` }, sentence(option)),
-    ...marks.map(({ value }) => radio(value, option.id, place))));
+    ...marks.map((mark) => radio(mark, option.id, place))));
   const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
   const next = make("button", { class: "button primary" }, words.next);
   const form = make("form", { novalidate: true },
