@@ -31,7 +31,8 @@ def test_the_whole_figure_has_the_width_asked_for(items, width):
 def test_names_have_room_where_the_browsers_letters_are_wider_than_the_servers(items, width):
     svg = export_figure(item_strip(items), "svg", width=width).decode()
     plot = re.search(r'<svg[^>]*><g[^>]*transform="translate\(([-\d.]+)', svg)
-    widest = re.search(r'role-title"><g transform="translate\(([-\d.]+)', svg)  # the title begins where they do
+    # The widest name begins where the title does.
+    widest = re.search(r'role-title"><g transform="translate\(([-\d.]+)', svg)
     assert float(plot[1]) + float(widest[1]) >= 14
 
 
