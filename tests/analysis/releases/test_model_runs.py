@@ -28,20 +28,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def models_dir(tmp_path, settings, monkeypatch):
-    """A folder with a bigram; nobody is called to help; no model is remembered."""
+    """A folder with a bigram; one shard for all; nobody is called to help; no model is remembered."""
     settings.MODELS_DIR = tmp_path / "models"
     write_bigram(settings.MODELS_DIR)
     monkeypatch.setattr(run_scores, "ask_for_help", lambda run, n: None)
     held_model.forget()
     yield settings.MODELS_DIR
     held_model.forget()
-
-
-@pytest.fixture
-def ada(client):
-    """A browser in which Ada is logged in."""
-    client.force_login(cast.ada())
-    return client
 
 
 def page(name: str, *args) -> str:
