@@ -21,6 +21,12 @@ def test_looking_at_the_link_creates_nothing(client, method):
     assert not response.cookies
 
 
+def test_the_title_stands_once_on_the_page_of_the_consent(client):
+    study()
+    page = client.get(LINK).content.decode().partition("<body")[2]
+    assert page.count("Study agreement") == 1
+
+
 def test_agreeing_begins_a_session_and_keeps_what_was_agreed_to(client):
     study()
     address = consent(client, LINK)
