@@ -11,6 +11,7 @@ from django.db.models import Count, Max
 
 from analysis.agreement.conduct import item_conduct
 from analysis.agreement.report import item_table
+from analysis.agreement.spread import item_spread
 from analysis.releases.page_reports import conditions_of, diagnostics_of, exclusions_of
 from analysis.releases.plans import find_plan
 from analysis.releases.reports import agreement_of, kept_judgments, ratings_of
@@ -76,14 +77,17 @@ def conditions(experiment: Experiment, **choices: Any) -> dict[str, Any]:
 
 
 def items(experiment: Experiment, *, exclude: str = "", round_number: int | None = None) -> pd.DataFrame:
-    """The table of items, with position bias and median response time of each."""
+    """The table of items, with position bias, response time and spread of ratings of each."""
 
     def make() -> pd.DataFrame:
         kept = kept_judgments(experiment, exclude=exclude, round_number=round_number)
         counted = item_table(kept.excluded.kept, before=kept.judgments)
         keys = ["paradigm", "item"]
         counted[keys] = counted[keys].astype(object)
-        return counted.merge(item_conduct(kept.excluded.kept), on=keys, how="left")
+        counted = counted.merge(item_conduct(kept.excluded.kept), on=keys, how="left")
+        spread = item_spread(kept.excluded.kept)
+        spread[keys] = spread[keys].astype(object)
+        return counted.merge(spread, on=keys, how="left")
 
     choices = {"exclude": exclude, "round_number": round_number}
     return cached(experiment, "items", choices, make)

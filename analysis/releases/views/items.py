@@ -38,6 +38,8 @@ def items(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         n_items=len(counted),
         diagnostics=reading.diagnostics(study, exclude=form.exclude()),
         query=query.urlencode(),
+        has_shares=bool(counted["n"].sum()) if len(counted) else True,
+        has_ratings=bool(counted["n_rated"].sum()) if len(counted) else False,
         has_sides=shown_task(study.task).shows == "pair",
     )
 
@@ -51,10 +53,12 @@ def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 
 
 def by_disagreement(counted: pd.DataFrame) -> pd.DataFrame:
-    """Items whose share is nearest to one half first; those nobody judged last."""
+    """Items whose share is nearest to one half first, then those whose ratings lie farthest apart."""
     distance = (counted["share"] - 0.5).abs()
     order = counted.assign(distance=distance).sort_values(
-        ["distance", "n", "paradigm", "item"], ascending=[True, False, True, True], na_position="last"
+        ["distance", "spread", "n", "paradigm", "item"],
+        ascending=[True, False, False, True, True],
+        na_position="last",
     )
     return order.astype(object).where(order.notna(), None)
 
