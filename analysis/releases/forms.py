@@ -198,7 +198,9 @@ class PlanForm(forms.Form):
     """A new plan, or the next version of one."""
 
     name = forms.SlugField(
-        max_length=60, help_text="Letters, digits and hyphens. An old name makes the next version."
+        max_length=60,
+        help_text="Letters, digits and hyphens. An old name makes the next version.",
+        error_messages={"invalid": "Letters, digits and hyphens only, without spaces."},
     )
     steps = forms.MultipleChoiceField(
         choices=step_choices,

@@ -4,6 +4,8 @@ from typing import Any
 
 from django import template
 
+from analysis.releases.forms import STEP_WORDS
+
 register = template.Library()
 DASH = "–"
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -84,6 +86,12 @@ def pairs(mapping: Any) -> list[tuple[str, Any]]:
 def words(identifier: str | None) -> str:
     """An identifier as words."""
     return (identifier or "").replace("_", " ")
+
+
+@register.filter
+def step(name: str | None) -> str:
+    """A step of a plan as the form that writes plans calls it; others as words."""
+    return STEP_WORDS.get(name or "") or words(name)
 
 
 @register.filter
