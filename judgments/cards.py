@@ -143,6 +143,8 @@ def remarks(
         most = round_now(study).max_participants
         if most and numbers["n_complete"] + numbers["n_live"] >= most:
             yield Remark("All places are taken", live, False)
+        elif numbers["target"] and numbers["n_complete"] >= numbers["target"]:
+            yield Remark("All that was wanted is there", live, False)
         elif silence := _silent_days(study, numbers["last_at"]):
             yield Remark(f"No answer for {silence} days", live)
     if numbers["n_started"] >= ENOUGH and 100 * numbers["n_lost"] >= LEAVING_PERCENT * numbers["n_started"]:

@@ -10,12 +10,13 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from analysis.aggregation.clustered import clustered_share
+from analysis.quality.report import LABELS
 from experiments.models import Experiment, TrialKind
 from experiments.money import written
 from experiments.rounds import round_now
 from judgments.leaving import Stage, leaving
 from judgments.models import Flag, Judgment, Session, Signal
-from judgments.monitor import Facts, ListRow, facts, list_rows, places_left
+from judgments.monitor import Facts, ListRow, facts, is_full, list_rows, places_left
 from judgments.quality_check import LastCheck, last_check
 from judgments.tasks.registry import shown_task
 
@@ -67,6 +68,7 @@ class Live:
     facts: Facts
     places: int | None
     most: int | None
+    is_full: bool
     bars: list[Bar]
     stages: list[Stage]
     pay: Pay
@@ -93,11 +95,12 @@ def look(study: Experiment) -> Live:
     """Count the study; its time grows slowly with the number of judgments."""
     now, found, rows = timezone.now(), facts(study), list_rows(study)
     has_sides = shown_task(study.task).shows == "pair"
-    counted = flag_counts(study)
+    counted, places = flag_counts(study), places_left(study)
     return Live(
         facts=found,
-        places=places_left(study),
+        places=places,
         most=round_now(study).max_participants,
+        is_full=is_full(study, found, places),
         bars=bars(rows, wanted=found.target),
         stages=leaving(study),
         pay=hourly_pay(study, found.median_s),
@@ -156,7 +159,7 @@ def flag_counts(study: Experiment) -> list[tuple[str, int]]:
         signals.values_list("name").annotate(n=Count("session", distinct=True)).order_by("-n", "name")
     )
     by_hand = standing_flags(study).count()
-    named = [(name.replace("_", " "), n) for name, n in counts]
+    named = [(LABELS.get(name) or name.replace("_", " "), n) for name, n in counts]
     return [*named, ("by hand", by_hand)] if by_hand else named
 
 

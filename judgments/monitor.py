@@ -13,6 +13,7 @@ from experiments.models import Experiment, ExperimentVersion, TrialKind
 from experiments.rounds import round_now
 from experiments.showings import showings_of
 from judgments.models import Judgment, Session
+from judgments.sessions.enough import has_enough
 from judgments.sessions.places import holding, in_round
 
 LOST = {Session.Status.ABANDONED, Session.Status.WITHDRAWN, Session.Status.SCREENED_OUT}
@@ -145,6 +146,14 @@ def _through(relation: str, condition: Q) -> Q:
         for part in condition.children
     ]
     return Q(*parts, _connector=condition.connector, _negated=condition.negated)
+
+
+def is_full(study: Experiment, numbers: Facts, places: int | None) -> bool:
+    """Whether newcomers to a running study are told, before the consent, that nobody more is needed."""
+    if not study.is_taking_participants:
+        return False
+    near = numbers.target and numbers.n_complete + numbers.n_live >= numbers.target
+    return places == 0 or bool(near and has_enough(study))
 
 
 def places_left(study: Experiment) -> int | None:

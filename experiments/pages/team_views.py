@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
@@ -28,7 +29,7 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
                 study, form.cleaned_data["username"], role=form.cleaned_data["role"], by=request.user
             )
         except BadInput as error:
-            form.add_error("username", str(error))
+            form.add_error("username", capfirst(str(error)))
         else:
             messages.success(request, f"{member.user} is now {member.get_role_display()} of this study.")
             return redirect("study-team", slug)
@@ -63,7 +64,7 @@ def remove(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
     try:
         remove_member(study, member, by=request.user)
     except BadInput as error:
-        messages.error(request, str(error))
+        messages.error(request, capfirst(str(error)))
     else:
         messages.success(request, f"{member.user} no longer belongs to this study.")
     if not role_in(request.user, study):

@@ -123,6 +123,7 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
         "people": with_sittings(list(page)),
         "keep": _query(chosen),
         "is_narrowed": any(chosen.values()),
+        "n_never_counted": of_tests(study).count(),
         "here": request.GET.urlencode()[:500],
         "may_edit": may_edit(request.user, study),
         "longest_reason": LONGEST_REASON,
@@ -136,6 +137,13 @@ def participants(request: HttpRequest, slug: str) -> HttpResponse:
         ],
     }
     return render(request, "judgments/participants.html", context)
+
+
+def of_tests(study: Experiment) -> QuerySet[Participant]:
+    """People of previews, dry runs and the pilot alone."""
+    sessions = Session.objects.filter(participant=OuterRef("pk"))
+    people = Participant.objects.filter(Exists(sessions), experiment=study)
+    return people.exclude(Exists(sessions.filter(is_test=False)))
 
 
 def people_of(study: Experiment, chosen: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:

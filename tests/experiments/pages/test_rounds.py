@@ -77,6 +77,8 @@ def test_a_round_is_started_and_then_stays(client, study):
     client.post(f"{DESIGN}rounds/2/start/")
     study.refresh_from_db()
     assert study.current_round == 2 and "Let round 1 take participants again" in page(client)
+    live = client.get(DESIGN.replace("design/", "live/")).content.decode()
+    assert "are of all rounds" in live and "<small>of all rounds</small>" in live
     client.post(f"{DESIGN}rounds/2/remove/")
     assert len(Design.objects.get().rounds) == 2
     client.post(f"{DESIGN}rounds/3/remove/")

@@ -26,7 +26,7 @@ def test_unknown_name_is_explained(client):
     cast.draft("agreement")
     client.force_login(cast.ada())
     page = client.post("/studies/agreement/team/", {"username": "nobody", "role": "viewer"})
-    assert "nobody here is called" in page.content.decode()
+    assert "Nobody here is called" in page.content.decode()
 
 
 def test_last_owner_can_neither_leave_nor_step_down(client):
@@ -34,7 +34,7 @@ def test_last_owner_can_neither_leave_nor_step_down(client):
     client.force_login(cast.ada())
     own = study.memberships.get(user=cast.ada())
     page = client.post(f"/studies/agreement/team/{own.pk}/remove/", follow=True).content.decode()
-    assert "keeps at least one owner" in page
+    assert "A study keeps at least one owner" in page
     client.post("/studies/agreement/team/", {"username": "ada", "role": "viewer"})
     assert roles(study)["ada"] == "owner"
 

@@ -14,6 +14,7 @@ from judgments.flags import raise_flag
 from judgments.live import hourly_pay, look, position_bias
 from judgments.models import Judgment, Session, Signal
 from judgments.quality_check import request_check
+from judgments.sessions.erase import erase
 from judgments.sessions.withdraw import leave
 from tests import cast
 
@@ -39,6 +40,32 @@ def test_page_tells_people_lists_and_where_they_leave(client):
     assert re.search(r"Consent\s+3\s+0", text)
     assert re.search(r"Questions about the person\s+3\s+1\s+33.3 %", text)
     assert re.search(r"Trials, block 1\s+2\s+0", text) and re.search(r"Done\s+1", text)
+
+
+def test_a_study_that_has_enough_does_not_say_that_people_may_begin(client):
+    study = cast.study("agreement", n_lists=2, target_judgments=2)
+    client.force_login(cast.ada())
+    assert "People may begin now" in client.get("/studies/agreement/live/").content.decode()
+    for name in ("pia", "quentin"):
+        cast.sit(study, name)
+    cache.clear()
+    assert (
+        "every item has the judgments wanted" in client.get("/studies/agreement/live/part/").content.decode()
+    )
+    page = client.get("/studies/agreement/live/").content.decode()
+    assert "newcomers are told so before the consent" in page and "People may begin now" not in page
+    assert "who follows the link is told so kindly" in client.get("/studies/agreement/").content.decode()
+    assert "All that was wanted is there" in client.get("/").content.decode()
+
+
+def test_who_took_the_answers_back_after_the_end_stands_beside_those_who_reached_it(client):
+    study = cast.study("agreement")
+    erase(cast.sit(study, "pia").participant, reason="asked")
+    cast.sit(study, "quentin")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/live/").content.decode()
+    text = re.sub(r"<[^>]+>|\s+", " ", page)
+    assert re.search(r"Done\s+2\s+1\s+50.0 %", text) and "took their answers back" in text
 
 
 def test_bars_add_up_to_the_sessions_of_each_list():
@@ -93,6 +120,8 @@ def test_flags_by_hand_and_by_signal_are_counted_once_per_person():
     found = look(study)
     assert found.n_flagged == 1
     assert found.flags == [("impossible speed", 1), ("by hand", 1)]
+    Signal.objects.update(name="speed")
+    assert look(study).flags[0] == ("faster than reading", 1)
 
 
 def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):

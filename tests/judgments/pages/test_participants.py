@@ -10,11 +10,13 @@ from experiments.lifecycle import open_study
 from experiments.models import AuditEntry
 from judgments.flags import raise_flag
 from judgments.frames import judgment_frame
-from judgments.models import Flag
+from judgments.models import Flag, Session
 from judgments.payments import approve
 from judgments.sessions.arrive import arrive, refuse
+from judgments.sessions.erase import erase
 from judgments.sessions.finish import finish
 from judgments.sessions.record import Delivery, record
+from judgments.sessions.withdraw import leave
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -43,6 +45,21 @@ def test_who_said_no_left_no_answers_to_exclude_or_delete(client):
     page = client.get(ADDRESS).content.decode()
     assert "said no: no answers" in page
     assert "Exclude by hand" not in page and "Delete the answers" not in page
+
+
+def test_nobody_whose_answers_enter_no_result_stands_as_kept(client, session):
+    leave(session)
+    study = session.experiment
+    erase(cast.sit(study, "quentin").participant, reason="asked")
+    trial = cast.sit(study, "rosa")
+    Session.objects.filter(pk=trial.pk).update(is_test=True)
+    client.force_login(cast.ada())
+    page = client.get(ADDRESS).content.decode()
+    for words in ("withdrew: left out", "no answers left", "never counted"):
+        assert page.count(words) == 1
+    assert ">kept<" not in page and "3, 1 of them in previews or the pilot" in page
+    cast.sit(study, "sam")
+    assert client.get(ADDRESS).content.decode().count(">kept<") == 1
 
 
 def test_an_editor_flags_with_a_reason_and_lifts_again_and_both_are_on_the_trail(client, session):
