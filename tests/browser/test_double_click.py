@@ -11,6 +11,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PRACTICE = {"sentence": "He goes.", "correct": [0, 100], "feedback": "It is fine."}
 ONE_PLACE = "main.reading .ways { position: fixed; inset: 0 auto auto 0 }"
 
+SECOND_HALF_AFTER = """(ms) => addEventListener("trial-onset", ({ detail }) => setTimeout(() => {
+  while (performance.now() < detail.onset + ms); // to the millisecond, on a slow machine, too
+  const click = new MouseEvent("click", { detail: 2, bubbles: true });
+  document.querySelector(".task .option").dispatchEvent(click);
+  window.chosenAfter = document.querySelectorAll(".task .chosen").length;
+}), { once: true })"""
+
 
 def a_trial(open_page, task: str, **fields) -> Page:
     session = begin(study(task=task, instructions="", n_lists=1, **fields))
@@ -22,9 +29,9 @@ def a_trial(open_page, task: str, **fields) -> Page:
 
 
 def double_click(page: Page, selector: str) -> None:
-    """Both halves, whatever the page makes of the first."""
+    """Both halves as a hand makes them, whatever the page makes of the first."""
     box = page.locator(selector).bounding_box()
-    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, delay=40)
 
 
 @pytest.mark.parametrize("task", ["slider", "likert"])
@@ -43,6 +50,15 @@ def test_next_pressed_twice_complains_of_nothing_in_the_next_trial(open_page, ta
     assert Judgment.objects.count() <= 1
     page.locator("main .button.primary").click()  # pressed once more, it says what is missing
     expect(page.locator("[role=alert]:visible, .early:not(:empty)")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("ms", "n_chosen"), [(300, 0), (900, 1)])
+def test_the_second_half_of_a_slow_double_click_is_no_answer_to_the_next_trial(open_page, ms, n_chosen):
+    page = a_trial(open_page, "yes_no")
+    page.evaluate(SECOND_HALF_AFTER, ms)
+    page.locator(".option").first.click()
+    page.wait_for_function("() => window.chosenAfter !== undefined")
+    assert page.evaluate("chosenAfter") == n_chosen
 
 
 def test_a_screen_between_trials_is_not_passed_by_the_click_before(open_page):

@@ -6,6 +6,12 @@ import { timeOf } from "./timing.js";
 
 export const GUARD_MS = 200; // nobody reads a sentence faster: such answers are logged and ignored
 const HIGHLIGHT_MS = 150;
+const DOUBLE_MS = 500; // between the halves of a double click, as systems count them
+
+// Whether a click, so long after what it met appeared, is the second half of a double click on what stood there before.
+export function isSecondHalf(event, ms) {
+  return event.detail > 1 && ms < DOUBLE_MS;
+}
 
 export function inputType(event) {
   if (event instanceof KeyboardEvent || (event.detail === 0 && !event.pointerType)) return "keyboard";
@@ -46,7 +52,7 @@ export async function choose(element, choices, { context, confirm = false, typed
     const take = (event, choice) => {
       const press = answering(event, context.keys);
       const rt_ms = watch.onset === null ? -1 : watch.rt(press);
-      if (rt_ms < GUARD_MS) {
+      if (rt_ms < GUARD_MS || isSecondHalf(press, rt_ms)) {
         mark(chosen?.choice);
         early.push(rt_ms);
         if (early.length > 1) note.textContent = words.too_early;

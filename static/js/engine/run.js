@@ -1,6 +1,6 @@
 // The loop: every trial of the plan that has no answer yet, one after the other, without asking the server.
 
-import { answering, choose, inputType, twoWays, GUARD_MS } from "./choose.js";
+import { answering, choose, inputType, isSecondHalf, twoWays, GUARD_MS } from "./choose.js";
 import { digitOf } from "./digits.js";
 import { fill, make, sentence } from "./dom.js";
 import { forget } from "./kept.js";
@@ -75,7 +75,10 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   const context = { ...common, watch, words: plan.words, signal: cut.signal };
   Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitOf });
   context.answering = (event) => answering(event, keys);
-  context.isEarly = (event) => watch.onset === null || watch.rt(event) < GUARD_MS;
+  context.isEarly = (event) => {
+    const ms = watch.onset === null ? -1 : watch.rt(event);
+    return ms < GUARD_MS || isSecondHalf(event, ms);
+  };
   context.onset = async () => {
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
     const onset = await painted();

@@ -1,13 +1,8 @@
 // Screens between trials: what the server would show, without asking it.
 
-import { GUARD_MS } from "./choose.js";
+import { isSecondHalf } from "./choose.js";
 import { fill, inline, make, sentence } from "./dom.js";
 import { timeOf } from "./timing.js";
-
-// The second half of a double click on the screen before.
-function isSecondHalf(event, shownAt) {
-  return event.detail > 1 && timeOf(event) - shownAt < GUARD_MS;
-}
 
 // Shows a screen to read; resolves when its button is pressed, or Enter.
 export function read(context, { title, body = [], button }) {
@@ -22,7 +17,7 @@ export function read(context, { title, body = [], button }) {
   const shownAt = performance.now();
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    press?.addEventListener("click", (event) => isSecondHalf(event, shownAt) || resolve());
+    press?.addEventListener("click", (event) => isSecondHalf(event, timeOf(event) - shownAt) || resolve());
     keys.listen((event) => {
       const isFree = !(event.target instanceof Element) || !event.target.closest("a, button");
       if (press && event.key === "Enter" && isFree) resolve();
