@@ -57,3 +57,15 @@ def test_every_page_of_the_studio_reads_well(studio, width, scheme):
         elif page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wrong[address] = "scrolls sideways"
     assert wrong == {}
+
+
+def test_on_paper_no_table_is_cut_off_and_nothing_to_press_is_left(studio):
+    page = studio(700, "light")  # A4 without its margins
+    page.emulate_media(media="print")
+    wide = (
+        "[...document.querySelectorAll('.panel')].filter(one => one.scrollWidth > one.clientWidth + 1).length"
+    )
+    for name in ("participants/", "exclusions/", "effects/", "agreement/", "items/"):
+        page.goto(f"/studies/running/{name}")
+        assert page.evaluate(wide) == 0, name
+        assert page.locator("main button:visible, main .button:visible").count() == 0, name
