@@ -40,3 +40,18 @@ def test_answers_stand_where_they_stood_before(open_page, task):
     assert len(heights) > 2
     assert len(places) == 1
     assert page.locator("meta[name=viewport]").get_attribute("content").endswith("=resizes-content")
+
+
+def test_words_on_two_lines_do_not_touch_the_edge_of_their_button(open_page):
+    study(language="de")
+    page = open_page(has_touch=True, is_mobile=True)
+    page.goto("/take/agreement/")
+    button = page.get_by_role("button", name="Ich bin einverstanden und möchte teilnehmen")
+    free, lines = button.evaluate(
+        """(one) => {
+          const words = document.createRange();
+          words.selectNodeContents(one);
+          return [one.clientHeight - words.getBoundingClientRect().height, words.getClientRects().length];
+        }"""
+    )
+    assert lines == 2 and free >= 12
