@@ -147,7 +147,12 @@ def remarks(
             yield Remark("All that was wanted is there", live, False)
         elif silence := _silent_days(study, numbers["last_at"]):
             yield Remark(f"No answer for {silence} days", live)
-    if numbers["n_started"] >= ENOUGH and 100 * numbers["n_lost"] >= LEAVING_PERCENT * numbers["n_started"]:
+    runs = study.status != Experiment.Status.CLOSED  # afterwards answers may have been deleted at their time
+    if (
+        runs
+        and numbers["n_started"] >= ENOUGH
+        and 100 * numbers["n_lost"] >= LEAVING_PERCENT * numbers["n_started"]
+    ):
         share = 100 * numbers["n_lost"] / numbers["n_started"]
         yield Remark(f"{share:.0f} % left before the end", live)
     if n_flagged:

@@ -1,6 +1,7 @@
 """A study at a glance: how it goes, what to do next, who did what."""
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -27,6 +28,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
         "task": shown_task(study.task),
         "version": study.current_version(),
         "facts": numbers,
+        "deleted": study.tombstones.aggregate(n_sessions=Sum("n_sessions"), n_judgments=Sum("n_judgments")),
         "lists": list_rows(study) if collected else [],
         "is_collected": collected,
         "is_full": collected and is_full(study, numbers, places_left(study)),

@@ -72,6 +72,8 @@ def test_the_answers_of_everybody_are_deleted_at_the_end_of_their_time(client):
     assert not Judgment.objects.exists() and not PlatformIdentity.objects.exists()
     assert Experiment.objects.exists() and Tombstone.objects.count() == 2
     assert AuditEntry.objects.filter(action="answers deleted", user=cast.ada()).count() == 2
+    overview = " ".join(client.get("/studies/agreement/").content.decode().split())
+    assert "Answers deleted</dt><dd>2 <small>sessions, 8 judgments" in overview
     assert "Deletion of everybody" in client.get(jobs.pop()).content.decode()
 
 

@@ -107,6 +107,10 @@ def test_card_warns_when_a_quarter_leaves_of_ten_at_least():
     gone = Session.objects.order_by("pk")[:3].values_list("pk", flat=True)
     Session.objects.filter(pk__in=list(gone)).update(status=Session.Status.WITHDRAWN)
     assert words(card(cast.ada())) == ["30 % left before the end"]
+    Experiment.objects.update(status="closed")  # nobody can mend it any more
+    assert words(card(cast.ada())) == []
+    Experiment.objects.update(status="open")
+    assert words(card(cast.ada())) == ["30 % left before the end"]
     Session.objects.order_by("pk").last().delete()
     assert words(card(cast.ada())) == []
 
