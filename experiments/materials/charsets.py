@@ -21,6 +21,7 @@ CODECS = {
 }
 _MARKS = ((codecs.BOM_UTF8, "UTF-8"), (codecs.BOM_UTF16_LE, "UTF-16 LE"), (codecs.BOM_UTF16_BE, "UTF-16 BE"))
 _REMEDY = "Save the file as UTF-8, or name its encoding."
+_NO_TEXT = "It looks like no text file (a picture, a PDF, an old spreadsheet): save the table as CSV (UTF-8)."
 _SAMPLE = 4_000
 _PLAUSIBLE = 0.4  # text read rightly scores about 0.9, Cyrillic or Chinese read as Latin about 0
 
@@ -113,7 +114,7 @@ def _wide_or_refused(data: bytes, file: str) -> str:
     if len(data) % 2 == 0 and max(even, odd) >= 10 * min(even, odd) and max(even, odd) * 50 > len(data):
         return "UTF-16 BE" if even > odd else "UTF-16 LE"
     first = data.index(0)
-    raise BadInput(f"NUL byte at position {first}.", file=file, row=place(data, first), remedy=_REMEDY)
+    raise BadInput(f"NUL byte at position {first}.", file=file, row=place(data, first), remedy=_NO_TEXT)
 
 
 def _refuse_broken_utf8(data: bytes, start: int, file: str) -> None:
