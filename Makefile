@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs tutorial messages bench soak lock clean
+.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -64,6 +64,9 @@ docs: $(VENV)/.docs ## Build the documentation into site/
 
 tutorial: $(VENV)/.base ## Run the tutorial notebook and write its page
 	@$(BIN)/python -m config.tutorial
+
+pictures: $(VENV)/.dev ## Take the manual's pictures anew (needs a Chromium)
+	@$(BIN)/python -m tests.pictures $(ARGS)
 
 messages: $(VENV)/.base ## Gather and compile the participant's texts (needs gettext)
 	@$(BIN)/python -m config.messages

@@ -1,0 +1,275 @@
+"""What participants see: the demo's screens, each task, and what comes between the trials."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from experiments.lifecycle import open_study
+from experiments.models import Design, Experiment, MaterialSet
+from judgments.models import Session
+from judgments.sessions.comprehension import right_place
+from tests.browser import playing
+from tests.cast import ada, begin, draft, study
+from tests.pictures.camera import Camera
+
+DEMOS = {
+    "demo-trial": "demo",
+    "demo-likert-trial": "demo-likert",
+    "demo-yes-no-trial": "demo-yes-no",
+    "demo-magnitude-trial": "demo-magnitude",
+}
+TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider", "best_worst")
+TITLE = "How does this sentence sound?"
+QUIZ = [
+    {"question": "What counts?", "right": "how it sounds", "wrong": ["whether it is true", "how long it is"]},
+    {"question": "May you stop at any time?", "right": "yes", "wrong": ["no"], "hint": "Nothing is lost."},
+]
+PRACTICE: dict[str, Any] = {
+    "kind": "practice",
+    "payload": {"good": "He goes home.", "bad": "He go home.", "feedback": "After he it is goes, not go."},
+}
+
+
+def take(camera: Camera) -> None:
+    """Take the participants' pictures; every state has a study and a person of its own."""
+    _around_the_demo(camera)
+    for name, slug in DEMOS.items():
+        if camera.wants(name):
+            _plain_trial(camera, name, slug)
+    for task in TASKS:
+        name = f"trial-{task.replace('_', '-')}"
+        if camera.wants(name):
+            session = begin(_study(camera, name, task=task))
+            _at(camera, session, lambda page, name=name: camera.take(page, name))
+    for names, steps in STEPS.items():
+        if camera.wants(*names):
+            steps(camera)
+
+
+def _study(camera: Camera, name: str, **fields: Any) -> Experiment:
+    """An open study of the demo's pairs."""
+    materials = MaterialSet.objects.get(slug="demo-minimal-pairs")
+    slug = f"{name}-{camera.width}"
+    fields = {"title": TITLE, "instructions": "", "materials": materials, **fields}
+    if fields.get("task") != "best_worst":
+        return study(slug, n_lists=1, **fields)
+    fields |= {"instructions": "Compare the sentences.", "parameters": {"size": 4, "showings": 2}}
+    experiment = draft(slug, **fields)
+    Design.objects.create(experiment=experiment, n_lists=2, seed=3)
+    open_study(experiment, ada())
+    return experiment
+
+
+def _at(camera: Camera, session: Session, look: Callable[[Page], None], *, is_trial: bool = True) -> None:
+    """Open a session as its participant, and look."""
+    context = camera.somebody()
+    page = context.new_page()
+    page.goto(f"/s/{session.token}/")
+    if is_trial:
+        page.locator(".task[data-onset], main.reading .button.primary").first.wait_for()
+        if page.locator("main.reading").count():
+            page.locator("main .button.primary").click()
+        playing.shown_trial(page)
+        page.wait_for_timeout(300)  # the guard against early answers
+    look(page)
+    context.close()
+
+
+def _consented(page: Page, slug: str) -> None:
+    page.goto(f"/take/{slug}/")
+    page.locator("button[value=yes]").first.click()
+    page.wait_for_load_state("load")
+
+
+def _around_the_demo(camera: Camera) -> None:
+    if not camera.wants("demo-consent", "demo-screen-1", "demo-screen-2", "refused"):
+        return
+    context = camera.somebody()
+    page = context.new_page()
+    page.goto("/take/demo/")
+    camera.take(page, "demo-consent")
+    _consented(page, "demo")
+    page.wait_for_url("**/s/**")
+    camera.take(page, "demo-screen-1")
+    _answer_questions(page)
+    camera.take(page, "demo-screen-2")
+    context.close()
+    other = camera.somebody()
+    page = other.new_page()
+    page.goto("/take/demo/")
+    page.locator("button[value=no]").first.click()
+    page.wait_for_load_state("load")
+    camera.take(page, "refused")
+    other.close()
+
+
+def _answer_questions(page: Page) -> None:
+    """Fill in whatever the questionnaire asks."""
+    for group in page.locator("main fieldset").all():
+        if group.locator("input[type=radio], input[type=checkbox]").count():
+            group.locator("input[type=radio], input[type=checkbox]").first.check()
+    for field in page.locator("main input[type=number]").all():
+        field.fill("34")
+    for field in page.locator("main input[type=text]:visible, main textarea:visible").all():
+        field.fill("English")
+    with page.expect_navigation():
+        page.locator("main .button.primary").click()
+
+
+def _plain_trial(camera: Camera, name: str, slug: str) -> None:
+    """A trial as a plain form, which is what people without scripts see."""
+    session = begin(Experiment.objects.get(slug=slug), f"{name}-{camera.width}")
+    session.screen = "trials"
+    session.save(update_fields=["screen"])
+    context = camera.browser.new_context(
+        base_url=camera.address,
+        viewport={"width": camera.width, "height": camera.height},
+        java_script_enabled=False,
+    )
+    page = context.new_page()
+    page.goto(f"/s/{session.token}/")
+    camera.take(page, name)
+    context.close()
+
+
+def _both_and_neither(camera: Camera) -> None:
+    parameters = {"offer_both": True, "offer_neither": True}
+    experiment = _study(camera, "both-neither", task="forced_choice", parameters=parameters)
+    _at(camera, begin(experiment), lambda page: camera.take(page, "both-neither"))
+
+
+def _practice(camera: Camera) -> None:
+    experiment = _study(camera, "session", extras=(PRACTICE, PRACTICE))
+
+    def look(page: Page) -> None:
+        for name, place in (("session-1", 0), ("session-2", 1)):
+            playing.shown_trial(page)
+            page.wait_for_timeout(300)
+            good = page.locator(".option", has_text="He goes home.")
+            bad = page.locator(".option", has_text="He go home.")
+            (bad if place else good).click()
+            page.locator("main.reading h1").wait_for()
+            camera.take(page, name)
+            page.locator("main .button.primary").click()
+        page.locator("main.reading h1").wait_for()
+        camera.take(page, "session-3")
+
+    _at(camera, begin(experiment), look)
+
+
+def _break(camera: Camera) -> None:
+    session = begin(_study(camera, "break", n_blocks=8))
+
+    def look(page: Page) -> None:
+        while not page.locator("main.reading h1").count():
+            playing.answer(page)
+            page.wait_for_timeout(100)
+        camera.take(page, "break")
+
+    _at(camera, session, look)
+
+
+def _offline(camera: Camera) -> None:
+    session = begin(_study(camera, "offline"))
+
+    def look(page: Page) -> None:
+        playing.answer(page)
+        page.context.set_offline(True)
+        playing.answer(page)
+        playing.shown_trial(page)
+        page.get_by_text("Reconnecting").wait_for()
+        camera.take(page, "offline")
+
+    _at(camera, session, look)
+
+
+def _other_tab(camera: Camera) -> None:
+    session = begin(_study(camera, "other-tab"))
+
+    def look(page: Page) -> None:
+        second = page.context.new_page()
+        second.goto(f"/s/{session.token}/")
+        playing.shown_trial(second)
+        page.locator(".task").wait_for(state="detached")
+        camera.take(page, "other-tab")
+
+    _at(camera, session, look)
+
+
+def _expired(camera: Camera) -> None:
+    session = begin(_study(camera, "expired"))
+    long_ago = timezone.now() - timedelta(days=60)
+    Session.objects.filter(pk=session.pk).update(
+        started_at=long_ago, last_seen_at=long_ago, lease_expires_at=long_ago
+    )
+    _at(camera, session, lambda page: camera.take(page, "expired"), is_trial=False)
+
+
+def _end(camera: Camera) -> None:
+    pairs = MaterialSet.objects.get(slug="demo-whether-islands")
+    session = begin(_study(camera, "end", materials=pairs, task="yes_no", debrief="We study islands."))
+
+    def look(page: Page) -> None:
+        while not page.locator(".code").count():
+            playing.answer(page, "yes_no")
+            page.wait_for_timeout(100)
+        camera.take(page, "session-end")
+        page.goto(f"/s/{session.token}/withdraw/")
+        camera.take(page, "withdraw")
+
+    _at(camera, session, look)
+
+
+def _leave(camera: Camera) -> None:
+    session = begin(_study(camera, "leave"))
+
+    def look(page: Page) -> None:
+        page.locator("a.way-out").click()
+        page.wait_for_load_state("load")
+        camera.take(page, "leave")
+
+    _at(camera, session, look)
+
+
+def _quiz(camera: Camera) -> None:
+    session = begin(_study(camera, "quiz", quiz=QUIZ, instructions="Read each sentence once."))
+
+    def look(page: Page) -> None:
+        page.locator("main .button.primary").click()
+        page.locator("input[name=answer_1]").first.wait_for()
+        camera.take(page, "quiz")
+        for number in range(len(QUIZ)):
+            wrong = "2" if right_place(session, number) == "1" else "1"
+            page.locator(f"input[name=answer_{number + 1}][value='{wrong}']").check()
+        with page.expect_navigation():
+            page.locator("main .button.primary").click()
+        camera.take(page, "quiz-again")
+
+    _at(camera, session, look, is_trial=False)
+
+
+def _lines(camera: Camera) -> None:
+    for name, parameters in (("line-training", {"training": True}), ("own-number", {"own_modulus": True})):
+        if camera.wants(name):
+            shared = {"reference": "The key to the doors are here.", "modulus": 100}
+            experiment = _study(
+                camera, name, task="magnitude_estimation", parameters={**shared, **parameters}
+            )
+            _at(camera, begin(experiment), lambda page, name=name: camera.take(page, name), is_trial=False)
+
+
+STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
+    ("both-neither",): _both_and_neither,
+    ("session-1", "session-2", "session-3"): _practice,
+    ("break",): _break,
+    ("offline",): _offline,
+    ("other-tab",): _other_tab,
+    ("expired",): _expired,
+    ("session-end", "withdraw"): _end,
+    ("leave",): _leave,
+    ("quiz", "quiz-again"): _quiz,
+    ("line-training", "own-number"): _lines,
+}
