@@ -167,9 +167,7 @@ MFA_FORMS = {
     "activate_totp": "experiments.account_forms.TurnOnForm",
 }
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
-MFA_TOTP_TOLERANCE = (
-    1  # digits that changed while they were typed (RFC 6238, 5.2)
-)
+MFA_TOTP_TOLERANCE = 1  # digits that changed while they were typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
