@@ -75,9 +75,9 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   const context = { ...common, watch, words: plan.words, signal: cut.signal };
   Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitOf });
   context.answering = (event) => answering(event, keys);
-  context.isEarly = (event) => {
+  context.isEarly = (event, hasBegun = false) => {
     const ms = watch.onset === null ? -1 : watch.rt(event);
-    return ms < GUARD_MS || isSecondHalf(event, ms);
+    return ms < GUARD_MS || (!hasBegun && isSecondHalf(event, ms));
   };
   context.onset = async () => {
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });

@@ -44,7 +44,7 @@ export async function run(element, trial, context) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const sent = context.answering(click ?? event);
-      if (context.isEarly(sent)) {
+      if (context.isEarly(sent, Boolean(first))) {
         early += 1;
         return;
       }

@@ -56,7 +56,7 @@ export async function run(element, trial, context) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const press = context.answering(click ?? event);
-      if (context.isEarly(press)) {
+      if (context.isEarly(press, Boolean(firstKey))) {
         early += 1;
         return;
       }
