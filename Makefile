@@ -36,19 +36,22 @@ $(VENV)/.docs: $(VENV)/.base lock/docs.txt
 	@$(PIP) install --require-hashes -r lock/docs.txt
 	@touch $@
 
-install: $(VENV)/.base ## Make the environment in .venv
+install: $(VENV)/.base ## Create the environment in .venv
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@$(PIP) install --require-hashes -r lock/models.txt
 	@$(PIP) install torch==$(TORCH)  # pinned by version: its file differs by platform and accelerator
 
-run: $(VENV)/.base ## Start everything; print the address and the login
+run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
-test: $(VENV)/.dev ## Run all tests (browser tests where a Chromium is found)
-	@$(BIN)/python -m pytest $(ARGS)
+# One thread for each numerical library: with a process on every core, more threads wait for each other.
+# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults.
+test: $(VENV)/.dev ## Run all tests in parallel (ARGS="tests/judgments -n 0"; browser tests need a Chromium)
+	@export OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; \
+	  $(BIN)/python -m pytest -n logical --dist worksteal $(ARGS)
 
-lint: $(VENV)/.dev ## Format, types, templates, migrations, API document
+lint: $(VENV)/.dev ## Check format, types, templates, migrations and the API document
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2 --check
@@ -63,21 +66,21 @@ docs: $(VENV)/.docs ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
 
 tutorial: $(VENV)/.base ## Run the tutorial notebook and write its page
-	@$(BIN)/python -m config.tutorial
+	@$(BIN)/python -m config.maintenance.tutorial
 
-pictures: $(VENV)/.dev ## Take the manual's pictures anew (needs a Chromium)
+pictures: $(VENV)/.dev ## Take the manual's screenshots again (needs a Chromium; ARGS="--only live")
 	@$(BIN)/python -m tests.pictures $(ARGS)
 
-messages: $(VENV)/.base ## Gather and compile the participant's texts (needs gettext)
-	@$(BIN)/python -m config.messages
+messages: $(VENV)/.base ## Extract and compile the participants' texts (needs gettext)
+	@$(BIN)/python -m config.maintenance.messages
 
-bench: $(VENV)/.dev ## Measure; prints ratios of one run on this machine
+bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machine
 	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
-soak: $(VENV)/.dev ## Kill and lose under load for five minutes; nothing promised may be missing
+soak: $(VENV)/.dev ## Kill processes under load for five minutes; every acknowledged answer must be stored
 	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
 
-lock: ## Resolve the lock files anew (needs uv)
+lock: ## Resolve the lock files again (needs uv)
 	$(LOCK) -o lock/base.txt
 	$(LOCK) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK) --group docs -c lock/base.txt -o lock/docs.txt

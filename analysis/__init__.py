@@ -1,15 +1,15 @@
-"""Conclude: statistics of acceptability judgments, and models compared with people.
+"""Statistics of acceptability judgments, and comparison of language models with human judgments.
 
-A library first: tidy pandas frames in, frames out, no Django outside :mod:`analysis.releases`.
+A library on tidy pandas frames, without Django.
 
-``import analysis`` costs nothing: each name below, and each subpackage (``analysis.figures``), is
-imported when it is first used. ``dir(analysis)`` lists them; ``docs/how-to/tutorial.ipynb`` uses them.
+``import analysis`` is fast: each public name and each subpackage (such as ``analysis.figures``) is
+imported on first use. ``dir(analysis)`` lists them; ``docs/how-to/tutorial.ipynb`` uses them.
 """
 
 from importlib import import_module
 from typing import Any
 
-#: Where each public name lives: the way from judgments to a comparison, in its order.
+#: Module of each public name, in the order of a study: from judgments to a comparison.
 HOMES = {
     "require_columns": "columns",
     "read_table": "files",
@@ -29,12 +29,12 @@ HOMES = {
     "item_means": "aggregation.ratings",
     "ratings_report": "aggregation.ratings",
     "likert_distribution": "aggregation.ratings",
-    "reliability_report": "agreement.reliability_report",
-    "krippendorff_alpha": "agreement.chance_corrected",
+    "reliability_report": "reliability.report",
+    "krippendorff_alpha": "reliability.chance_corrected",
     "five_analyses": "effects.five_analyses",
     "effects_report": "effects.report",
-    "prospective_report": "effects.power_report",
-    "pilot_report": "effects.power_report",
+    "prospective_report": "power.report",
+    "pilot_report": "power.report",
     "preference_labels": "gold.labels",
     "acceptability_labels": "gold.labels",
     "difference_labels": "gold.labels",
@@ -45,7 +45,7 @@ HOMES = {
     "standardize": "comparison.criteria",
     "blimp_criterion": "comparison.criteria",
     "acceptability_delta_criterion": "comparison.criteria",
-    "adc_curve": "comparison.curve",
+    "adc_curve": "comparison.adc_curve",
     "compare_report": "comparison.report",
     "Evidence": "figures.evidence",
     "applicable": "figures.registry",
@@ -61,15 +61,18 @@ SUBPACKAGES = (
     "exclusions",
     "figures",
     "gold",
+    "mixed_models",
     "ngrams",
+    "power",
     "quality",
+    "reliability",
     "scoring",
 )
 __all__ = [*HOMES, *SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name or a subpackage when it is first asked for."""
+    """Import a public name or a subpackage on first access."""
     if name in HOMES:
         return getattr(import_module(f"analysis.{HOMES[name]}"), name)
     if name in SUBPACKAGES:

@@ -1,8 +1,8 @@
-"""The columns of every tidy frame: name, kind, unit, meaning.
+"""The columns of every tidy frame: name, type, unit and meaning.
 
-One vocabulary for pages, commands, API, exports and notebooks. A *judgment frame* has one row per
-judgment; :data:`JUDGMENT_COLUMNS` lists what it may hold. Statistics name the few columns they need
-and ignore the rest, so anyone's CSV with those names will do.
+Pages, commands, API, exports and notebooks share these names. A *judgment frame* has one row per
+judgment; :data:`JUDGMENT_COLUMNS` lists its possible columns. Each statistic requires a few columns
+and ignores the others, so any CSV file with these names can be analysed.
 """
 
 from dataclasses import dataclass
@@ -91,6 +91,21 @@ CONTRACT = (
     "position",
     "shown_first",
 )
+#: Columns that the download for analysis adds to a judgment frame.
+EXPORT_COLUMNS = _table(
+    Column("sentence", "text", "Text of the rated sentence; in forced choice, of the chosen one."),
+    Column("sentence_good", "text", "Text of the expected member (forced choice)."),
+    Column("sentence_bad", "text", "Text of the other member (forced choice)."),
+    Column("chosen", "text", "good, bad, both or neither (forced choice)."),
+    Column(
+        "z",
+        "number",
+        "Rating in SD of the participant's own kept ratings of targets and fillers (ddof 1).",
+    ),
+    Column("z_log", "number", "The same of log10(value / modulus) (magnitude estimation)."),
+    Column("exclusion", "text", "Step of the plan that excludes the judgment; empty where it is kept."),
+    Column("exclusion_plan", "text", "The exclusion plan, name@version; none where nothing is excluded."),
+)
 ITEM_COLUMNS = _table(
     Column("k", "integer", "Judgments that chose the expected member (or said yes)."),
     Column("n", "integer", "Kept, non-missing judgments."),
@@ -112,13 +127,14 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
     Parameters
     ----------
     frame : DataFrame
+        Table to check.
     *names : str
-        Columns it must have.
+        Names of the columns that it must have.
 
     Raises
     ------
     MissingColumns
-        With the columns that are absent and those that are there.
+        If a column is absent; the message lists the missing and the existing columns.
 
     Examples
     --------
@@ -128,4 +144,4 @@ def require_columns(frame: pd.DataFrame, *names: str) -> None:
     """
     missing = [name for name in names if name not in frame.columns]
     if missing:
-        raise MissingColumns(missing, found=[str(column) for column in frame.columns])
+        raise MissingColumns(missing, existing=[str(column) for column in frame.columns])

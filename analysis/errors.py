@@ -1,11 +1,11 @@
-"""Errors that name what is wrong with the input and what would mend it."""
+"""Errors that state what is wrong with the input and how to correct it."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 
 class BadInput(ValueError):
-    """Input that cannot be used: says the file, row, column and remedy where they are known."""
+    """Input that cannot be used; the message names file, row, column and remedy if known."""
 
     def __init__(
         self, message: str, *, file: str = "", row: int | None = None, column: str = "", remedy: str = ""
@@ -25,32 +25,32 @@ class BadInput(ValueError):
 
 
 class MissingColumns(BadInput):
-    """A needed column is absent."""
+    """A required column is absent."""
 
-    def __init__(self, missing: Sequence[str], *, found: Sequence[str] = (), file: str = "") -> None:
-        self.missing, self.found = list(missing), list(found)
+    def __init__(self, missing: Sequence[str], *, existing: Sequence[str] = (), file: str = "") -> None:
+        self.missing, self.existing = list(missing), list(existing)
         plural = "s" if len(missing) > 1 else ""
         super().__init__(
             f"missing column{plural} {', '.join(missing)}.",
             file=file,
-            remedy=f"The columns found are: {', '.join(found) or 'none'}.",
+            remedy=f"The columns found are: {', '.join(existing) or 'none'}.",
         )
 
 
 class NotEnoughData(BadInput):
-    """Too few rows for the statistic asked for."""
+    """Too few rows for the requested statistic."""
 
 
 class UnknownName(BadInput):
-    """A rule, plan, model or study of that name does not exist; near names are suggested."""
+    """A rule, plan, model or study of that name does not exist; suggests near names."""
 
-    def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
+    def __init__(self, kind: str, name: str, options: Sequence[str]) -> None:
+        near = get_close_matches(name, options, n=3, cutoff=0.5)
         self.near = near
         if near:
-            remedy = f"Did you mean {' or '.join(near)}?"
-        elif known:
-            remedy = f"There are: {', '.join(list(known)[:10])}."
+            remedy = f"Did you mean {' or '.join(map(repr, near))}?"
+        elif options:
+            remedy = f"There are: {', '.join(map(repr, list(options)[:10]))}."
         else:
-            remedy = f"There is no {what} yet."
-        super().__init__(f"unknown {what} {name!r}.", remedy=remedy)
+            remedy = f"There is no {kind} yet."
+        super().__init__(f"unknown {kind} {name!r}.", remedy=remedy)

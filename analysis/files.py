@@ -1,4 +1,4 @@
-"""Tables in files: CSV, TSV, JSON lines, Parquet; read strictly, written whole or not at all."""
+"""Tables in files (CSV, TSV, JSON lines, Parquet): strict reading, atomic writing."""
 
 import csv
 import json
@@ -15,30 +15,32 @@ import pyarrow as pa
 from analysis.errors import BadInput
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-LONGEST_CELL = 1_000_000  # characters, as for materials; Python's own limit is some 25,000 words
+# Characters, as for materials; the default of the csv module is 131,072.
+MAX_CELL_LENGTH = 1_000_000
 
-csv.field_size_limit(LONGEST_CELL)
+csv.field_size_limit(MAX_CELL_LENGTH)
 
 
 def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table, every cell as it stands in the file.
+    """Read a table without converting its cells.
 
     Parameters
     ----------
     path : str or Path
-        UTF-8 CSV, TSV or JSON lines, or Parquet, told apart by suffix.
+        UTF-8 CSV, TSV, JSON lines or Parquet; the suffix decides: ``.csv``, ``.tsv``, ``.jsonl`` or
+        ``.parquet``.
 
     Returns
     -------
     DataFrame
-        The index holds the line of the file on which each row begins (Parquet: the row from 1). CSV cells are
-        text, an empty cell is None.
+        The index is the line of the file on which each row begins, from 1 (Parquet: the row number). CSV
+        and TSV cells are text; an empty cell is None.
 
     Raises
     ------
     BadInput
-        If the file is absent, empty, of another kind, not UTF-8, or a row does not fit the
-        head; the line is named.
+        If the file is absent, empty, of another format or not UTF-8, or if a row does not have as many
+        cells as the header; the message names the line.
 
     Examples
     --------
@@ -67,20 +69,7 @@ def read_table(path: str | Path) -> pd.DataFrame:
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
-    """Write a table by suffix; the file appears complete or not at all.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        The rows; its index is not written.
-    path : str or Path
-        Ends in ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``.
-
-    Raises
-    ------
-    BadInput
-        If the suffix is unknown or the file cannot be written.
-    """
+    """Write a table in the format of the suffix, atomically."""
     writers: dict[str, Callable[[Path], Any]] = {
         ".csv": lambda to: frame.to_csv(to, index=False, lineterminator="\n"),
         ".tsv": lambda to: frame.to_csv(to, index=False, sep="\t", lineterminator="\n"),
@@ -94,29 +83,13 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
         raise BadInput(
             "this kind of file is not written.", file=str(path), remedy=f"Use {', '.join(writers)}."
         )
-    with whole_file(path) as draft:
+    with atomic_write(path) as draft:
         writers[path.suffix.lower()](draft)
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Give a draft beside the path; it takes the path's place only when the block succeeds.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where the complete file is to stand.
-
-    Yields
-    ------
-    Path
-        A temporary file in the same folder, removed when the block fails.
-
-    Raises
-    ------
-    BadInput
-        If the folder cannot be written to.
-    """
+def atomic_write(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary file in the same folder that replaces the path only if the block succeeds."""
     path = Path(path)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
@@ -126,6 +99,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     draft = Path(name)
     try:
         yield draft
+        # mkstemp creates files that only their owner can read.
         draft.chmod(0o644)
         draft.replace(path)
     except OSError as error:
@@ -167,9 +141,9 @@ def _read_delimited(path: Path, *, suffix: str) -> pd.DataFrame:
 def _check_head(head: list[str], path: Path) -> None:
     if not any(head):
         raise BadInput("the file is empty.", file=str(path), remedy="The first line names the columns.")
-    again = sorted({name for name in head if head.count(name) > 1})
-    if again:
-        raise BadInput("the head names this column twice.", file=str(path), row=1, column=again[0])
+    repeated = sorted({name for name in head if head.count(name) > 1})
+    if repeated:
+        raise BadInput("the head names this column twice.", file=str(path), row=1, column=repeated[0])
 
 
 def _check_width(row: list[str], head: list[str], path: Path, line: int) -> None:

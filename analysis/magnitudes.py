@@ -1,6 +1,6 @@
 """Magnitude estimates: ratios to the reference sentence, and their logarithms.
 
-Nothing is clipped and no constant is added; what cannot be used is flagged.
+Values are not clipped and no constant is added; unusable values are flagged.
 """
 
 from collections.abc import Sequence
@@ -17,23 +17,13 @@ from analysis.rows import numbers, tasks
 def magnitude_ratios(responses: pd.Series, *, modulus: pd.Series | float) -> pd.DataFrame:
     """Divide magnitude estimates by the modulus, and take logs.
 
-    Parameters
-    ----------
-    responses : Series
-        Answers as given: numbers or text.
-    modulus : Series or float
-        Number given to the reference sentence; where it is unknown or not positive there is no ratio.
-
-    Returns
-    -------
-    DataFrame, same index
-        ``number`` (parsed), ``ratio``, ``log10_ratio`` and ``flag``: ``ok``, ``nonpositive``,
-        ``missing`` or ``not_a_number``. A zero keeps its ratio 0 but has no log; a negative number
-        has neither.
-
     Notes
     -----
-    Nothing is clipped and no constant is added. The modulus drops out of z(x) and of z(log x).
+    ``number`` (parsed), ``ratio``, ``log10_ratio`` and ``flag``: ``ok``, ``nonpositive``,
+    ``missing`` or ``not_a_number``. A zero keeps its ratio 0 but has no log; a negative number
+    has neither.
+
+    Values are not clipped and no constant is added. The modulus cancels in z(x) and in z(log x).
 
     References
     ----------
@@ -57,9 +47,45 @@ def magnitude_ratios(responses: pd.Series, *, modulus: pd.Series | float) -> pd.
     return pd.DataFrame({"number": number, "ratio": ratio, "log10_ratio": log_ratio, "flag": flag})
 
 
+#: What becomes of estimates of zero: kept in raw numbers and z, or left out; logarithms never have them.
+ZEROS = ("keep", "leave-out")
+
+
+def is_zero_estimate(judgments: pd.DataFrame) -> np.ndarray:
+    """Return which rows are magnitude estimates of zero."""
+    require_columns(judgments, "value")
+    is_magnitude = (tasks(judgments) == "magnitude_estimation").to_numpy(dtype=bool)
+    return np.asarray(is_magnitude & (numbers(judgments) == 0))
+
+
+def without_zeros(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the judgments with estimates of zero as missing values."""
+    zero = is_zero_estimate(judgments)
+    return judgments.assign(value=judgments["value"].mask(zero)) if zero.any() else judgments
+
+
+def unusable_estimates(judgments: pd.DataFrame) -> dict[str, int]:
+    """Count estimates without a logarithm: zeros with their participants, and negative numbers.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a", "a", "b"], "value": [0, 5, 0]})
+    >>> unusable_estimates(rows.assign(task="magnitude_estimation"))
+    {'zeros': 2, 'zero_participants': 2, 'negative': 0}
+    """
+    zero = is_zero_estimate(judgments)
+    is_magnitude = (tasks(judgments) == "magnitude_estimation").to_numpy(dtype=bool)
+    people = judgments["participant"][zero].nunique() if "participant" in judgments else 0
+    return {
+        "zeros": int(zero.sum()),
+        "zero_participants": int(people),
+        "negative": int((is_magnitude & (numbers(judgments) < 0)).sum()),
+    }
+
+
 @dataclass(frozen=True)
 class Proportionality:
-    """How well estimates follow what they estimate; None where undefined."""
+    """How closely estimates follow the estimated lengths; None where undefined."""
 
     r: float | None
     exponent: float | None
@@ -68,26 +94,13 @@ class Proportionality:
 def proportionality(lengths: Sequence[float], estimates: Sequence[float]) -> Proportionality:
     """Correlate log estimates with log lengths: the training that precedes magnitude estimation.
 
-    Parameters
-    ----------
-    lengths, estimates : sequences of float
-        Positive numbers, one pair per line.
-
-    Returns
-    -------
-    Proportionality
-        ``r``: Pearson's r of the logarithms. ``exponent``: slope of log estimate on log length, 1 where
-        twice the length gets twice the number. None with fewer than three lines or no variation.
-
-    Raises
-    ------
-    BadInput
-        If the sequences differ in length or hold numbers that are not positive.
-
     Notes
     -----
-    r does not ask for an exponent of 1: people who compress all ratios alike are consistent, and their
-    exponent is kept. The modulus drops out of both.
+    ``r``: Pearson's r of the logarithms. ``exponent``: slope of log estimate on log length, 1 where
+    twice the length gets twice the number. None with fewer than three lines or no variation.
+
+    r does not require an exponent of 1: participants who compress all ratios equally are consistent. The
+    modulus cancels in both.
 
     References
     ----------
@@ -96,11 +109,11 @@ def proportionality(lengths: Sequence[float], estimates: Sequence[float]) -> Pro
 
     Examples
     --------
-    >>> found = proportionality([0.5, 1, 2], [50, 100, 200])
-    >>> round(found.r, 6), round(found.exponent, 6)
+    >>> fit = proportionality([0.5, 1, 2], [50, 100, 200])
+    >>> round(fit.r, 6), round(fit.exponent, 6)
     (1.0, 1.0)
     """
-    x, y = (np.asarray(one, dtype=np.float64) for one in (lengths, estimates))
+    x, y = (np.asarray(sequence, dtype=np.float64) for sequence in (lengths, estimates))
     if x.shape != y.shape or not ((x > 0).all() and (y > 0).all()):
         raise BadInput("lines and estimates do not fit.", remedy="Give one positive number for every line.")
     if len(x) < 3:
@@ -114,21 +127,7 @@ def proportionality(lengths: Sequence[float], estimates: Sequence[float]) -> Pro
 
 
 def log_ratios(judgments: pd.DataFrame) -> pd.Series:
-    """Give log10(value / modulus) of magnitude estimates, NaN where not positive or not answered.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``value``. Without ``modulus`` the plain log10 is given, which has the same z.
-
-    Returns
-    -------
-    Series of float, same index
-
-    Raises
-    ------
-    BadInput
-        If the rows are of another task.
+    """Compute log10(value / modulus) of magnitude estimates; NaN if not positive or not answered.
 
     Notes
     -----
@@ -145,14 +144,14 @@ def log_ratios(judgments: pd.DataFrame) -> pd.Series:
     [1.0, 0.0, nan]
     """
     require_columns(judgments, "value")
-    others = sorted(set(tasks(judgments).dropna().unique()) - {"magnitude_estimation"})
-    if others and "task" in judgments.columns:
-        message = f"logarithms are for magnitude estimates, not for {', '.join(others)}."
+    other_tasks = sorted(set(tasks(judgments).dropna().unique()) - {"magnitude_estimation"})
+    if other_tasks and "task" in judgments.columns:
+        message = f"logarithms are for magnitude estimates, not for {', '.join(other_tasks)}."
         raise BadInput(message, column="task", remedy="Use the transform z or raw.")
     value = numbers(judgments)
     modulus = np.ones(len(value))
     if "modulus" in judgments.columns:
-        given = judgments["modulus"].to_numpy(dtype=np.float64, na_value=np.nan)
-        modulus = np.where(given > 0, given, 1.0)
+        moduli = judgments["modulus"].to_numpy(dtype=np.float64, na_value=np.nan)
+        modulus = np.where(moduli > 0, moduli, 1.0)
     ratio = np.where(value > 0, value, np.nan) / modulus
     return pd.Series(np.log10(ratio), index=judgments.index, name="log10_ratio")

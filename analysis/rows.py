@@ -1,7 +1,7 @@
-"""Which rows of a judgment frame count, and their groups as integers.
+"""Selection of judgment rows, integer codes of groups, and moments within groups.
 
-Every statistic reads its rows through these few functions, so that *answered*, *target* and
-*missing* mean the same thing everywhere.
+Every statistic reads its rows through these functions, so that *answered*, *target* and *missing*
+have the same definition everywhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,30 +12,22 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.errors import BadInput
+from analysis.text import natural_order
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 RATING_TASKS = ("likert", "magnitude_estimation", "slider", "best_worst")
-_CHUNK = 500_000
+LARGEST_VALUE = 1e100
+"""Largest size of a value; sums of squares overflow from about 1e150 on, and every z becomes 0."""
+_CHUNK = 500_000  # rows; temporary arrays of 4 MB each
 _TRUE = {"true", "1", "1.0", "yes", "t"}
 _FALSE = {"false", "0", "0.0", "no", "f"}
 
 
 def chunks(n: int, *, size: int = _CHUNK) -> Iterator[slice]:
-    """Cut many rows into pieces, so that intermediate results stay small.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    size : int
-        Rows of a piece; the last may have fewer.
-
-    Returns
-    -------
-    iterator of slice
+    """Yield slices of consecutive rows, so that temporary arrays stay small.
 
     Examples
     --------
@@ -47,104 +39,63 @@ def chunks(n: int, *, size: int = _CHUNK) -> Iterator[slice]:
 
 
 def is_kind(judgments: pd.DataFrame, kinds: Sequence[str]) -> Flags:
-    """Tell which rows are trials of the given kinds.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``kind`` may be absent or empty: such rows are targets.
-    kinds : sequence of str
-        For example ``("target", "filler")``.
-
-    Returns
-    -------
-    array of bool
-    """
+    """Return which rows are trials of the given kinds."""
     if "kind" not in judgments.columns:
         return np.full(len(judgments), "target" in kinds)
-    wanted = {*kinds, ""} if "target" in kinds else set(kinds)
+    accepted = {*kinds, ""} if "target" in kinds else set(kinds)
     codes, labels = group_codes(judgments["kind"])
-    return _each([label in wanted for label in labels], codes)
+    return _by_group([label in accepted for label in labels], codes)
 
 
-def _each(verdicts: list[bool], codes: Codes) -> Flags:
-    """Give each row the verdict on its group."""
-    if all(verdicts):
+def _by_group(by_group: list[bool], codes: Codes) -> Flags:
+    """Map a flag of each group to its rows."""
+    if all(by_group):
         return np.ones(len(codes), dtype=bool)
-    return np.array(verdicts, dtype=bool)[codes]
+    return np.array(by_group, dtype=bool)[codes]
 
 
-def rows_where(judgments: pd.DataFrame, wanted: Flags) -> pd.DataFrame:
-    """Give some rows; where it is all of them nothing is copied.
-
-    Parameters
-    ----------
-    judgments : DataFrame
-    wanted : array of bool
-
-    Returns
-    -------
-    DataFrame
-        A frame of its own: changing it leaves ``judgments`` as it is.
-    """
-    return judgments.copy(deep=False) if wanted.all() else judgments[wanted]
+def rows_where(judgments: pd.DataFrame, selected: Flags) -> pd.DataFrame:
+    """Select rows; without a copy if all rows are selected."""
+    return judgments.copy(deep=False) if selected.all() else judgments[selected]
 
 
 def numbers(judgments: pd.DataFrame) -> Floats:
-    """Give ``value`` as floats, NaN where the trial was not answered.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``value``; ``status`` other than ``answered`` makes a row missing.
-
-    Returns
-    -------
-    array of float
-
-    Raises
-    ------
-    BadInput
-        If a value is text or infinite; the row is named.
-    """
+    """Return ``value`` as floats, NaN if the trial was not answered."""
     column = judgments["value"]
     try:
-        found: Floats = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        values: Floats = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
     except (ValueError, TypeError) as error:
         readable = pd.to_numeric(column, errors="coerce")
         row = int(np.flatnonzero((readable.isna() & column.notna()).to_numpy())[0])
         message = f"{column.iloc[row]!r} is not a number."
         remedy = "Leave the cell empty where there is no answer."
         raise BadInput(message, row=row + 1, column="value", remedy=remedy) from error
-    if np.isinf(found).any():
-        row = int(np.flatnonzero(np.isinf(found))[0])
-        raise BadInput("the value is infinite.", row=row + 1, column="value", remedy="Give a finite number.")
+    beyond = (values > LARGEST_VALUE) | (values < -LARGEST_VALUE)
+    if beyond.any():
+        row = int(np.flatnonzero(beyond)[0])
+        size = "infinite" if np.isinf(values[row]) else f"beyond {LARGEST_VALUE:g}"
+        remedy = "Give a finite number." if np.isinf(values[row]) else "Correct the number or leave it empty."
+        raise BadInput(f"the value is {size}.", row=row + 1, column="value", remedy=remedy)
     if "status" in judgments.columns:
         codes, labels = group_codes(judgments["status"])
-        answered = _each([label in ("answered", "") for label in labels], codes)
+        answered = _by_group([label in ("answered", "") for label in labels], codes)
         if not answered.all():
-            found[~answered] = np.nan
-    return found
+            values[~answered] = np.nan
+    return values
 
 
 def tasks(judgments: pd.DataFrame) -> pd.Series:
-    """Give each row's task, guessed for the whole frame where no ``task`` column says it.
+    """Return each row's task, inferred for the whole frame if there is no ``task`` column.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``value``; ``task`` and ``expected`` are used when present.
-
-    Returns
-    -------
-    Series of str, same index
-        Without ``task``: values all 0 or 1 are forced choice, or yes-no where ``expected`` is given;
-        any other values are ``likert`` ratings.
+    Notes
+    -----
+    Without ``task``: values all 0 or 1 are forced choice, or yes-no where ``expected`` is present;
+    any other values are ``likert`` ratings.
     """
     if "task" in judgments.columns:
         return judgments["task"]
-    found = numbers(judgments)
-    if np.isin(found[~np.isnan(found)], (0.0, 1.0)).all():
+    values = numbers(judgments)
+    if np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
         guess = "yes_no" if "expected" in judgments.columns else "forced_choice"
     else:
         guess = "likert"
@@ -153,17 +104,6 @@ def tasks(judgments: pd.DataFrame) -> pd.Series:
 
 def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     """Number the groups of a column in the alphabetical order of their names.
-
-    Parameters
-    ----------
-    column : Series
-        Any values; missing ones form the group named ``""``. Categorical columns are the fastest.
-
-    Returns
-    -------
-    codes : array of int
-    labels : list of str
-        ``labels[codes[row]]`` is the row's group; only groups that occur are listed.
 
     Examples
     --------
@@ -176,28 +116,19 @@ def group_codes(column: pd.Series) -> tuple[Codes, list[str]]:
     else:
         codes, uniques = pd.factorize(column)
         names = list(uniques)
-    seen = np.zeros(len(names) + 1, dtype=bool)
-    seen[codes] = True  # a missing value is coded -1: the last place
-    present = [seen[-1], *seen[:-1]]
+    occurs = np.zeros(len(names) + 1, dtype=bool)
+    # A missing value has code -1, that is the last element.
+    occurs[codes] = True
+    present = [occurs[-1], *occurs[:-1]]
     texts = ["", *(str(name) for name in names)]
-    labels = sorted({text for text, here in zip(texts, present, strict=True) if here})
+    labels = sorted({text for text, is_present in zip(texts, present, strict=True) if is_present})
     place = {label: number for number, label in enumerate(labels)}
     lookup = np.array([place.get(text, 0) for text in texts[1:] + [""]], dtype=np.int64)
-    return np.take(lookup, codes, out=codes, mode="wrap"), labels  # -1 looks up the last entry: ""
+    return np.take(lookup, codes, out=codes, mode="wrap"), labels  # code -1 selects the last entry, ""
 
 
 def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:
-    """Give a column, or blanks where the frame does not have it.
-
-    Parameters
-    ----------
-    judgments : DataFrame
-    name : str
-        The column.
-
-    Returns
-    -------
-    Series, same index
+    """Return a column, or empty strings if the frame does not have it.
 
     Examples
     --------
@@ -210,17 +141,7 @@ def column_or_blank(judgments: pd.DataFrame, name: str) -> pd.Series:
 
 
 def flags(column: pd.Series) -> Floats:
-    """Read a yes-or-no column: 1 yes, 0 no, NaN where it does not say.
-
-    Parameters
-    ----------
-    column : Series
-        Booleans, 0 and 1, or words such as ``true`` and ``no``.
-
-    Returns
-    -------
-    array of float
-    """
+    """Parse a boolean column: 1 true, 0 false, NaN if missing or unreadable."""
     if isinstance(column.dtype, pd.BooleanDtype) or column.dtype == np.dtype(bool):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, labels = group_codes(column)
@@ -231,15 +152,7 @@ def flags(column: pd.Series) -> Floats:
 
 
 def none_if_nan(number: Any) -> float | None:
-    """Give a plain float, or None where the number is undefined.
-
-    Parameters
-    ----------
-    number : float or None
-
-    Returns
-    -------
-    float or None
+    """Return a plain float, or None if the number is undefined.
 
     Examples
     --------
@@ -252,3 +165,149 @@ def none_if_nan(number: Any) -> float | None:
 def _constant(text: str, index: pd.Index, *, name: str) -> pd.Series:
     codes = np.zeros(len(index), dtype=np.int64)
     return pd.Series(pd.Categorical.from_codes(codes, pd.Index([text])), index=index, name=name)
+
+
+# Possible pairs of groups per row; above this, hashing beats a dense table.
+_MAX_CELLS_PER_ROW = 2
+
+
+def joint_codes(first: Codes, second: Codes) -> tuple[Codes, Codes, Codes]:
+    """Number the pairs of groups that occur; return codes and the two groups of each code."""
+    width = int(second.max()) + 1 if len(second) else 1
+    cells = first * width + second
+    if len(cells) and (int(first.max()) + 1) * width <= _MAX_CELLS_PER_ROW * len(cells):
+        # Dense table of all possible pairs: no hashing, no sorting.
+        occurs = np.bincount(cells) > 0
+        keys = np.flatnonzero(occurs)
+        place: Codes = (np.cumsum(occurs) - 1)[cells]
+        return place, keys // width, keys % width
+    codes, uniques = pd.factorize(cells, sort=True)
+    keys = np.asarray(uniques, dtype=np.int64)
+    return codes.astype(np.int64), keys // width, keys % width
+
+
+def joint_counts(first: Codes, second: Codes) -> tuple[Floats, Codes, Codes]:
+    """Count the pairs of groups that occur; return counts and the two groups of each pair."""
+    width = int(second.max()) + 1 if len(second) else 1
+    if len(first) and (int(first.max()) + 1) * width <= _MAX_CELLS_PER_ROW * len(first):
+        every = np.bincount(first * width + second)
+        keys = np.flatnonzero(every)
+        return every[keys].astype(np.float64), keys // width, keys % width
+    codes, firsts, seconds = joint_codes(first, second)
+    return np.bincount(codes, minlength=len(firsts)).astype(np.float64), firsts, seconds
+
+
+# Fewer ratings give no usable standard deviation of a participant.
+MIN_RATINGS = 4
+
+
+def moments(
+    values: Floats, codes: Codes, *, n_groups: int, ddof: int
+) -> tuple[Codes, Floats, Floats, np.ndarray]:
+    """Compute n, mean, standard deviation and constancy of each group, in two passes.
+
+    Notes
+    -----
+    Values are first shifted by one value of their group, so that a constant group has residuals of
+    exactly 0 and a large mean causes no loss of precision.
+    """
+    if ddof not in (0, 1):
+        raise BadInput(f"ddof is {ddof!r}.", remedy="It is 0 or 1.")
+    defined = ~np.isnan(values)
+    group, value = (codes, values) if defined.all() else (codes[defined], values[defined])
+    shift, sums, squares = np.zeros(n_groups), np.zeros(n_groups), np.zeros(n_groups)
+    shift[group] = value
+    n = np.bincount(group, minlength=n_groups)
+    for rows in chunks(len(group)):
+        shifted = value[rows] - shift[group[rows]]
+        sums += np.bincount(group[rows], weights=shifted, minlength=n_groups)
+    centre = np.divide(sums, n, out=np.full(n_groups, np.nan), where=n > 0)
+    for rows in chunks(len(group)):
+        residual = value[rows] - shift[group[rows]] - centre[group[rows]]
+        squares += np.bincount(group[rows], weights=residual**2, minlength=n_groups)
+    constant = (squares == 0) & (n > 0)
+    if constant.any():  # squares of very small numbers underflow to 0: compare the values
+        alike = np.flatnonzero(constant[group])
+        constant[group[alike[value[alike] != shift[group[alike]]]]] = False
+    variance = np.divide(squares, n - ddof, out=np.full(n_groups, np.nan), where=n > ddof)
+    return n, centre + shift, np.sqrt(variance), constant
+
+
+def scale_status(n: Codes, constant: np.ndarray, *, ddof: int, min_ratings: int) -> np.ndarray:
+    """Return whether each group can be standardized: ok, no_data, too_few or constant.
+
+    Examples
+    --------
+    >>> constant = np.array([False, True, False, False])
+    >>> scale_status(np.array([9, 9, 2, 0]), constant, ddof=1, min_ratings=4).tolist()
+    ['ok', 'constant', 'too_few', 'no_data']
+    """
+    status = np.full(len(n), "ok", dtype=object)
+    status[constant] = "constant"
+    status[n < max(min_ratings, ddof + 1, 2)] = "too_few"
+    status[n == 0] = "no_data"
+    return status
+
+
+def standardize(
+    values: Floats, codes: Codes, *, n_groups: int, ddof: int = 1, min_ratings: int = MIN_RATINGS
+) -> Floats:
+    """Standardize values within integer-coded groups.
+
+    Notes
+    -----
+    (x - mean) / SD of the group, SD with ``ddof``.
+
+    Examples
+    --------
+    >>> codes = np.zeros(4, dtype=np.int64)
+    >>> standardize(np.array([1.0, 3, 5, 7]), codes, n_groups=1).round(3).tolist()
+    [-1.162, -0.387, 0.387, 1.162]
+    """
+    n, mean, sd, constant = moments(values, codes, n_groups=n_groups, ddof=ddof)
+    usable = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings) == "ok"
+    spread = np.where(usable, sd, np.nan)
+    z: Floats = np.empty(len(values))
+    for rows in chunks(len(values)):
+        group = codes[rows]
+        np.divide(values[rows] - mean[group], spread[group], out=z[rows])
+    return z
+
+
+def in_natural_order(table: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rows by the names in these columns, numbers in names by their value.
+
+    Examples
+    --------
+    >>> in_natural_order(pd.DataFrame({"item": ["1", "10", "2"]}), "item")["item"].tolist()
+    ['1', '2', '10']
+    """
+    ranks = []
+    for column in reversed(columns):  # the last key of lexsort is the first one to sort by
+        names = table[column].astype(object).map(str)
+        rank = {name: place for place, name in enumerate(sorted(names.unique(), key=natural_order))}
+        ranks.append(names.map(rank).to_numpy())
+    return table.iloc[np.lexsort(ranks)] if len(table) else table
+
+
+MAX_FLAGS = 2**28  # bytes of the table of seen combinations
+
+
+def n_distinct(groups: Codes, members: Codes, *, n_groups: int, n_members: int) -> Codes:
+    """Count the different members of each group, such as the participants of each item.
+
+    Examples
+    --------
+    >>> n_distinct(np.array([0, 0, 1]), np.array([2, 2, 0]), n_groups=2, n_members=3).tolist()
+    [1, 1]
+    """
+    if n_groups * n_members > MAX_FLAGS:
+        cells = pd.unique(members.astype(np.int64) * n_groups + groups)
+        return np.bincount(cells % max(n_groups, 1), minlength=n_groups)
+    # Rows of one session follow each other, so the flags of a member are written to one place of memory.
+    flags = np.zeros(n_members * n_groups, dtype=bool)
+    flags[members.astype(np.int64) * n_groups + groups] = True
+    if np.count_nonzero(flags) == len(groups):
+        return np.bincount(groups, minlength=n_groups)
+    counts: Codes = flags.reshape(n_members, n_groups).sum(axis=0)
+    return counts

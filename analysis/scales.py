@@ -1,6 +1,6 @@
-"""Put ratings of different people on one scale: participant z, robust z, ranks.
+"""Ratings of different participants on one scale: z-scores, robust z-scores and ranks.
 
-The raw value is never changed; every function gives a new Series or frame with the same index.
+Raw values are not changed; every function returns a new Series or frame with the same index.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,20 @@ import pandas as pd
 import scipy
 
 from analysis.columns import require_columns
-from analysis.moments import MIN_RATINGS, moments, scale_status, standardize
-from analysis.rows import Floats, group_codes, is_kind, numbers
+from analysis.rows import (
+    MIN_RATINGS,
+    Floats,
+    group_codes,
+    is_kind,
+    moments,
+    numbers,
+    scale_status,
+    standardize,
+)
 
 Z_SCOPE = ("target", "filler")
-OUTLIER_CUT = 3.5
+OUTLIER_CUT = 3.5  # in robust standard deviations
+# Standard deviation / MAD of a normal distribution.
 _MAD_TO_SD = 1.4826
 
 
@@ -30,13 +39,16 @@ def zscore_by_participant(
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``; ``kind`` and ``status`` are used when present.
-    ddof : 0 or 1
-        1 divides by n - 1 (R's ``scale``, the practice of the field).
+        Needs ``participant`` and ``value`` (scale points); ``kind``, ``task`` and ``status`` are used if
+        present.
+    ddof : {1, 0}
+        Delta degrees of freedom of the standard deviation: 1 divides by n - 1 (R's ``scale``, the usual
+        convention in the field), 0 by n.
     scope : sequence of str
-        Kinds of trial that give the mean and spread, and that get a z.
+        Kinds of trial that enter the mean and standard deviation and that receive a z-score; practice,
+        catch and anchor trials are left out by default.
     min_ratings : int
-        Participants with fewer ratings get none (2 is the mathematical minimum).
+        Participants with fewer ratings have no z-scores (2 is the mathematical minimum).
 
     Returns
     -------
@@ -56,7 +68,7 @@ def zscore_by_participant(
     Notes
     -----
     z = (x - mean) / sd over the participant's own rows, in two passes. It removes how high and how
-    wide a person uses the scale, not the curvature. Never standardize within an item.
+    wide a participant uses the scale, not the curvature. Never standardize within an item.
 
     References
     ----------
@@ -69,7 +81,7 @@ def zscore_by_participant(
     [-1.224745, 0.0, 1.224745, 0.0]
     """
     require_columns(judgments, "participant", "value")
-    ratings = rated(judgments, scope=scope)
+    ratings = usable_ratings(judgments, scope=scope)
     codes, labels = group_codes(judgments["participant"])
     return pd.Series(
         standardize(ratings, codes, n_groups=len(labels), ddof=ddof, min_ratings=min_ratings),
@@ -87,22 +99,6 @@ def participant_scales(
 ) -> pd.DataFrame:
     """Describe how each participant uses the scale.
 
-    Parameters
-    ----------
-    judgments, ddof, scope, min_ratings
-        As in :func:`zscore_by_participant`.
-
-    Returns
-    -------
-    DataFrame
-        One row per participant: ``participant``, ``n``, ``mean``, ``sd`` and ``status`` (``ok``,
-        ``too_few``, ``constant`` or ``no_data``).
-
-    Raises
-    ------
-    MissingColumns
-        If ``participant`` or ``value`` is absent.
-
     Examples
     --------
     >>> rows = pd.DataFrame({"participant": "a", "value": [1.0, 3, 5, 7]})
@@ -110,66 +106,44 @@ def participant_scales(
     [{'n': 4, 'mean': 4.0, 'status': 'ok'}]
     """
     require_columns(judgments, "participant", "value")
-    ratings = rated(judgments, scope=scope)
+    ratings = usable_ratings(judgments, scope=scope)
     codes, labels = group_codes(judgments["participant"])
     n, mean, sd, constant = moments(ratings, codes, n_groups=len(labels), ddof=ddof)
     status = scale_status(n, constant, ddof=ddof, min_ratings=min_ratings)
     return pd.DataFrame({"participant": labels, "n": n, "mean": mean, "sd": sd, "status": status})
 
 
-def rated(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> Floats:
-    """Give the usable ratings: answered, of the kinds in scope, and positive if they are magnitudes.
+def usable_ratings(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> Floats:
+    """Return the ratings that are answered, in scope and, for magnitudes, not negative; NaN elsewhere.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``value``.
-    scope : sequence of str
-        Kinds of trial.
-
-    Returns
-    -------
-    array of float
-        NaN where there is no usable rating.
+    An estimate of zero is a rating, although it has no logarithm.
 
     Examples
     --------
-    >>> rated(pd.DataFrame({"value": [5, 7], "kind": ["target", "catch"]})).tolist()
+    >>> usable_ratings(pd.DataFrame({"value": [5, 7], "kind": ["target", "catch"]})).tolist()
     [5.0, nan]
     """
     ratings = numbers(judgments)
-    inside = is_kind(judgments, scope)
-    if not inside.all():
-        ratings[~inside] = np.nan
+    in_scope = is_kind(judgments, scope)
+    if not in_scope.all():
+        ratings[~in_scope] = np.nan
     if "task" in judgments.columns:
         codes, labels = group_codes(judgments["task"])
         magnitude = np.array([label == "magnitude_estimation" for label in labels], dtype=bool)
         if magnitude.any():
-            ratings[magnitude[codes] & (ratings <= 0)] = np.nan
+            ratings[magnitude[codes] & (ratings < 0)] = np.nan
     return ratings
 
 
 def robust_z_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> pd.Series:
-    """Give (x - median) / (1.4826 MAD) within each participant.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``.
-    scope : sequence of str
-        Kinds of trial used.
-
-    Returns
-    -------
-    Series of float, same index
-        NaN where the median absolute deviation (MAD) is 0.
+    """Compute (x - median) / (1.4826 MAD) within each participant.
 
     References
     ----------
     Iglewicz & Hoaglin (1993), *How to Detect and Handle Outliers*.
     """
     require_columns(judgments, "participant", "value")
-    ratings = pd.Series(rated(judgments, scope=scope), index=judgments.index)
+    ratings = pd.Series(usable_ratings(judgments, scope=scope), index=judgments.index)
     codes = group_codes(judgments["participant"])[0]
     distance = ratings - ratings.groupby(codes).transform("median")
     spread = distance.abs().groupby(codes).transform("median") * _MAD_TO_SD
@@ -177,19 +151,7 @@ def robust_z_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] = Z
 
 
 def outliers(judgments: pd.DataFrame, *, cut: float = OUTLIER_CUT) -> pd.Series:
-    """Flag ratings far from their participant's median; nothing is trimmed.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``.
-    cut : float
-        Flagged when the absolute robust z is above it.
-
-    Returns
-    -------
-    Series of bool, same index
-        Never true where the MAD is 0.
+    """Flag ratings far from their participant's median; no rating is removed.
 
     References
     ----------
@@ -201,24 +163,12 @@ def outliers(judgments: pd.DataFrame, *, cut: float = OUTLIER_CUT) -> pd.Series:
 def rank_normal_by_participant(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -> pd.Series:
     """Replace ratings by the normal quantiles of their ranks within each participant.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``.
-    scope : sequence of str
-        Kinds of trial used.
-
-    Returns
-    -------
-    Series of float, same index
-        Equal ratings share their mean rank; a participant with one value throughout gets NaN.
-
     Notes
     -----
-    Quantile of (rank - 3/8) / (n + 1/4), Blom's formula. Free of any monotone use of the scale.
+    Quantile of (rank - 3/8) / (n + 1/4), Blom's formula. Invariant to any monotone use of the scale.
     """
     require_columns(judgments, "participant", "value")
-    ratings = pd.Series(rated(judgments, scope=scope), index=judgments.index)
+    ratings = pd.Series(usable_ratings(judgments, scope=scope), index=judgments.index)
     groups = ratings.groupby(group_codes(judgments["participant"])[0])
     varied = groups.transform("nunique") > 1
     share = (groups.rank() - 0.375) / (groups.transform("count") + 0.25)

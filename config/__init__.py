@@ -1,4 +1,4 @@
-"""Wiring of the three sides into one site: settings, addresses, Celery."""
+"""Configuration of the site: settings, URLs, Celery and the web server."""
 
 from config.celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""Errors and pages of the REST API: a stable ``code`` beside every message."""
+"""Error responses and pagination of the REST API."""
 
 from typing import Any
 
@@ -10,25 +10,25 @@ from rest_framework.views import exception_handler
 from analysis.errors import BadInput, UnknownName
 
 
-class Pages(PageNumberPagination):
-    """``page`` and ``page_size`` (at most 1,000)."""
+class PageSizePagination(PageNumberPagination):
+    """Pagination by ``page`` and ``page_size``."""
 
     page_size_query_param = "page_size"
-    max_page_size = 1000
+    max_page_size = 1000  # rows; stated on the page of the API
 
 
 class Unprocessable(APIException):
-    """Input that cannot be used; carries the message of a BadInput."""
+    """Response 422 with the message of a ``BadInput``."""
 
     status_code = 422
     default_code = "bad_input"
 
 
-def explain(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every error as ``{"code", "message"[, "fields"]}``."""
+def error_response(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Return any handled error as ``{"code", "message"[, "fields"]}``; ``None`` for unexpected exceptions."""
     if isinstance(error, BadInput):
-        code = "unknown_name" if isinstance(error, UnknownName) else "bad_input"
-        error = Unprocessable(str(error), code=code)
+        input_code = "unknown_name" if isinstance(error, UnknownName) else "bad_input"
+        error = Unprocessable(str(error), code=input_code)
     response = exception_handler(error, context)
     if response is None:
         return None

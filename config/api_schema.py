@@ -1,36 +1,112 @@
-"""The OpenAPI document: every operation states how it fails, so that the document is the whole truth."""
+"""OpenAPI schema with the error responses of every operation, and the page that displays it."""
 
+from functools import cache
+from typing import Any, Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 
 
-class ErrorSerializer(serializers.Serializer):
-    """What every error looks like; ``code`` is stable."""
+class ErrorSerializer(serializers.Serializer[Any]):
+    """Body of every error response; ``code`` is stable."""
 
     code = serializers.CharField(help_text="Stable; made for programs.")
     message = serializers.CharField(help_text="One sentence; made for people.")
-    fields = serializers.DictField(required=False, help_text="With code `invalid`: messages by field.")
+    fields = serializers.DictField(  # type: ignore[assignment]  # DRF allows a field of this name
+        required=False, help_text="With code `invalid`: messages by field."
+    )
 
 
 class Schema(AutoSchema):
-    """Adds the usual failures to what a view documents itself."""
+    """Adds the common error responses to those that the view declares."""
 
-    def _get_response_bodies(self, direction: str = "response") -> dict:
+    def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies = super()._get_response_bodies(direction)
         if direction == "response":
-            for status in self._failures():
+            for status in self._error_statuses():
                 bodies.setdefault(
                     status, self._get_response_for_code(ErrorSerializer, status, direction=direction)
                 )
         return dict(sorted(bodies.items()))
 
-    def _failures(self) -> list[str]:
-        """Statuses this operation may answer beside its success."""
-        failures = ["401", "404", "406"]
+    def _error_statuses(self) -> list[str]:
+        """Return the error statuses that the operation may respond with."""
+        statuses = ["401", "404", "406"]
         if self.method in UNSAFE:
-            failures += ["400", "403", "415", "422"]
-        elif any(one["in"] == "query" for one in self._get_parameters()):
-            failures += ["400", "422"]
-        return failures
+            statuses += ["400", "403", "415", "422"]
+        elif any(parameter["in"] == "query" for parameter in self._get_parameters()):
+            statuses += ["400", "422"]
+        return statuses
+
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def api_docs(request: HttpRequest) -> HttpResponse:
+    """Display the operations by resource with their parameters and responses."""
+    context = {"groups": resource_groups(), "host": request.build_absolute_uri("/").rstrip("/")}
+    return render(request, "experiments/api_docs.html", context)
+
+
+@cache
+def resource_groups() -> list[dict[str, Any]]:
+    """Return the operations grouped by resource; cached, because the schema is constant in a process."""
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    resources: dict[str, list[dict[str, Any]]] = {}
+    for path, path_item in document["paths"].items():
+        for method in METHODS:
+            if method in path_item:
+                operation = describe_operation(document, path, method=method)
+                resources.setdefault(operation["resource"], []).append(operation)
+    return [{"name": name.replace("-", " "), "operations": group} for name, group in resources.items()]
+
+
+def describe_operation(document: dict[str, Any], path: str, *, method: str) -> dict[str, Any]:
+    """Return one operation as the template displays it."""
+    operation = document["paths"][path][method]
+    parts = path.removeprefix("/api/v1/").strip("/").split("/")
+    resource = next((part for part in parts[2:] if not part.startswith("{")), parts[0])
+    title, _, description = operation.get("description", "").partition("\n")
+    return {
+        "resource": resource.partition(".")[0],
+        "id": operation["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "title": operation.get("summary") or title,
+        "description": description.strip(),
+        "parameters": operation.get("parameters", []),
+        "body": body_fields(document, body_schema(operation)),
+        "responses": [
+            (status, response.get("description", "")) for status, response in operation["responses"].items()
+        ],
+    }
+
+
+def body_schema(operation: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of the request body, empty where the operation has none."""
+    schema: dict[str, Any] = (
+        operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    )
+    return schema
+
+
+def body_fields(document: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the writable fields of a request body."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    resolved = document["components"]["schemas"][name] if name else schema
+    required = set(resolved.get("required", []))
+    return [
+        {
+            "name": field,
+            "type": field_schema.get("type", "choice"),
+            "required": field in required,
+            "description": field_schema.get("description", ""),
+        }
+        for field, field_schema in resolved.get("properties", {}).items()
+        if not field_schema.get("readOnly")
+    ]

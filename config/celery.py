@@ -1,4 +1,4 @@
-"""The Celery app: it carries ids of Job rows and keeps the clock; the database is the truth."""
+"""The Celery app: messages carry ids of ``Job`` rows, and the database holds their state."""
 
 import os
 
@@ -7,5 +7,5 @@ from celery import Celery
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("obelus")
-app.config_from_object("config.celery_settings")
+app.config_from_object("config.job_queue.celery_settings")
 app.autodiscover_tasks(related_name="jobs")

@@ -1,38 +1,33 @@
-"""System checks that stop an unsafe start."""
+"""System checks that stop a start or a command which would endanger stored data."""
+
+from typing import Any
 
 from django.conf import settings
-from django.core.checks import Error, Tags, Warning, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+MIN_SECRET_LENGTH = 32  # characters
 
 
 @register(Tags.security)
-def secret_is_long(app_configs, **kwargs):
-    """A short secret key can be guessed."""
-    if len(settings.SECRET_KEY) < 32:
-        return [
-            Error(
-                "SECRET_KEY is shorter than 32 characters.",
-                hint="Unset it to have one made.",
-                id="obelus.E001",
-            )
-        ]
-    return []
+def check_secret_length(**options: Any) -> list[CheckMessage]:
+    """Refuse a secret key that can be guessed: it signs the links of participants."""
+    if len(settings.SECRET_KEY) >= MIN_SECRET_LENGTH:
+        return []
+    message = f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters."
+    return [Error(message, hint="Unset it to have one generated.", id="obelus.E001")]
 
 
 @register(Tags.security, deploy=True)
-def hosts_are_named(app_configs, **kwargs):
-    """Any host name would be accepted."""
-    if "*" in settings.ALLOWED_HOSTS:
-        return [
-            Warning("ALLOWED_HOSTS accepts any name.", hint="Name the hosts you serve.", id="obelus.W001")
-        ]
-    return []
+def check_allowed_hosts(**options: Any) -> list[CheckMessage]:
+    """Warn of a deployment that accepts any host name."""
+    if "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [Warning("ALLOWED_HOSTS accepts any name.", hint="Name the hosts you serve.", id="obelus.W001")]
 
 
-@register(Tags.compatibility)
-def time_is_utc(app_configs, **kwargs):
-    """Every stored time is aware UTC."""
-    if not settings.USE_TZ or settings.TIME_ZONE != "UTC":
-        return [
-            Error("Times must be stored in UTC.", hint="Leave USE_TZ and TIME_ZONE alone.", id="obelus.E002")
-        ]
-    return []
+@register(Tags.models)  # a tag that every command checks: a row stored in local time cannot be mended later
+def check_time_zone(**options: Any) -> list[CheckMessage]:
+    """Refuse to store times in anything but aware UTC."""
+    if settings.USE_TZ and settings.TIME_ZONE == "UTC":
+        return []
+    return [Error("Times must be stored in UTC.", hint="Leave USE_TZ and TIME_ZONE alone.", id="obelus.E002")]

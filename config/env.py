@@ -6,11 +6,14 @@ file named by ``<NAME>_FILE``.
 
 import os
 import secrets
+import sqlite3
 from pathlib import Path
+from typing import Any
 from urllib.parse import ParseResult, unquote, urlparse
 
 from django.core.exceptions import ImproperlyConfigured
 
+PREPARE_AFTER = 5  # executions on one connection; psycopg's own default
 POOL_WAIT_S = 10  # for a connection; participants' browsers wait twice as long before they try again
 
 
@@ -21,31 +24,31 @@ def env_str(name: str, default: str = "") -> str:
 
 def env_bool(name: str, default: bool) -> bool:
     """Read yes or no."""
-    given = env_str(name).lower()
-    if given in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
-        return default if not given else given in {"1", "true", "yes", "on"}
-    raise ImproperlyConfigured(f"{name} is {given!r}: set it to yes or no.")
+    value = env_str(name).lower()
+    if value in {"", "1", "true", "yes", "on", "0", "false", "no", "off"}:
+        return default if not value else value in {"1", "true", "yes", "on"}
+    raise ImproperlyConfigured(f"{name} is {value!r}: set it to yes or no.")
 
 
 def env_int(name: str, default: int) -> int:
     """Read a whole number."""
-    given = env_str(name)
+    value = env_str(name)
     try:
-        return int(given) if given else default
+        return int(value) if value else default
     except ValueError:
-        raise ImproperlyConfigured(f"{name} is {given!r}: set it to a whole number.") from None
+        raise ImproperlyConfigured(f"{name} is {value!r}: set it to a whole number.") from None
 
 
 def env_list(name: str, default: list[str]) -> list[str]:
     """Read a comma list."""
-    given = [part.strip() for part in env_str(name).split(",") if part.strip()]
-    return given or default
+    value = [part.strip() for part in env_str(name).split(",") if part.strip()]
+    return value or default
 
 
-def env_secret(name: str, keep_in: Path | None = None) -> str:
-    """Read a secret from ``NAME`` or the file ``NAME_FILE``; else make one once and keep it (mode 600)."""
-    if given := env_str(name):
-        return given
+def env_secret(name: str) -> str:
+    """Read a secret from ``NAME`` or from the file that ``NAME_FILE`` names; empty where neither is set."""
+    if value := env_str(name):
+        return value
     if file := env_str(f"{name}_FILE"):
         try:
             return Path(file).read_text().strip()
@@ -53,11 +56,14 @@ def env_secret(name: str, keep_in: Path | None = None) -> str:
             raise ImproperlyConfigured(
                 f"{name}_FILE points to {file}, which cannot be read: {error}."
             ) from None
-    if keep_in is None:
-        return ""
-    if not keep_in.exists():
-        _write_private(keep_in, secrets.token_urlsafe(50))
-    return keep_in.read_text().strip()
+    return ""
+
+
+def kept_secret(file: Path) -> str:
+    """Read the secret in this file, which is generated on first use (mode 600)."""
+    if not file.exists():
+        _write_private(file, secrets.token_urlsafe(50))
+    return file.read_text().strip()
 
 
 def _write_private(path: Path, text: str) -> None:
@@ -66,35 +72,44 @@ def _write_private(path: Path, text: str) -> None:
     with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
     try:
-        os.link(partial, path)  # two first starts at once: the first one's secret stands
+        os.link(partial, path)  # Race: of two first starts, the first one's secret is kept
     except FileExistsError:
         return
     finally:
         partial.unlink()
 
 
-def env_database(name: str, default_file: Path) -> dict[str, object]:
+def env_database(name: str, default_file: Path) -> dict[str, Any]:
     """Read a database address: sqlite:///path or postgres://user:password@host:port/name."""
-    given = env_str(name)
-    if not given:
+    value = env_str(name)
+    if not value:
         return sqlite(default_file)
-    url = urlparse(given)
+    url = urlparse(value)
     if url.scheme == "sqlite":
-        return sqlite(Path(unquote(given.removeprefix("sqlite:///"))))
+        return sqlite(Path(unquote(value.removeprefix("sqlite:///"))))
     if url.scheme in {"postgres", "postgresql"} and url.path.strip("/"):
         return postgres(url)
     raise ImproperlyConfigured(
-        f"{name} is {given!r}: set it to sqlite:///FILE or postgres://USER:PASSWORD@HOST:PORT/NAME."
+        f"{name} is {value!r}: set it to sqlite:///FILE or postgres://USER:PASSWORD@HOST:PORT/NAME."
     )
 
 
-def sqlite(file: Path) -> dict[str, object]:
+class SQLiteConnection(sqlite3.Connection):
+    """Creates the folder of the database when the first connection opens, not when settings are read."""
+
+    def __init__(self, database: str, *args: Any, **kwargs: Any) -> None:
+        if not database.startswith("file:"):  # an URI names a database in memory
+            Path(database).parent.mkdir(parents=True, exist_ok=True)
+        super().__init__(database, *args, **kwargs)
+
+
+def sqlite(file: Path) -> dict[str, Any]:
     """SQLite in WAL mode; writers queue up instead of failing."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(file),
         "OPTIONS": {
+            "factory": SQLiteConnection,
             "timeout": 30,
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-65536;",
@@ -102,14 +117,17 @@ def sqlite(file: Path) -> dict[str, object]:
     }
 
 
-def postgres(url: ParseResult) -> dict[str, object]:
+def postgres(url: ParseResult) -> dict[str, Any]:
     """PostgreSQL with a connection for each thread; ``DATABASE_POOL=16`` shares as many in each process."""
     size = env_int("DATABASE_POOL", 0)
-    options: dict[str, object] = {}
+    options: dict[str, Any] = {}
     if size:
         options["pool"] = {"min_size": 1, "max_size": size, "timeout": POOL_WAIT_S}
-    if env_bool("DATABASE_PREPARES", True):  # what is prepared is planned once, not anew for each answer
-        options["options"] = "-c plan_cache_mode=force_generic_plan"
+    if env_bool("DATABASE_PREPARES", True):
+        # Statements that come again are parsed and planned once for each connection. A pooler that shares
+        # connections by transaction loses what was prepared, hence the setting.
+        options["server_side_binding"] = True
+        options["prepare_threshold"] = PREPARE_AFTER
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path.strip("/")),

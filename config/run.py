@@ -1,8 +1,8 @@
-"""`make run`: everything of the platform on one machine, in one terminal.
+"""`make run`: the whole platform on one machine, in one terminal.
 
-1. Migrate, gather static files, make the demo once.
-2. Start web server, worker and scheduler together.
-3. Print the address and the demo login when the page answers; Ctrl-C stops all.
+1. Migrate the database, collect static files, create the demo on the first start.
+2. Start web server, worker and scheduler.
+3. Print the URL and the demo login once the server is ready; Ctrl-C stops all processes.
 """
 
 import os
@@ -20,11 +20,13 @@ from honcho.printer import Printer
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 FIRST_PORT = 8000
+READY_TRIES, RETRY_S = 600, 0.2  # two minutes in all: imports are slow on a first start
 
 
 def is_free(port: int) -> bool:
-    """Whether nobody listens on the port here."""
+    """Whether no process listens on the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As the server does: a port whose last connections are in TIME_WAIT counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -34,19 +36,19 @@ def is_free(port: int) -> bool:
 
 
 def next_free(port: int) -> int:
-    """The first free port after this one."""
-    return next(p for p in range(port + 1, port + 200) if is_free(p))
+    """Return the first free port above this one."""
+    return next(candidate for candidate in range(port + 1, port + 200) if is_free(candidate))
 
 
-def choose_port(asked: str) -> int:
-    """The port asked for, or the first free one from 8000; a taken one is named, with the next free one."""
-    if asked:
-        if not asked.isdigit() or not 0 < int(asked) < 65536:
-            sys.exit(f"PORT is {asked!r}: give a number from 1 to 65535, for example: make run PORT=8001")
-        if not is_free(int(asked)):
-            free = next_free(int(asked))
-            sys.exit(f"Port {asked} is taken. The next free one is {free}: make run PORT={free}")
-        return int(asked)
+def choose_port(requested: str) -> int:
+    """Return the requested port, or the first free one from 8000; exit if the requested one is taken."""
+    if requested:
+        if not requested.isdigit() or not 0 < int(requested) < 65536:
+            sys.exit(f"PORT is {requested!r}: give a number from 1 to 65535, for example: make run PORT=8001")
+        if not is_free(int(requested)):
+            free = next_free(int(requested))
+            sys.exit(f"Port {requested} is taken. The next free one is {free}: make run PORT={free}")
+        return int(requested)
     if is_free(FIRST_PORT):
         return FIRST_PORT
     port = next_free(FIRST_PORT)
@@ -55,35 +57,35 @@ def choose_port(asked: str) -> int:
 
 
 def prepare() -> None:
-    """Bring database, static files and demo up to date; quick when they are."""
+    """Migrate the database, collect static files and create the demo, each where it is missing."""
     django.setup()
     from django.conf import settings
     from django.core.management import call_command
 
     print("Preparing the database ...", flush=True)
-    call_command("migrate", interactive=False, verbosity=0)
+    call_command("migrate", interactive=False, verbosity=0, skip_checks=False)
     if not settings.DEBUG:
         call_command("collectstatic", interactive=False, verbosity=0)
     call_command("demo")
 
 
 def announce(port: int, login: str) -> None:
-    """Wait for the page, then say where it is."""
-    address = f"http://127.0.0.1:{port}/"
-    for _ in range(600):
+    """Wait until the server is ready and print its URL."""
+    url = f"http://127.0.0.1:{port}/"
+    for _ in range(READY_TRIES):
         try:
-            with urllib.request.urlopen(f"{address}health/ready", timeout=2):
+            with urllib.request.urlopen(f"{url}health/ready", timeout=2):
                 break
         except (URLError, OSError):
-            time.sleep(0.2)
+            time.sleep(RETRY_S)
     print(
-        f"\n  Obelus is ready at {address}\n  {login}\n  Ctrl-C stops it; the data stay in var/.\n",
+        f"\n  Obelus is ready at {url}\n  {login}\n  Ctrl-C stops it; the data stay in var/.\n",
         flush=True,
     )
 
 
 def commands(port: int) -> dict[str, str]:
-    """The processes of one machine."""
+    """Return the command line of every process."""
     python = shlex.quote(sys.executable)
     return {
         "web": f"{python} -m config.serve --port {port}",
@@ -94,10 +96,10 @@ def commands(port: int) -> dict[str, str]:
 
 
 def main() -> int:
-    """Run until Ctrl-C."""
+    """Run all processes until Ctrl-C."""
     port = choose_port(os.environ.get("PORT", ""))
     prepare()
-    from analysis.releases.demo import login_line
+    from releases.demo import login_line
 
     manager = Manager(Printer(sys.stdout))
     for name, command in commands(port).items():

@@ -23,12 +23,12 @@ WATCH_S, FINISH_S = 1.0, 10
 
 def settings() -> argparse.Namespace:
     """Where to listen, and with how many processes and threads."""
-    told = argparse.ArgumentParser(prog="python -m config.serve", description="Serve Obelus.")
-    told.add_argument("--host", default="127.0.0.1")
-    told.add_argument("--port", type=int, default=8000)
-    told.add_argument("--workers", type=int, default=2, help="processes")
-    told.add_argument("--threads", type=int, default=8, help="requests at once in each process")
-    return told.parse_args()
+    parser = argparse.ArgumentParser(prog="python -m config.serve", description="Serve Obelus.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument("--threads", type=int, default=8, help="requests at once in each process")
+    return parser.parse_args()
 
 
 def worker() -> Callable[..., Any]:
@@ -50,16 +50,17 @@ def _end_with(parent: int) -> None:
 
 def main() -> None:
     """Serve until SIGTERM or Ctrl-C; requests that have begun are finished."""
-    told = settings()
+    options = settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    os.environ.setdefault("BUFFER_TRIALS", "yes")  # read by the workers, which outlive their requests
     Granian(
         "config.serve:worker",
         factory=True,
-        address=told.host,
-        port=told.port,
+        address=options.host,
+        port=options.port,
         interface=Interfaces.WSGI,
-        workers=told.workers,
-        blocking_threads=told.threads,
+        workers=options.workers,
+        blocking_threads=options.threads,
         blocking_threads_idle_timeout=THREAD_RESTS_S,
         runtime_mode=RuntimeModes.st,
         http=HTTPModes.http1,

@@ -6,15 +6,16 @@ from pathlib import Path
 import structlog
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.functional import SimpleLazyObject
 
-from config.env import env_bool, env_database, env_int, env_list, env_secret, env_str
+from config.env import env_bool, env_database, env_int, env_list, env_secret, env_str, kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env_str("VAR_DIR") or BASE_DIR / "var")
-TESTING = "pytest" in sys.modules
 
 DEBUG = env_bool("DEBUG", False)
-SECRET_KEY = env_secret("SECRET_KEY", keep_in=VAR / "secret_key")
+# Generated when first read, so that importing the settings writes no file.
+SECRET_KEY = env_secret("SECRET_KEY") or SimpleLazyObject(lambda: kept_secret(VAR / "secret_key"))
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", "testserver"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])
 HTTPS = env_bool("HTTPS", False)
@@ -23,7 +24,7 @@ BEHIND_PROXY = env_bool("BEHIND_PROXY", False)
 INSTALLED_APPS = [
     "experiments",
     "judgments",
-    "analysis.releases",
+    "releases",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -44,16 +45,17 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "config.short_way.ShortWay",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "judgments.fastpath.middleware.TokenAddressMiddleware",
+    "config.http.static_files.StaticFilesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "experiments.middleware.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "config.content_policy.ContentPolicy",
-    "config.refusals.WrongMethod",
+    "config.http.csp.ContentPolicy",
+    "judgments.screens.error_responses.MethodNotAllowedMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -64,6 +66,10 @@ TEMPLATES = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {
+                "study_figures": "releases.views.figure_tags",
+                "i18n": "judgments.templatetags.own_texts",  # a study's own texts for participants
+            },
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -73,14 +79,12 @@ TEMPLATES = [
     }
 ]
 
+# The library i18n above replaces Django's tags of the same name by tags that extend them.
+SILENCED_SYSTEM_CHECKS = ["templates.W003"]
+
 DATABASES = {"default": env_database("DATABASE_URL", VAR / "obelus.sqlite3")}
-DATABASE_PREPARES = env_bool("DATABASE_PREPARES", True)  # off behind a pooler of transactions
-if "pool" not in DATABASES["default"]["OPTIONS"] and not TESTING:
+if "pool" not in DATABASES["default"]["OPTIONS"]:
     DATABASES["default"]["CONN_MAX_AGE"] = 60  # connecting anew costs as much as storing a row, or more
-if TESTING:
-    DATABASES["default"]["OPTIONS"].pop("pool", None)  # a pool would hold the test database open
-    if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-        DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}  # a file: threads share it
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Celery carries ids of Job rows; the embedded broker is a folder (see config/celery.py).
@@ -104,6 +108,27 @@ if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
 
 PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
 
+# Counts of arrivals. In memory each process counts for itself; redis:// is shared by all of them.
+CACHE_URL = env_str("CACHE_URL")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
+    if CACHE_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+ARRIVALS_PER_MINUTE = env_int("ARRIVALS_PER_MINUTE", 60)  # of one network in one study; 0 is no limit
+# Proxies under our control, each of which appends to X-Forwarded-For the address that it serves.
+ALLAUTH_TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_PROXY else 0)
+if CACHE_URL and not CACHE_URL.startswith(("redis://", "rediss://")):
+    raise ImproperlyConfigured(
+        f"CACHE_URL is {CACHE_URL!r}: set it to redis://HOST:PORT/DB, or leave it out."
+    )
+if ARRIVALS_PER_MINUTE < 0 or ALLAUTH_TRUSTED_PROXY_COUNT < 0:
+    raise ImproperlyConfigured("ARRIVALS_PER_MINUTE and TRUSTED_PROXY_COUNT must be 0 or more.")
+
+# Store the trials of new sessions in batches, up to 0.5 s late: only for a process that lives on after
+# the request, which is why config/serve.py turns it on and commands and tests leave it off.
+BUFFER_TRIALS = env_bool("BUFFER_TRIALS", False)
+
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "judgments" / "locale"]  # the participant's pages; researchers read English
 TIME_ZONE = "UTC"
@@ -111,22 +136,21 @@ USE_TZ = True
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env_str("STATIC_ROOT") or VAR / "static")
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # WhiteNoise warns of a missing folder
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 
 
-def release_storage(given: str) -> dict[str, object]:
+def release_storage(address: str) -> dict[str, object]:
     """Where gold releases lie: a folder, or s3://bucket/prefix (keys from the usual AWS variables)."""
-    if not given.startswith("s3://"):
-        location = Path(given) if given else VAR / "releases"
+    if not address.startswith("s3://"):
+        location = Path(address) if address else VAR / "releases"
         return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
-    bucket, _, prefix = given.removeprefix("s3://").partition("/")
+    bucket, _, prefix = address.removeprefix("s3://").partition("/")
     if not bucket:
         raise ImproperlyConfigured(
-            f"RELEASE_STORAGE is {given!r}: set it to a folder or to s3://BUCKET/PREFIX."
+            f"RELEASE_STORAGE is {address!r}: set it to a folder or to s3://BUCKET/PREFIX."
         )
     options = {
         "bucket_name": bucket,
@@ -144,8 +168,8 @@ STORAGES = {
     "releases": release_storage(env_str("RELEASE_STORAGE")),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG or TESTING
-        else "config.static_files.HashedStaticFiles"
+        if DEBUG
+        else "config.http.static_files.HashedStaticFiles"
     },
 }
 
@@ -154,7 +178,7 @@ AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email", "username*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "experiments.account_forms.LoginForm"}
+ACCOUNT_FORMS = {"login": "experiments.accounts.LoginForm"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 OPEN_SIGNUP = env_bool("OPEN_SIGNUP", False)
 LOGIN_URL = "account_login"
@@ -162,9 +186,9 @@ LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_FORMS = {
-    "authenticate": "experiments.account_forms.SecondFactorForm",
-    "reauthenticate": "experiments.account_forms.SecondFactorAgainForm",
-    "activate_totp": "experiments.account_forms.TurnOnForm",
+    "authenticate": "experiments.accounts.SecondFactorForm",
+    "reauthenticate": "experiments.accounts.SecondFactorAgainForm",
+    "activate_totp": "experiments.accounts.TurnOnForm",
 }
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
 MFA_TOTP_TOLERANCE = 1  # digits that changed while they were typed (RFC 6238, 5.2)
@@ -174,8 +198,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
-if TESTING:
-    PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one is slow by design
 EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "obelus@localhost")
 
@@ -211,12 +233,12 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PAGINATION_CLASS": "config.api_errors.Pages",
+    "DEFAULT_PAGINATION_CLASS": "config.api_errors.PageSizePagination",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "config.api_schema.Schema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "EXCEPTION_HANDLER": "config.api_errors.explain",
+    "EXCEPTION_HANDLER": "config.api_errors.error_response",
     "PAGE_SIZE": 100,
 }
 SPECTACULAR_SETTINGS = {
@@ -225,16 +247,17 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
+    "PREPROCESSING_HOOKS": ["judgments.api.session_schema.add_session_addresses"],
     "ENUM_NAME_OVERRIDES": {
         "JobState": "experiments.models.Job.State",
-        "ReleaseState": "analysis.releases.models.Release.State",
-        "MethodEnum": "analysis.comparison.roster.METHODS",
+        "ReleaseState": "releases.models.Release.State",
+        "MethodEnum": "analysis.comparison.in_depth.models.METHODS",
     },
 }
 
 # Where an error came about, without the values there: they are what people typed and said.
 PLACES = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
-LOG_RENDERERS = {
+LOG_RENDERERS: dict[str, list[structlog.typing.Processor]] = {
     "lines": [
         structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback

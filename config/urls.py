@@ -1,27 +1,39 @@
-"""Addresses: participants, researchers, the API, and the server's health."""
+"""URLs: the REST API, participants, researchers, accounts and the server's health."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView
 
-from config.health import live, ready
+from config.api_schema import api_docs
+from config.http.health import live, ready
 
-admin.site.login = secure_admin_login(admin.site.login)  # one door for all, with the second factor
+# allauth's documented way: the admin asks for the second factor as well
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 admin.site.site_header = admin.site.site_title = "Administration of Obelus"
 
+api_urlpatterns: list[URLPattern | URLResolver] = [
+    path("", include("judgments.api.urls")),
+    path("", include("experiments.api.urls")),
+    path("", include("releases.api.urls")),
+    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("docs/", api_docs, name="api-docs"),
+]
+
+# Django tries patterns in order: the API receives the most requests, then the participants' pages.
 urlpatterns = [
-    path("api/v1/", include("config.api")),  # first: answers are the busiest address
-    path("", include("judgments.screens.urls")),  # then participants, who wait for each
+    path("api/v1/", include(api_urlpatterns)),
+    path("", include("judgments.screens.urls")),
     path("", include("experiments.pages.urls")),
     path("", include("judgments.pages.urls")),
-    path("", include("analysis.releases.urls")),
+    path("", include("releases.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),
 ]
 
-handler400 = "config.refusals.bad_request"
-handler404 = "config.refusals.not_found"
+handler400 = "judgments.screens.error_responses.bad_request"
+handler404 = "judgments.screens.error_responses.not_found"
 handler403 = "experiments.pages.errors.forbidden"
-handler500 = "config.unavailable.broken"
+handler500 = "judgments.screens.error_responses.server_error"

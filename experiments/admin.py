@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from experiments import models
 
 
-class ReadOnly(admin.ModelAdmin):
+class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
     """Rows to look at; they are made and changed by the steps of the platform only."""
 
     def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
@@ -22,7 +22,7 @@ class ReadOnly(admin.ModelAdmin):
         return False
 
 
-class MemberInline(admin.TabularInline):
+class MemberInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscriptable at run time
     """The team of a study."""
 
     model = models.Membership
@@ -31,7 +31,7 @@ class MemberInline(admin.TabularInline):
 
 
 @admin.register(models.Experiment)
-class ExperimentAdmin(admin.ModelAdmin):
+class ExperimentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
     """Studies; what participants see is changed on the study's own pages."""
 
     list_display = ["title", "slug", "task", "status", "origin", "owner", "created_at"]
@@ -88,7 +88,7 @@ class DesignAdmin(ReadOnly):
 
 
 @admin.register(models.MaterialSet)
-class MaterialSetAdmin(admin.ModelAdmin):
+class MaterialSetAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
     """Material sets: names and owners; sentences are never edited, because judgments refer to them."""
 
     list_display = ["name", "language", "file_format", "licence", "owner", "created_at"]
@@ -138,7 +138,7 @@ class ParadigmAdmin(ReadOnly):
 
 
 @admin.register(models.Campaign)
-class CampaignAdmin(admin.ModelAdmin):
+class CampaignAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
     """Recruitments."""
 
     list_display = ["name", "experiment", "recruiter", "state", "places", "reward_minor", "currency"]

@@ -12,5 +12,6 @@ class ExperimentsConfig(AppConfig):
     verbose_name = "Planned: materials and studies"
 
     def ready(self) -> None:
-        """Register the system checks."""
+        """Register the system checks and the receivers of signals."""
         import_module("config.checks")
+        import_module("experiments.accounts")

@@ -1,4 +1,4 @@
-"""Administration of what was observed: to look at, never to edit. The vault opens to superusers only."""
+"""Read-only admin pages of collected data; platform ids are shown to superusers only."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -9,7 +9,7 @@ from judgments import models
 
 @admin.register(models.Participant)
 class ParticipantAdmin(ReadOnly):
-    """People by pseudonym."""
+    """Participants by pseudonym."""
 
     list_display = ["pseudonym", "experiment", "is_native", "is_simulated", "created_at"]
     list_filter = ["is_native", "is_simulated"]
@@ -20,7 +20,7 @@ class ParticipantAdmin(ReadOnly):
 
 @admin.register(models.PlatformIdentity)
 class VaultAdmin(ReadOnly):
-    """Platform ids of people: superusers only."""
+    """Platform ids of participants, for superusers only."""
 
     list_display = ["participant", "experiment", "recruiter", "external_id", "purge_at"]
     list_filter = ["recruiter"]
@@ -28,17 +28,17 @@ class VaultAdmin(ReadOnly):
     list_select_related = ["participant", "experiment"]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Whether the vault is listed at all."""
+        """Whether platform ids are listed."""
         return request.user.is_superuser
 
     def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Whether it opens."""
+        """Whether platform ids can be viewed."""
         return request.user.is_superuser
 
 
 @admin.register(models.Session)
 class SessionAdmin(ReadOnly):
-    """Sittings."""
+    """Sessions."""
 
     list_display = [
         "id",
@@ -59,7 +59,7 @@ class SessionAdmin(ReadOnly):
 
 @admin.register(models.SessionEvent)
 class EventAdmin(ReadOnly):
-    """What happened in sessions beside answers."""
+    """Events of sessions other than answers."""
 
     list_display = ["at", "kind", "session"]
     list_filter = ["kind"]
@@ -70,7 +70,7 @@ class EventAdmin(ReadOnly):
 
 @admin.register(models.Trial)
 class TrialAdmin(ReadOnly):
-    """What was shown."""
+    """Trials."""
 
     list_display = ["id", "session", "position", "kind", "item", "sentence", "pair", "shown_at"]
     list_filter = ["kind"]
@@ -122,7 +122,7 @@ class ConsentAdmin(ReadOnly):
 
 @admin.register(models.Flag)
 class FlagAdmin(ReadOnly):
-    """Researchers' remarks on people and sittings."""
+    """Manual flags on participants and sessions."""
 
     list_display = ["raised_at", "participant", "session", "reason", "raised_by", "lifted_at"]
     search_fields = ["participant__pseudonym", "participant__experiment__slug", "reason"]
@@ -131,7 +131,7 @@ class FlagAdmin(ReadOnly):
 
 @admin.register(models.Signal)
 class SignalAdmin(ReadOnly):
-    """What the quality signals found last."""
+    """Quality signals of the last check."""
 
     list_display = ["at", "name", "version", "session", "value", "reason"]
     list_filter = ["name"]
@@ -142,7 +142,7 @@ class SignalAdmin(ReadOnly):
 
 @admin.register(models.Tombstone)
 class TombstoneAdmin(ReadOnly):
-    """What erasures left: counts."""
+    """Counts of deleted answers."""
 
     list_display = ["at", "experiment", "n_sessions", "n_judgments", "reason"]
     search_fields = ["experiment__title", "experiment__slug"]

@@ -1,4 +1,4 @@
-"""The observing side as a Django app."""
+"""Django app of data collection."""
 
 from django.apps import AppConfig
 

@@ -1,21 +1,24 @@
-"""Celery doors of the observing side."""
+"""Periodic Celery tasks of data collection."""
 
 from celery import shared_task
 
-from judgments import dry_run, ending, import_jobs
-from judgments.sessions.expire import expire_sessions as expire
-from judgments.sessions.prune import prune_previews as prune
+from judgments import deletion
+from judgments.imports import jobs
+from judgments.sessions.leases import expire_sessions as expire
+from judgments.sessions.removal import prune_previews as prune
+from judgments.simulation import dry_run
 
-WORKS = (dry_run, ending, import_jobs)  # imported here, so that the worker knows their kinds of job
+#: Modules with kinds of jobs, imported here so that the worker registers them.
+JOB_MODULES = (dry_run, deletion, jobs)
 
 
 @shared_task(name="judgments.expire_sessions")
 def expire_sessions() -> None:
-    """Give the lists of abandoned sessions back."""
+    """Release the places of abandoned sessions."""
     expire()
 
 
 @shared_task(name="judgments.prune_previews")
 def prune_previews() -> None:
-    """Forget previews that nobody has used for long."""
+    """Delete old previews."""
     prune()

@@ -1,18 +1,19 @@
-"""A researcher decides about pay: approve, bonus, not paid, undo. Each decision is a row that stays.
+"""Decisions on pay: approve, bonus, not paid, undo. Each decision is a permanent row of the ledger.
 
-Payment never follows from the analysis, and nothing here rejects anybody by itself. Whether the money
-moves is the recruiter's business; the ledger says what was decided, by whom and when.
+Pay never follows from the analysis, and no session is rejected automatically. The recruitment platform
+transfers the money; the ledger records what was decided, by whom and when.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment
-from experiments.money import LARGEST, written
+from experiments.studies.money import LARGEST, format_money
 from judgments.models import Payment, Session
 
 Kind = Payment.Kind
@@ -21,10 +22,7 @@ STATES = (("undecided", "undecided"), ("approved", "approved"), ("not_paid", "no
 
 
 def payable(study: Experiment) -> QuerySet[Session]:
-    """Sessions about whose pay somebody should decide: finished by a person, who may have withdrawn later.
-
-    Previews are researchers' own; synthetic participants want nothing.
-    """
+    """Sessions that need a decision on pay: finished, even if withdrawn later; no previews or simulations."""
     finished = Q(status=Session.Status.COMPLETE) | Q(
         status=Session.Status.WITHDRAWN, completed_at__isnull=False
     )
@@ -33,16 +31,16 @@ def payable(study: Experiment) -> QuerySet[Session]:
 
 
 def undecided(study: Experiment) -> QuerySet[Session]:
-    """Payable sessions without a standing decision."""
-    return payable(study).exclude(pk__in=_standing().values("session"))
+    """Payable sessions without a valid decision."""
+    return payable(study).exclude(pk__in=_valid_decisions().values("session"))
 
 
-def _standing() -> QuerySet[Payment]:
+def _valid_decisions() -> QuerySet[Payment]:
     return Payment.objects.filter(kind__in=Kind.deciding(), reversal__isnull=True)
 
 
 def state_of(entries: Iterable[Payment]) -> str:
-    """What stands: undecided, approved or not_paid; ``entries`` are a session's rows with their reversals."""
+    """State of pay (undecided, approved or not_paid) of a session's ``entries`` with their reversals."""
     for entry in entries:
         if entry.kind in Kind.deciding() and not hasattr(entry, "reversal"):
             return "not_paid" if entry.kind == Kind.NOT_PAID else "approved"
@@ -50,8 +48,8 @@ def state_of(entries: Iterable[Payment]) -> str:
 
 
 @transaction.atomic
-def approve(session: Session, *, amount_minor: int, currency: str, by: Any) -> Payment:
-    """Approve the pay of a session; approved twice, it is one row."""
+def approve(session: Session, *, amount_minor: int, currency: str, by: User) -> Payment:
+    """Approve the pay of a session; a repeated approval adds no row."""
     decided = _locked(session)
     if decided is not None:
         if decided.kind == Kind.NOT_PAID:
@@ -63,9 +61,9 @@ def approve(session: Session, *, amount_minor: int, currency: str, by: Any) -> P
 
 
 @transaction.atomic
-def refuse(session: Session, *, reason: str, currency: str, by: Any) -> Payment:
-    """Decide by hand not to pay a session, with a reason."""
-    reason, decided = _reason(reason), _locked(session)
+def refuse(session: Session, *, reason: str, currency: str, by: User) -> Payment:
+    """Decide not to pay a session, with a reason."""
+    reason, decided = _checked_reason(reason), _locked(session)
     if decided is not None:
         if decided.kind != Kind.NOT_PAID:
             raise BadInput("the pay of this session is approved.", remedy="Undo that first.")
@@ -75,56 +73,136 @@ def refuse(session: Session, *, reason: str, currency: str, by: Any) -> Payment:
 
 @transaction.atomic
 def give_bonus(
-    session: Session, *, amount_minor: int, currency: str, reason: str, key: str, by: Any
+    session: Session, *, amount_minor: int, currency: str, reason: str, key: str, by: User
 ) -> Payment:
-    """Add a bonus; the same form sent twice is one row, another form another bonus."""
-    reason = _reason(reason)
+    """Add a bonus; the same form (``key``) submitted twice adds one row."""
+    reason = _checked_reason(reason)
     _check_amount(amount_minor)
     _locked(session)
-    known = Payment.objects.filter(idempotency_key=f"bonus-{session.pk}-{key}"[:100]).first()
-    return known or _add(session, Kind.BONUS, amount_minor, currency, by=by, reason=reason, key=key)
+    existing = Payment.objects.filter(idempotency_key=f"bonus-{session.pk}-{key}"[:100]).first()
+    return existing or _add(session, Kind.BONUS, amount_minor, currency, by=by, reason=reason, key=key)
 
 
 @transaction.atomic
-def undo(entry: Payment, *, by: Any) -> Payment:
-    """Take an entry back by another; the first stays in the ledger, and undoing it twice is one row."""
+def undo(entry: Payment, *, by: User) -> Payment:
+    """Reverse an entry by another; both stay in the ledger, and a repeated undo adds no row."""
     _locked(entry.session)
     if entry.kind == Kind.REVERSAL:
-        raise BadInput("this entry takes another back.", remedy="Decide anew instead.")
-    known = Payment.objects.filter(reverses=entry).first()
-    return known or _add(
+        raise BadInput("this entry reverses another one.", remedy="Make a new decision instead.")
+    existing = Payment.objects.filter(reverses=entry).first()
+    return existing or _add(
         entry.session, Kind.REVERSAL, entry.amount_minor, entry.currency, by=by, reverses=entry
     )
 
 
 @transaction.atomic
-def approve_many(study: Experiment, sessions: QuerySet[Session], *, by: Any) -> int:
+def approve_many(study: Experiment, sessions: QuerySet[Session], *, by: User) -> int:
     """Approve the study's pay for those of the sessions that are payable and undecided."""
     if not study.reward_minor:
-        raise BadInput("the study does not say what it pays.", remedy="Set the pay under Task and texts.")
-    asked = payable(study).filter(pk__in=sessions.values("pk")).order_by("pk")
-    held = list(asked.select_for_update(of=("self",)).values_list("pk", flat=True))
-    wanted = list(
-        undecided(study).filter(pk__in=held).select_related("participant").annotate(n=Count("payments"))
+        raise BadInput("the study has no pay per session.", remedy="Set the pay under Task and texts.")
+    return _settle_many(study, sessions, kind=Kind.REWARD, amount_minor=study.reward_minor, by=by)
+
+
+@transaction.atomic
+def refuse_many(study: Experiment, sessions: QuerySet[Session], *, reason: str, by: User) -> int:
+    """Decide not to pay those of the sessions that are payable and undecided, with a reason."""
+    return _settle_many(
+        study, sessions, kind=Kind.NOT_PAID, amount_minor=0, by=by, reason=_checked_reason(reason)
     )
-    rows = [_reward(study, session, place=session.n, by=by) for session in wanted]
+
+
+@transaction.atomic
+def give_bonuses(
+    study: Experiment, sessions: QuerySet[Session], *, amount_minor: int, reason: str, key: str, by: User
+) -> int:
+    """Add a bonus to those of the sessions that are payable; the same form submitted twice adds one each."""
+    reason = _checked_reason(reason)
+    _check_amount(amount_minor)
+    payable_now = _locked_many(payable(study).filter(pk__in=sessions.values("pk")))
+    keys = {session.pk: f"bonus-{session.pk}-{key}"[:100] for session in payable_now}
+    bonuses = Payment.objects.filter(session__experiment=study, kind=Kind.BONUS)
+    already = set(bonuses.values_list("idempotency_key", flat=True))
+    rows = [
+        Payment(
+            session=session,
+            kind=Kind.BONUS,
+            amount_minor=amount_minor,
+            currency=study.currency,
+            reason=reason,
+            idempotency_key=keys[session.pk],
+            decided_by=by,
+        )
+        for session in payable_now
+        if keys[session.pk] not in already
+    ]
+    return _add_many(study, rows, by=by)
+
+
+@transaction.atomic
+def undo_many(study: Experiment, sessions: QuerySet[Session], *, by: User) -> int:
+    """Reverse the valid decision on each of the sessions; bonuses stay."""
+    decided = Session.objects.filter(
+        Exists(_valid_decisions().filter(session=OuterRef("pk"))),
+        pk__in=sessions.values("pk"),
+        experiment=study,
+    )
+    locked = {session.pk: session for session in _locked_many(decided)}
+    entries = _valid_decisions().filter(session__in=list(locked))
+    rows = [
+        Payment(
+            session=locked[entry.session_id],
+            kind=Kind.REVERSAL,
+            amount_minor=entry.amount_minor,
+            currency=entry.currency,
+            reverses=entry,
+            idempotency_key=f"{Kind.REVERSAL}-{entry.session_id}-of-{entry.pk}",
+            decided_by=by,
+        )
+        for entry in entries
+    ]
+    return _add_many(study, rows, by=by)
+
+
+def _settle_many(
+    study: Experiment,
+    sessions: QuerySet[Session],
+    *,
+    kind: str,
+    amount_minor: int,
+    by: User,
+    reason: str = "",
+) -> int:
+    """Add the same decision to those of the sessions that are payable and undecided."""
+    locked = _locked_many(payable(study).filter(pk__in=sessions.values("pk")))
+    waiting = undecided(study).filter(pk__in=[session.pk for session in locked])
+    rows = [
+        Payment(
+            session=session,
+            kind=kind,
+            amount_minor=amount_minor,
+            currency=study.currency,
+            reason=reason,
+            idempotency_key=f"{kind}-{session.pk}-{session.n}",
+            decided_by=by,
+        )
+        for session in waiting.select_related("participant").annotate(n=Count("payments"))
+    ]
+    return _add_many(study, rows, by=by)
+
+
+def _locked_many(sessions: QuerySet[Session]) -> list[Session]:
+    """Lock sessions in one order, so that two requests cannot wait for each other."""
+    return list(sessions.select_related("participant").order_by("pk").select_for_update(of=("self",)))
+
+
+def _add_many(study: Experiment, rows: list[Payment], *, by: User) -> int:
+    """Store the rows with one entry of the history each; return their number."""
     Payment.objects.bulk_create(rows, batch_size=500)
     AuditEntry.objects.bulk_create(
         (AuditEntry(experiment=study, user=by, action=_action(row), details=_details(row)) for row in rows),
         batch_size=500,
     )
-    return len(wanted)
-
-
-def _reward(study: Experiment, session: Session, *, place: int, by: Any) -> Payment:
-    return Payment(
-        session=session,
-        kind=Kind.REWARD,
-        amount_minor=study.reward_minor,
-        currency=study.currency,
-        idempotency_key=f"{Kind.REWARD}-{session.pk}-{place}",
-        decided_by=by,
-    )
+    return len(rows)
 
 
 def _action(row: Payment) -> str:
@@ -132,23 +210,24 @@ def _action(row: Payment) -> str:
 
 
 def _details(row: Payment) -> dict[str, Any]:
-    """What the trail says of an entry."""
+    """Details of an entry in the history."""
     return {
         "participant": row.session.participant.pseudonym,
         "session": row.session_id,
-        "amount": written(row.amount_minor, row.currency),
+        "amount": format_money(row.amount_minor, row.currency),
         **({"reason": row.reason} if row.reason else {}),
         **({"of": row.reverses.get_kind_display()} if row.reverses else {}),
     }
 
 
 def _locked(session: Session) -> Payment | None:
-    """The standing decision, while nobody else decides about this session."""
+    """Lock the session and return its valid decision."""
+    # Race: two decisions on one session run one after the other, so that the second sees the first
     Session.objects.select_for_update().get(pk=session.pk)
-    return _standing().filter(session=session).first()
+    return _valid_decisions().filter(session=session).first()
 
 
-def _reason(text: str) -> str:
+def _checked_reason(text: str) -> str:
     text = text.strip()
     if not text or len(text) > LONGEST_REASON:
         raise BadInput(
@@ -165,9 +244,9 @@ def _check_amount(amount_minor: int) -> None:
 
 
 def _add(
-    session: Session, kind: str, amount_minor: int, currency: str, *, by: Any, key: str = "", **fields: Any
+    session: Session, kind: str, amount_minor: int, currency: str, *, by: User, key: str = "", **fields: Any
 ) -> Payment:
-    """Write one row and the audit entry; without a key its place among the session's rows makes one."""
+    """Store one row and its audit entry; without a key, the number of the session's rows makes it unique."""
     place = key or str(Payment.objects.filter(session=session).count())
     row = Payment.objects.create(
         session=session,

@@ -1,9 +1,9 @@
-"""Ask for a check of a study's quality signals; the work itself is a job of the concluding side."""
+"""Requests for quality checks of a study; the job itself is in :mod:`releases.quality`."""
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.db.models import Count, Max, Q
 
 from experiments.job_runner import enqueue
@@ -15,7 +15,7 @@ CHECK = "judgments.quality"
 
 @dataclass(frozen=True)
 class LastCheck:
-    """When the signals were computed last, and what has changed since."""
+    """Time of the last check, and the sessions completed since."""
 
     at: datetime | None
     is_under_way: bool
@@ -23,40 +23,40 @@ class LastCheck:
 
     @property
     def is_stale(self) -> bool:
-        """Whether sessions were finished that no check has seen."""
+        """Whether sessions were completed since the last check."""
         return self.n_since > 0
 
     @property
     def is_unknown(self) -> bool:
-        """Whether sessions were finished and no check was ever made: no signal means nothing yet."""
+        """Whether there are complete sessions but no check yet, so that missing signals mean nothing."""
         return self.at is None and self.is_stale
 
 
-def request_check(study: Experiment, *, user: Any = None) -> Job:
-    """Queue a check; one that waits already is enough."""
+def request_check(study: Experiment, *, user: User | None = None) -> Job:
+    """Queue a check unless one is queued already."""
     waiting = Job.objects.filter(kind=CHECK, experiment=study, state=Job.State.QUEUED).first()
     return waiting or enqueue(CHECK, {"experiment": study.pk}, user=user, experiment=study)
 
 
 def last_check(study: Experiment) -> LastCheck:
-    """How fresh the stored signals are."""
+    """Age of the stored signals."""
     jobs = Job.objects.filter(kind=CHECK, experiment=study).aggregate(
-        begun=Max("started_at", filter=Q(state=Job.State.DONE)),
+        last_start=Max("started_at", filter=Q(state=Job.State.DONE)),
         n_waiting=Count("pk", filter=~Q(state__in=Job.State.final())),
     )
-    begun = jobs["begun"]
+    checked_at = jobs["last_start"]
     finished = Session.objects.filter(experiment=study, is_test=False, status=Session.Status.COMPLETE)
-    since = finished.filter(completed_at__gt=begun) if begun else finished
-    return LastCheck(begun, jobs["n_waiting"] > 0, since.count())
+    since = finished.filter(completed_at__gt=checked_at) if checked_at else finished
+    return LastCheck(checked_at, jobs["n_waiting"] > 0, since.count())
 
 
 def check_stale_studies() -> int:
-    """Queue a check for every study that takes participants and has new sessions; gives their number."""
-    open_ones = Experiment.objects.filter(
+    """Queue a check for every running study with new complete sessions; return the number of studies."""
+    running = Experiment.objects.filter(
         status__in=[*Experiment.Status.taking_participants(), Experiment.Status.PAUSED],
         origin=Experiment.Origin.COLLECTED,
     )
-    stale = [study for study in open_ones if (last := last_check(study)).is_stale and not last.is_under_way]
+    stale = [study for study in running if (last := last_check(study)).is_stale and not last.is_under_way]
     for study in stale:
         request_check(study)
     return len(stale)

@@ -7,13 +7,12 @@ Rows are made directly here, as planning would leave them, so that a test of one
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 
-from experiments.languages import worded
-from experiments.lifecycle import LATER_FIELDS
 from experiments.models import (
     Experiment,
     ExperimentVersion,
@@ -27,12 +26,15 @@ from experiments.models import (
     PresentationList,
     Sentence,
 )
-from judgments.models import Participant, Session, Trial
+from experiments.studies.languages import with_default_texts
+from experiments.studies.lifecycle import LATER_FIELDS
+from experiments.tasks.registry import shown_task
+from judgments.models import Judgment, Participant, Session, Trial
 from judgments.sessions.arrival import Arrival
-from judgments.sessions.arrive import arrive
-from judgments.sessions.finish import finish
-from judgments.sessions.record import Delivery, record
-from judgments.tasks.registry import shown_task
+from judgments.sessions.completion import finish
+from judgments.sessions.enrollment import arrive
+from judgments.sessions.payload import SentAnswer
+from judgments.sessions.recording import record_answers
 
 FROZEN_FIELDS = (
     "slug",
@@ -170,7 +172,7 @@ def freeze(experiment: Experiment) -> ExperimentVersion:
     """The next version of the study, from its fields as they are."""
     snapshot = {name: getattr(experiment, name) for name in (*FROZEN_FIELDS, *LATER_FIELDS)}
     task, language = shown_task(experiment.task), experiment.language
-    snapshot["parameters"] = worded(task, experiment.parameters, language=language)
+    snapshot["parameters"] = with_default_texts(task, experiment.parameters, language=language)
     newest = experiment.current_version()
     text = json.dumps(snapshot, sort_keys=True)
     return ExperimentVersion.objects.create(
@@ -247,9 +249,31 @@ def answer_to(trial: Trial, *, choose_expected: bool = True) -> str:
     return ANSWERS[trial.session.experiment.task]
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """The judgment of a trial, and whether the answer just sent made it."""
+
+    judgment: Judgment
+    is_new: bool
+
+
+class UnknownTrial(LookupError):
+    """The session has no such trial."""
+
+
+def record(session: Session, public_id: str, response: str, **fields: Any) -> Recorded:
+    """Store one answer; raises what the task says of a response that it refuses."""
+    receipt = record_answers(session.token, [SentAnswer(public_id, response, **fields)])
+    session.refresh_from_db(fields=["status", "screen", "lease_expires_at", "last_seen_at"])
+    for refusal in receipt.refused:
+        raise refusal.problem or UnknownTrial(public_id)
+    judgment = Judgment.objects.get(trial__session=session, trial__public_id=public_id)
+    return Recorded(judgment, is_new=public_id in receipt.stored)
+
+
 def sit(experiment: Experiment, name: str = "pia", *, n: int | None = None, **fields: Any) -> Session:
     """A session with its first ``n`` trials answered; complete when ``n`` is left out."""
     session = begin(experiment, name, **fields)
     for trial in session.trials.select_related("session__experiment")[:n]:
-        record(session, trial.public_id, Delivery(answer_to(trial)))
+        record(session, trial.public_id, answer_to(trial))
     return session if n is not None else finish(session)

@@ -1,7 +1,9 @@
-"""Fixtures shared by every test: real input that lies beside the project, when it does."""
+"""Fixtures shared by every test, among them real data beside the project where there are any."""
 
 import gc
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,15 +17,20 @@ settings.load_profile("shared_machine")
 BESIDE = Path(__file__).resolve().parent.parent.parent / "shared"
 
 
+def pytest_configure() -> None:
+    """Let child processes run with the site's own settings; those of the tests are loaded here by now."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+
+
 def pytest_collection_finish() -> None:
-    """What is imported and collected by now stays: a look for garbage, asked for or not, passes it over."""
+    """Exempt all imported modules and collected tests from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], Path]:
-    """Give the path of a real data file, or skip where the data does not lie beside the project."""
+    """Return the path of a real data file; skip the test where the data are missing."""
 
     def locate(name: str) -> Path:
         path = BESIDE / "data" / name
@@ -36,7 +43,7 @@ def shared_data() -> Callable[[str], Path]:
 
 @pytest.fixture(scope="session")
 def shared_vectors() -> dict[str, Any]:
-    """The statistics' test vectors by id, or skip where they do not lie beside the project."""
+    """Return the statistics' test vectors by id; skip the test where they are missing."""
     path = BESIDE / "reference" / "test_vectors.json"
     if not path.exists():
         pytest.skip(f"the test vectors are not here: put them at {path} to run this test")
@@ -54,11 +61,13 @@ def ada(client, db):
 
 @pytest.fixture(autouse=True)
 def _forget_frozen_lists() -> None:
-    """Lists never change, so a process keeps them; the test database gives their ids anew."""
-    from judgments.sessions.begun import patterns
-    from judgments.sessions.opened import forget
-    from judgments.sessions.prepare import places_of
+    """Clear the caches of a process: lists never change there, but the test database reuses their ids."""
+    from judgments.sessions.arrival import clear_cache
+    from judgments.sessions.trial_buffer import patterns
+    from judgments.sessions.trials import templates_of
 
-    places_of.cache_clear()
+    templates_of.cache_clear()
     patterns.clear()
-    forget()
+    clear_cache()
+    if "releases.reports.judgment_cache" in sys.modules:
+        sys.modules["releases.reports.judgment_cache"].FRAMES.frames.clear()

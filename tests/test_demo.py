@@ -10,14 +10,16 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from analysis.releases.demo import login_line, make_demo
-from analysis.releases.demo.conclusions import TITLE, TRAINING
-from analysis.releases.demo.login import demo_user
-from analysis.releases.demo.trained import SEEDS, SIZES
-from analysis.releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from analysis.scoring import scorer
+from analysis.scoring.base import FLAG_UNKNOWN
 from experiments.models import Experiment, MaterialSet
 from judgments.models import Judgment, Session
-from judgments.monitor import facts
+from judgments.monitoring.overview import study_numbers
+from releases.demo import login_line, make_demo
+from releases.demo.conclusions import TITLE, TRAINING
+from releases.demo.login import demo_user
+from releases.demo.trained_models import SEEDS, SIZES
+from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +53,10 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
         "demo-magnitude": "magnitude_estimation",
     }
     main = studies.get(slug="demo")
+    texts = list(main.materials.sentences.values_list("text", flat=True))
+    (model,) = var.glob("demo/**/trigram.arpa")
+    flags = scorer(f"arpa:{model}").score(texts).flags  # without options: the file records its tokens
+    assert ((flags & FLAG_UNKNOWN) > 0).mean() < 0.2
     assert main.lists.count() == 4 and main.questionnaire and main.consent
     one = main.lists.first().planned_trials
     assert one.filter(kind="target").count() == 24
@@ -85,7 +91,7 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     blimp = {model["model"]: model["blimp"] for model in rated["models"]}
     assert blimp["noisy reader"] > blimp["trigram (lp)"] > 0.5
 
-    counted = facts(Experiment.objects.get(slug="demo"))
+    counted = study_numbers(Experiment.objects.get(slug="demo"))
     assert counted.median_s > 60 and counted.last_at < timezone.now()
 
     counts = (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count())
@@ -127,14 +133,14 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     def cut(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("analysis.releases.demo.make.take_part", cut)
+    monkeypatch.setattr("releases.demo.make.simulate_participants", cut)
     with pytest.raises(KeyboardInterrupt):
         make_demo()
     monkeypatch.undo()
     assert Experiment.objects.count() == 1
-    monkeypatch.setattr("analysis.releases.demo.make.N_MAIN", 6)
-    monkeypatch.setattr("analysis.releases.demo.make.N_OTHERS", 6)
-    monkeypatch.setattr("analysis.releases.demo.trained.CORPUS_SIZE", 4_000)
-    monkeypatch.setattr("analysis.releases.demo.trained.SIZES", (500, 1_000))
+    monkeypatch.setattr("releases.demo.make.N_MAIN", 6)
+    monkeypatch.setattr("releases.demo.make.N_OTHERS", 6)
+    monkeypatch.setattr("releases.demo.trained_models.CORPUS_SIZE", 4_000)
+    monkeypatch.setattr("releases.demo.trained_models.SIZES", (500, 1_000))
     made = make_demo()
     assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3

@@ -1,17 +1,20 @@
 """What can be set, called or recorded is documented; what the documentation links to exists."""
 
+import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands, load_command_class
+from django.core.management import call_command, get_commands, load_command_class
 
+import analysis
 from config.commands import ContractCommand
-from judgments.tasks.registry import tasks
+from experiments.tasks.registry import tasks
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-OURS = {"experiments", "judgments", "analysis.releases"}
+OURS = {"experiments", "judgments", "releases"}
 
 
 def page(name: str) -> str:
@@ -60,3 +63,47 @@ def test_every_column_of_a_table_has_a_name():
         if not all(cell.strip() for cell in header[1:-1].split("|"))
     ]
     assert nameless == []
+
+
+def test_every_public_name_of_the_library_is_rendered_in_the_reference():
+    rendered = {
+        name
+        for path in DOCS.rglob("*.md")
+        for name in re.findall(r"^::: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    homes = {f"analysis.{module}.{name}" for name, module in analysis.HOMES.items()}
+    missing = {name for name in homes if name not in rendered and name.rpartition(".")[0] not in rendered}
+    assert missing == set()
+
+
+def test_no_module_is_rendered_twice_in_the_reference():
+    names = [
+        name
+        for path in DOCS.rglob("*.md")
+        for name in re.findall(r"^::: (\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+CONSOLE = re.compile(r"^```console\n\$ python manage\.py (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.django_db
+def test_commands_of_the_factorial_example_print_what_the_page_shows(monkeypatch):
+    monkeypatch.chdir(DOCS / "how-to")
+    blocks = CONSOLE.findall(page("how-to/factorial.md"))
+    assert [command.split()[0] for command, _ in blocks] == [
+        "import_materials",
+        "import_judgments",
+        "effects",
+    ]
+    for command, shown in blocks:
+        out = io.StringIO()
+        call_command(*shlex.split(command), stdout=out)
+        parts = [re.escape(part) for part in shown.split("…\n")]
+        assert re.fullmatch("(.*\n)*".join(parts), out.getvalue()), out.getvalue()
+
+
+def test_the_manual_of_the_service_offers_the_files_of_the_example(client):
+    response = client.get("/manual/how-to/islands.csv")
+    assert response["Content-Type"].startswith("text/csv") and "attachment" in response["Content-Disposition"]

@@ -56,16 +56,40 @@ def test_without_a_port_the_first_free_one_is_taken_and_said(monkeypatch, taken_
     assert FIRST_PORT == 8000
 
 
-def test_a_command_before_the_first_start_says_what_to_do(tmp_path):
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": ""}
-    done = subprocess.run(
-        [sys.executable, "manage.py", "agreement", "blimp"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+def fresh_checkout(folder: Path, *program: str) -> subprocess.CompletedProcess:
+    """Run Python with an empty, not yet existing data folder."""
+    environment = {**os.environ, "VAR_DIR": str(folder), "DATABASE_URL": "", "SECRET_KEY": "", "DEBUG": ""}
+    return subprocess.run(
+        [sys.executable, *program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
+
+
+def test_reading_settings_and_starting_django_creates_nothing(tmp_path):
+    program = "import django; django.setup(); import config.urls, config.job_queue.celery_settings"
+    completed = fresh_checkout(tmp_path / "var", "-c", program)
+    assert completed.returncode == 0, completed.stderr
+    assert not (tmp_path / "var").exists()
+
+
+LOGIN_PAGE = """
+import django, re; django.setup()
+from django.core.management import call_command
+from django.test import Client
+call_command("migrate", verbosity=0)
+page = Client().get("/accounts/login/")
+sheets = re.findall(r'href="(/static/[^"]+[.]css)"', page.text)
+print(page.status_code, bool(sheets), *{Client().get(sheet).status_code for sheet in sheets})
+"""
+
+
+def test_pages_work_before_static_files_are_collected(tmp_path):
+    page = fresh_checkout(tmp_path / "var", "-W", "error::UserWarning", "-c", LOGIN_PAGE)
+    assert page.stdout.split() == ["200", "True", "200"], page.stderr
+    assert not (tmp_path / "var" / "static").exists()
+
+
+def test_a_command_before_the_first_start_says_what_to_do(tmp_path):
+    done = fresh_checkout(tmp_path, "manage.py", "agreement", "blimp")
     assert done.returncode == 2
     assert done.stderr.strip() == (
         "CommandError: The database is not set up for this version. Run manage.py migrate first."

@@ -1,4 +1,4 @@
-"""Best–worst scaling: how often a sentence was the best less how often it was the worst."""
+"""Best–worst scaling: difference between best and worst choices of each sentence."""
 
 import pandas as pd
 
@@ -9,28 +9,12 @@ from analysis.rows import column_or_blank, is_kind, numbers
 def best_worst_scores(judgments: pd.DataFrame) -> pd.DataFrame:
     """Count best and worst choices of each sentence.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per sentence of an answered set
-        Needs ``sentence_id`` and ``value``: 1 where the sentence was chosen as the best of its set, −1
-        where as the worst, 0 where as neither. Only targets are used; missing answers are left out.
-
-    Returns
-    -------
-    DataFrame
-        ``sentence_id``, ``item``, ``condition``, ``n`` (sets in which it was judged), ``best``, ``worst``,
-        ``score``, by sentence in alphabetical order.
-
-    Raises
-    ------
-    MissingColumns
-        If a needed column is absent.
-
     Notes
     -----
     score = (best − worst) / n, from −1 (always the worst) to 1 (always the best). It is the mean of
-    ``value``, so the rating statistics (item means, agreement) read the same rows. Scores rest on
-    comparisons within a set: they rank the sentences of one study, and say nothing about another's.
+    ``value``, so the rating statistics (item means, agreement) read the same rows. Scores
+    come from comparisons within sets: they rank the sentences of one study and are not comparable
+    between studies.
 
     References
     ----------
@@ -53,7 +37,7 @@ def best_worst_scores(judgments: pd.DataFrame) -> pd.DataFrame:
         }
     ).dropna(subset=["value"])
     table = table.assign(best=table["value"] == 1, worst=table["value"] == -1)
-    found = (
+    counts = (
         table.groupby("sentence_id", sort=True)
         .agg(
             item=("item", "first"),
@@ -64,4 +48,4 @@ def best_worst_scores(judgments: pd.DataFrame) -> pd.DataFrame:
         )
         .reset_index()
     )
-    return found.assign(score=(found["best"] - found["worst"]) / found["n"])
+    return counts.assign(score=(counts["best"] - counts["worst"]) / counts["n"])

@@ -1,4 +1,4 @@
-"""Latent labels and the skill of annotators: a diagnostic beside the majority, never instead of it."""
+"""Latent labels and annotators' skill by Dawid and Skene: a diagnostic, not a replacement of the majority."""
 
 from dataclasses import dataclass, field
 
@@ -9,16 +9,16 @@ from analysis.columns import require_columns
 from analysis.errors import BadInput
 from analysis.rows import Codes, Floats, group_codes
 
+# Judgments of the median annotator; below this, skills are not identified.
 MIN_MEDIAN = 20
-"""Judgments that the median annotator must have given."""
+# Beta prior of skill, as pseudo-counts of right and wrong judgments.
 RIGHT, WRONG = 4.0, 1.0
-"""Judgments added to every annotator's own: the Beta prior of skill."""
-_TINY = 1e-300
+_TINY = 1e-300  # avoids log(0)
 
 
 @dataclass(frozen=True)
 class LatentLabels:
-    """Posterior labels of items and skill of annotators; empty where ``status`` forbids them."""
+    """Posterior labels of items and skill of annotators; empty unless ``status`` is ok or not_converged."""
 
     status: str
     items: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -41,14 +41,14 @@ class _Answers:
     @classmethod
     def of(cls, answers: pd.DataFrame, unit: str) -> "_Answers":
         require_columns(answers, unit, "participant", "value")
-        known = answers[answers["value"].notna()]
-        item, items = group_codes(known[unit])
-        person, people = group_codes(known["participant"])
-        label, labels = group_codes(known["value"])
+        rows = answers[answers["value"].notna()]
+        item, items = group_codes(rows[unit])
+        person, people = group_codes(rows["participant"])
+        label, labels = group_codes(rows["value"])
         return cls(item, person, label, items, people, labels)
 
     def shares(self) -> Floats:
-        """Give each item's share of each label."""
+        """Compute each item's share of each label."""
         cells = np.bincount(self.item * len(self.labels) + self.label, minlength=self.size)
         counts = cells.reshape(len(self.items), len(self.labels)).astype(np.float64)
         shares: Floats = counts / counts.sum(axis=1, keepdims=True)
@@ -71,35 +71,13 @@ def one_coin(
 ) -> LatentLabels:
     """Estimate one skill per annotator and the probability of each item's label.
 
-    Parameters
-    ----------
-    answers : DataFrame, one row per judgment
-        Needs the unit's column, ``participant`` and ``value`` (a category; in forced choice 1 for the
-        expected member, 0 for the other).
-    unit : str
-        Column of what is labelled.
-    min_median : int
-        Refuse to estimate where the median annotator gave fewer judgments.
-    right, wrong : float
-        Beta prior of skill, as judgments added to everybody's own.
-    tol, max_steps
-        Stop when no posterior moves by more than ``tol``.
-
-    Returns
-    -------
-    LatentLabels
-        ``items``: unit, ``n``, ``majority`` (empty for a tie), ``label``, ``posterior`` and ``contradicts``
-        (the two differ). ``annotators``: ``participant``, ``n`` and ``skill``, the probability of the true
-        label. ``status``: ``ok``, ``no_data``, ``too_few`` (annotators too new to rate), ``no_variation``
-        or ``not_converged``.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
-
     Notes
     -----
+    ``items``: unit, ``n``, ``majority`` (empty for a tie), ``label``, ``posterior`` and ``contradicts``
+    (the two differ). ``annotators``: ``participant``, ``n`` and ``skill``, the probability of the true
+    label. ``status``: ``ok``, ``no_data``, ``too_few`` (too few judgments per annotator), ``no_variation``
+    or ``not_converged``.
+
     P(answer v | truth t) = a_u if v = t, else (1 - a_u) / (q - 1). Classes are equally likely beforehand, so
     the result does not depend on which member of a pair is coded 1. EM from the shares. It assumes one truth
     per item: graded acceptability and dialects break that. On BLiMP's batch it contradicts no majority,
@@ -112,12 +90,12 @@ def one_coin(
     Examples
     --------
     >>> rows = [(i, p, 1 if p != "careless" else i % 2) for i in range(30) for p in ("a", "b", "careless")]
-    >>> found = one_coin(pd.DataFrame(rows, columns=["item", "participant", "value"]))
-    >>> found.annotators.round(2)[["participant", "skill"]].values.tolist()
+    >>> fit = one_coin(pd.DataFrame(rows, columns=["item", "participant", "value"]))
+    >>> fit.annotators.round(2)[["participant", "skill"]].values.tolist()
     [['a', 0.97], ['b', 0.97], ['careless', 0.54]]
     """
     data = _Answers.of(answers, unit)
-    status = _usable(data, min_median=min_median)
+    status = _data_status(data, min_median=min_median)
     if status != "ok":
         return LatentLabels(status)
     q, n = len(data.labels), np.bincount(data.person).astype(np.float64)
@@ -126,12 +104,13 @@ def one_coin(
         step += 1
         agreed = np.bincount(data.person, weights=posterior[data.item, data.label])
         skill = (agreed + right) / (n + right + wrong)
-        gain = np.log(skill * (q - 1) / (1 - skill))  # what one answer adds to its label
+        # Log odds that one answer adds to its label.
+        gain = np.log(skill * (q - 1) / (1 - skill))
         weights = np.bincount(data.item * q + data.label, weights=gain[data.person], minlength=data.size)
         evidence: Floats = weights.astype(np.float64).reshape(-1, q)
-        moved = _normalized(evidence)
-        converged = bool(np.abs(moved - posterior).max() < tol)
-        posterior = moved
+        updated = _normalized(evidence)
+        converged = bool(np.abs(updated - posterior).max() < tol)
+        posterior = updated
     people = pd.DataFrame({"participant": data.people, "n": n.astype(int), "skill": skill})
     prior = dict.fromkeys(data.labels, 1 / q)
     items = _item_table(data, posterior, unit)
@@ -143,30 +122,18 @@ def dawid_skene(
 ) -> LatentLabels:
     """Estimate a full confusion matrix per annotator: for comparison with other programs only.
 
-    Parameters
-    ----------
-    answers, unit
-        As in :func:`one_coin`.
-    tol, max_steps
-        Stop when no posterior moves by more than ``tol``.
-
-    Returns
-    -------
-    LatentLabels
-        As from :func:`one_coin`; ``skill`` is the annotator's expected share of right labels.
-
     Notes
     -----
     E: q_it ∝ p_t Π_u π^u_{t, r_ui}; M: π^u_tv ∝ Σ_i q_it [r_ui = v], p_t the mean of q; from the shares,
-    without smoothing. Do not take its labels as gold: annotators with few judgments overfit, doubtful
-    pairs drift to the rarer class, and 11 of BLiMP's 67 published paradigms would fall.
+    without smoothing. Its labels are not gold labels: annotators with few judgments overfit, ambiguous
+    pairs move to the rarer class, and 11 of BLiMP's 67 published paradigms would be rejected.
 
     References
     ----------
     Dawid & Skene (1979), Applied Statistics 28.
     """
     data = _Answers.of(answers, unit)
-    status = _usable(data, min_median=1)
+    status = _data_status(data, min_median=1)
     if status != "ok":
         return LatentLabels(status)
     q, people = len(data.labels), len(data.people)
@@ -175,13 +142,13 @@ def dawid_skene(
     while step < max_steps and not converged:
         step += 1
         prior, confusion = posterior.mean(axis=0), _confusion(data, posterior, people=people)
-        told = np.log(np.maximum(confusion, _TINY))[data.person, :, data.label]
+        log_p = np.log(np.maximum(confusion, _TINY))[data.person, :, data.label]
         evidence = np.column_stack(
-            [np.bincount(data.item, weights=told[:, t], minlength=len(data.items)) for t in range(q)]
+            [np.bincount(data.item, weights=log_p[:, t], minlength=len(data.items)) for t in range(q)]
         )
-        moved = _normalized(evidence + np.log(np.maximum(prior, _TINY)))
-        converged = bool(np.abs(moved - posterior).max() < tol)
-        posterior = moved
+        updated = _normalized(evidence + np.log(np.maximum(prior, _TINY)))
+        converged = bool(np.abs(updated - posterior).max() < tol)
+        posterior = updated
     skill = np.einsum("t,utt->u", prior, confusion)
     n = np.bincount(data.person)
     table = pd.DataFrame({"participant": data.people, "n": n, "skill": skill})
@@ -190,7 +157,7 @@ def dawid_skene(
     return LatentLabels("ok" if converged else "not_converged", items, table, shares, step, converged)
 
 
-def _usable(data: _Answers, *, min_median: int) -> str:
+def _data_status(data: _Answers, *, min_median: int) -> str:
     if not data.items:
         return "no_data"
     if len(data.labels) < 2:
@@ -199,16 +166,16 @@ def _usable(data: _Answers, *, min_median: int) -> str:
 
 
 def _confusion(data: _Answers, posterior: Floats, *, people: int) -> Floats:
-    """Give P(answer | truth) of each annotator: people × truths × answers."""
+    """Compute P(answer | truth) of each annotator: annotators × truths × answers."""
     q = len(data.labels)
     cell = data.person * q + data.label
     sums = np.stack(
         [np.bincount(cell, weights=posterior[data.item, t], minlength=people * q) for t in range(q)], axis=1
     ).reshape(people, q, q)
-    sums = sums.transpose(0, 2, 1)  # from people × answers × truths
+    sums = sums.transpose(0, 2, 1)  # from annotators × answers × truths
     total = sums.sum(axis=2, keepdims=True)
-    found: Floats = np.divide(sums, total, out=np.full(sums.shape, 1 / q), where=total > 0)
-    return found
+    confusion: Floats = np.divide(sums, total, out=np.full(sums.shape, 1 / q), where=total > 0)
+    return confusion
 
 
 def _normalized(evidence: Floats) -> Floats:

@@ -1,10 +1,20 @@
-"""Likert ratings as ordered categories: the cumulative link model."""
+"""Likert ratings as ordered categories: cumulative link models with and without random intercepts."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
+
+from analysis.errors import UnknownName
+from analysis.mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_model
+from analysis.mixed_models.linear import Random
+from analysis.mixed_models.reml import one_thread
+from analysis.mixed_models.structures import INTERCEPTS, LARGEST, fit_largest
+from analysis.rows import column_or_blank, is_kind, none_if_nan, numbers, tasks
 
 
 @dataclass(frozen=True)
@@ -22,27 +32,15 @@ class CumulativeLink:
 def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeLink:
     """Fit logit P(Y ≤ j) = θ_j - xβ to ordered ratings.
 
-    Parameters
-    ----------
-    ratings : Series
-        Scale points; their order is that of the numbers.
-    predictors : DataFrame, same index
-        Numeric columns without an intercept (the thresholds take its place).
-
-    Returns
-    -------
-    CumulativeLink
-        ``beta``, ``se`` and ``z`` by predictor, and the thresholds θ_1 < … < θ_{J-1}. ``status`` is
-        ``ok``, ``no_data``, ``no_variation`` (one scale point, or a constant predictor) or
-        ``not_converged``.
-
     Notes
     -----
-    A fixed-effects model: it ignores that ratings of one person go together, so its errors are too
-    small and its β is shrunken where participants differ;
-    :func:`~analysis.aggregation.ordinal_mixed.mixed_cumulative_link` has their intercepts.
-    The library stores the gaps between thresholds as logarithms; they
-    come out as thresholds.
+    ``beta``, ``se`` and ``z`` by predictor, and the thresholds θ_1 < … < θ_{J-1}. ``status`` is
+    ``ok``, ``no_data``, ``no_variation`` (one scale point, or a constant predictor) or
+    ``not_converged``.
+
+    A fixed-effects model: it ignores the correlation of ratings of one participant, so its standard errors
+    are too small and β is attenuated if participants differ;
+    :func:`~analysis.aggregation.ordinal.mixed_cumulative_link` adds random intercepts.
 
     References
     ----------
@@ -59,11 +57,13 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
 
     model = OrderedModel(pd.Series(levels, index=outcome.index), exog, distr="logit")
     with warnings.catch_warnings():
+        # Non-convergence is reported in the status instead.
         warnings.simplefilter("ignore")
         result = model.fit(method="bfgs", maxiter=500, gtol=1e-6, disp=False)
     names = list(predictors.columns)
     if not result.mle_retvals["converged"] or not np.isfinite(result.bse).all():
         return CumulativeLink("not_converged", n=len(outcome))
+    # statsmodels estimates the logarithms of the gaps between thresholds
     thresholds = model.transform_threshold_params(result.params.to_numpy())[1:-1]
     return CumulativeLink(
         "ok",
@@ -73,3 +73,226 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
         thresholds=[float(threshold) for threshold in thresholds],
         n=len(outcome),
     )
+
+
+@dataclass(frozen=True)
+class MixedCumulativeLink:
+    """A fitted mixed cumulative link model; None where it could not be fitted."""
+
+    status: str
+    beta: float | None = None
+    se: float | None = None
+    var_participant: float | None = None
+    var_item: float | None = None
+    log_likelihood: float | None = None
+    n: int = 0
+
+
+def mixed_cumulative_link(
+    ratings: pd.Series, predictor: pd.Series, *, participants: Sequence[Any], items: Sequence[Any]
+) -> MixedCumulativeLink:
+    """Fit logit P(Y ≤ j) = θ_j - (β x + u_participant + w_item) with crossed random intercepts.
+
+    Notes
+    -----
+    As :func:`analysis.mixed_models.cumulative_link.ordinal_mixed_model`, which also has slopes and
+    participants' use of the scale. Every scale point is a category and needs ratings.
+
+    References
+    ----------
+    Agresti (2010), *Analysis of Ordinal Categorical Data*; the values of R's ``ordinal::clmm``.
+
+    Examples
+    --------
+    >>> nothing = pd.Series([], dtype=float)
+    >>> mixed_cumulative_link(nothing, nothing, participants=[], items=[]).status
+    'no_data'
+    """
+    rows = pd.DataFrame(
+        {
+            "value": np.asarray(ratings, float),
+            "condition": np.asarray(predictor, float),
+            "participant": participants,
+            "item": items,
+        }
+    )
+    fit = ordinal_mixed_model(rows)
+    effect, variances = fit["condition"], fit.variances
+    return MixedCumulativeLink(
+        status=fit.status,
+        beta=effect.estimate,
+        se=effect.se,
+        var_participant=variances.get("participant"),
+        var_item=variances.get("item"),
+        log_likelihood=None if fit.criterion is None else -fit.criterion / 2,
+        n=fit.n,
+    )
+
+
+ORDINAL_SLOPES = ("auto", "none")
+# Fits above this take minutes.
+MAX_ROWS = 3_000
+REASONS = {
+    "no_data": "no rating of a sentence with an expected status",
+    "no_variation": "one point of the scale, or one side of the contrast, only",
+    "not_converged": "no optimum was found",
+    "too_many_rows": f"more than {MAX_ROWS:,} ratings: only the model without intercepts is fitted",
+}
+
+
+def ordinal_report(
+    judgments: pd.DataFrame, *, by: str = "phenomenon", slopes: str = "auto", experiment: str = ""
+) -> dict[str, Any]:
+    """Fit the cumulative link model to every contrast: without and with random effects, and with scale use.
+
+    Notes
+    -----
+    JSON-ready: ``rows`` with ``beta`` and ``se`` (logits, acceptable minus unacceptable) without and with
+    random effects, the ``thresholds`` of the former, the variances, ``structure`` and ``path`` of the random
+    effects (``slopes="auto"``: the largest that the data support, ``none``: intercepts), ``p`` (Wald),
+    ``status`` (``ok``, ``singular`` with a variance of 0, ``not_estimable``) and ``reason``; ``scale_use``:
+    the same contrast where participants also differ in discrimination, with the likelihood ratio of that;
+    ``severity``: for each participant how much lower the ratings are, in logits; ``conventions``.
+
+    References
+    ----------
+    Liddell & Kruschke (2018), JESP 79; Agresti (2010), *Analysis of Ordinal Categorical Data*.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a"], "item": ["i"], "value": [3], "expected": ["acceptable"],
+    ...     "task": ["likert"]})
+    >>> ordinal_report(rows)["rows"][0]["status"]
+    'not_estimable'
+    """
+    if slopes not in ORDINAL_SLOPES:
+        raise UnknownName("choice of random slopes", slopes, ORDINAL_SLOPES)
+    contrasts = []
+    likert = (
+        judgments[(tasks(judgments).astype(object) == "likert").to_numpy()] if len(judgments) else judgments
+    )
+    if len(likert) and "expected" in likert.columns:
+        value = numbers(likert)
+        selected = is_kind(likert, ("target",)) & ~np.isnan(value)
+        selected &= likert["expected"].astype(object).isin(["acceptable", "unacceptable"]).to_numpy()
+        rows = likert[selected].assign(rating=value[selected])
+        with one_thread():
+            groups = rows.groupby(column_or_blank(rows, by).astype(str), sort=True)
+            contrasts = [{by: str(name), **_contrast_row(part, slopes=slopes)} for name, part in groups]
+    return {
+        "experiment": experiment,
+        "by": by,
+        "slopes": slopes,
+        "rows": contrasts,
+        "conventions": {
+            "model": "logit P(rating <= j) = threshold_j - beta * condition; condition: 1 acceptable, 0 not",
+            "fixed": "without intercepts: ratings of one person count as independent; beta is shrunken",
+            "mixed": f"{LARGEST if slopes == 'auto' else 'crossed intercepts'}; condition coded by 1/2 and "
+            "-1/2; Laplace, p by Wald",
+            "scale_use": "(threshold_j - location) * exp(s), s of each participant normal with mean 0: a "
+            "shift of the thresholds is the participant's intercept, s their spread; likelihood ratio "
+            "against s = 0, p halved, because the variance is at its bound",
+            "severity": "minus the participant's intercept at its mode, 95 % by its conditional variance: "
+            "above 0, lower ratings of the same sentences",
+        },
+    }
+
+
+def _contrast_row(rows: pd.DataFrame, *, slopes: str) -> dict[str, Any]:
+    good = (rows["expected"].astype(object) == "acceptable").astype(float)
+    ratings = rows["rating"].astype(float)
+    fixed = cumulative_link(ratings, pd.DataFrame({"condition": good}))
+    row: dict[str, Any] = {
+        "n": len(rows),
+        "participants": int(rows["participant"].nunique()),
+        "items": int(rows["item"].nunique()),
+        "beta_fixed": fixed.beta.get("condition"),
+        "se_fixed": fixed.se.get("condition"),
+        "thresholds": fixed.thresholds,
+        **dict.fromkeys(("beta", "se", "p", "var_participant", "var_item")),
+        "structure": "",
+        "path": "",
+        "variances": {},
+        "correlations": {},
+        "scale_use": _no_scale("not_estimable"),
+        "severity": [],
+    }
+    if len(rows) > MAX_ROWS:
+        return row | {"status": "not_estimable", "reason": REASONS["too_many_rows"]}
+    coded = rows.assign(value=ratings, condition=good - 0.5)
+    fit = _mixed(coded, slopes=slopes)
+    effect = fit["condition"]
+    if effect.estimate is None or effect.se is None:
+        return row | {"status": "not_estimable", "reason": REASONS.get(fit.status, fit.status)}
+    scaled = ordinal_mixed_model(coded, has_scale=True, random=_terms(fit), start=fit)
+    severity = (scaled if scaled.usable else fit).severity
+    return row | {
+        "beta": effect.estimate,
+        "se": none_if_nan(effect.se),
+        "p": _wald(effect.estimate, effect.se),
+        "var_participant": fit.variances.get("participant"),
+        "var_item": fit.variances.get("item"),
+        "structure": fit.structure or INTERCEPTS,
+        "path": "; ".join(fit.path),
+        "variances": dict(fit.variances),
+        "correlations": dict(fit.correlations),
+        "scale_use": _scale_use(fit, scaled),
+        "severity": _severity_rows(fit.severity, severity),
+        "status": fit.status,
+        "reason": f"a variance came out as 0 ({', '.join(fit.zero_terms)})"
+        if fit.status == "singular"
+        else "",
+    }
+
+
+def _mixed(rows: pd.DataFrame, *, slopes: str) -> OrdinalFit:
+    if slopes == "none":
+        return ordinal_mixed_model(rows)
+    fit = fit_largest(
+        lambda terms, start: ordinal_mixed_model(rows, random=terms, start=start), rows, slopes=("condition",)
+    )
+    assert isinstance(fit, OrdinalFit)  # fit_largest returns what its function returns
+    return fit
+
+
+def _terms(fit: OrdinalFit) -> tuple[Random, ...]:
+    """Return the random terms of a fit."""
+    correlated = {factor for pair in fit.correlations for factor in [pair.split(",")[0]]}
+    return tuple(
+        Random(name.partition(":")[0], name.partition(":")[2], name.partition(":")[0] in correlated)
+        for name in fit.variances
+    )
+
+
+def _scale_use(fit: OrdinalFit, scaled: OrdinalFit) -> dict[str, Any]:
+    """Compare the model with participants' discrimination to that without."""
+    effect = scaled["condition"]
+    if effect.estimate is None or effect.se is None or fit.criterion is None or scaled.criterion is None:
+        return _no_scale(scaled.status)
+    ratio = max(fit.criterion - scaled.criterion, 0.0)
+    return {
+        "beta": effect.estimate,
+        "se": effect.se,
+        "p": effect.p,
+        "sd": float(scaled.variances["scale"] ** 0.5),
+        "ratio": ratio,
+        "p_ratio": float(scipy.stats.chi2.sf(ratio, 1) / 2) if ratio > 0 else 1.0,
+        "status": scaled.status,
+    }
+
+
+def _no_scale(status: str) -> dict[str, Any]:
+    return dict.fromkeys(("beta", "se", "p", "sd", "ratio", "p_ratio")) | {"status": status}
+
+
+def _severity_rows(severity: pd.DataFrame, scaled: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return severity from the model without scale use, and discrimination from the one with it."""
+    if severity.empty:
+        return []
+    table = severity.assign(participant=severity["participant"].astype(str))
+    table["discrimination"] = scaled["discrimination"] if "discrimination" in scaled.columns else 1.0
+    return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
+
+
+def _wald(beta: float, se: float) -> float | None:
+    return float(2 * scipy.stats.norm.sf(abs(beta / se))) if se > 0 else None

@@ -1,4 +1,4 @@
-"""Strengths of sentences from paired choices: Bradley–Terry."""
+"""Strengths of sentences from paired choices: the Bradley–Terry model."""
 
 from dataclasses import dataclass, field
 
@@ -24,20 +24,12 @@ class Strengths:
 
 
 def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Turn forced choices between the members of pairs into wins.
+    """Count wins from forced choices between the members of pairs.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``pair_id`` and ``value`` (1: the expected member was chosen); targets are used.
-    pairs : DataFrame, one row per pair
-        Needs ``pair_id``, ``good_id`` and ``bad_id``.
-
-    Returns
-    -------
-    DataFrame
-        ``winner``, ``loser`` and ``n``; an answer of both or neither that counts at all is half a win for
-        each member.
+    Notes
+    -----
+    ``winner``, ``loser`` and ``n``; an answer of both or neither with a value is half a win for
+    each member.
 
     Examples
     --------
@@ -49,20 +41,20 @@ def pair_wins(judgments: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     require_columns(judgments, "pair_id", "value")
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     value = numbers(judgments)
-    used = is_kind(judgments, ("target",)) & ~np.isnan(value)
-    split = is_undecided(judgments)[used]
-    good = judgments.loc[used, ["pair_id"]].assign(good=value[used] == 1, n=np.where(split, 0.5, 1.0))
+    answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
+    split = is_undecided(judgments)[answered]
+    good = judgments.loc[answered, ["pair_id"]].assign(good=value[answered] == 1, n=np.where(split, 0.5, 1.0))
     good["good"] |= split
     chosen = pd.concat([good, good[split].assign(good=False)])
     counts = chosen.groupby(["pair_id", "good"], observed=True)["n"].sum().reset_index()
     if not split.any():
         counts["n"] = counts["n"].astype(np.int64)
-    found = counts.merge(pairs[["pair_id", "good_id", "bad_id"]], on="pair_id")
+    merged = counts.merge(pairs[["pair_id", "good_id", "bad_id"]], on="pair_id")
     return pd.DataFrame(
         {
-            "winner": found["good_id"].where(found["good"], found["bad_id"]),
-            "loser": found["bad_id"].where(found["good"], found["good_id"]),
-            "n": found["n"],
+            "winner": merged["good_id"].where(merged["good"], merged["bad_id"]),
+            "loser": merged["bad_id"].where(merged["good"], merged["good_id"]),
+            "n": merged["n"],
         }
     )
 
@@ -72,34 +64,14 @@ def bradley_terry(
 ) -> Strengths:
     """Estimate strengths w with P(a beats b) = w_a / (w_a + w_b).
 
-    Parameters
-    ----------
-    wins : DataFrame
-        ``winner``, ``loser`` and, where rows stand for several choices, ``n``.
-    prior : float
-        Wins added in both directions to every pair that was compared; ½ gives finite estimates for options
-        that never lose. The method then says so.
-    tol, max_steps
-        Stop when no log strength moves by more than ``tol``.
-
-    Returns
-    -------
-    Strengths
-        ``status``: ``ok``, ``no_data``, ``not_connected_or_separated`` (some group of options never lost to,
-        or was never compared with, the rest: no finite estimate) or ``not_converged``.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
-    BadInput
-        If an option is compared with itself or a count is negative.
-
     Notes
     -----
+    ``status``: ``ok``, ``no_data``, ``not_connected_or_separated`` (some group of options never lost to,
+    or was never compared with, the others: no finite estimate) or ``not_converged``.
+
     MM: w_a = W_a / Σ_b n_ab / (w_a + w_b), W_a the wins of a (Ford 1957; Hunter 2004); the estimate exists
     where the graph of wins is strongly connected. Errors from the inverse information with the mean of log
-    strengths held at 0. Choices of one participant are taken as independent.
+    strengths held at 0. Choices of one participant are treated as independent.
 
     References
     ----------
@@ -124,7 +96,7 @@ def bradley_terry(
     parts = scipy.sparse.csgraph.connected_components(scipy.sparse.csr_array(matrix), connection="strong")[0]
     if parts > 1:
         return Strengths("not_connected_or_separated", method=method)
-    strength, steps, converged = _mm(matrix, tol=tol, max_steps=max_steps)
+    strength, steps, converged = _minorize_maximize(matrix, tol=tol, max_steps=max_steps)
     logs = np.log(strength) - np.log(strength).mean()
     table = pd.DataFrame(
         {
@@ -133,16 +105,16 @@ def bradley_terry(
             "n": matrix.sum(axis=1) + matrix.sum(axis=0),
             "share": strength / strength.sum(),
             "log_strength": logs,
-            "se": _errors(matrix, strength),
+            "se": _standard_errors(matrix, strength),
         }
     )
     return Strengths("ok" if converged else "not_converged", table, method, steps)
 
 
 def _win_matrix(wins: pd.DataFrame) -> tuple[list[str], Floats]:
-    both, options = group_codes(pd.concat([wins["winner"], wins["loser"]], ignore_index=True))
-    winner: Codes = both[: len(wins)]
-    loser: Codes = both[len(wins) :]
+    codes, options = group_codes(pd.concat([wins["winner"], wins["loser"]], ignore_index=True))
+    winner: Codes = codes[: len(wins)]
+    loser: Codes = codes[len(wins) :]
     if (winner == loser).any():
         row = int(np.flatnonzero(winner == loser)[0])
         raise BadInput("an option is compared with itself.", row=row + 1, column="loser")
@@ -154,20 +126,20 @@ def _win_matrix(wins: pd.DataFrame) -> tuple[list[str], Floats]:
     return options, cells.astype(np.float64).reshape(size, size)
 
 
-def _mm(matrix: Floats, *, tol: float, max_steps: int) -> tuple[Floats, int, bool]:
-    wins, met = matrix.sum(axis=1), matrix + matrix.T
+def _minorize_maximize(matrix: Floats, *, tol: float, max_steps: int) -> tuple[Floats, int, bool]:
+    wins, n_compared = matrix.sum(axis=1), matrix + matrix.T
     strength = np.full(len(matrix), 1.0)
     for step in range(1, max_steps + 1):
-        moved = wins / (met / (strength[:, None] + strength)).sum(axis=1)
-        moved /= np.exp(np.log(moved).mean())
-        change = np.abs(np.log(moved / strength)).max()
-        strength = moved
+        updated = wins / (n_compared / (strength[:, None] + strength)).sum(axis=1)
+        updated /= np.exp(np.log(updated).mean())
+        change = np.abs(np.log(updated / strength)).max()
+        strength = updated
         if change < tol:
             return strength, step, True
     return strength, max_steps, False
 
 
-def _errors(matrix: Floats, strength: Floats) -> Floats:
+def _standard_errors(matrix: Floats, strength: Floats) -> Floats:
     p = strength[:, None] / (strength[:, None] + strength)
     information = -(matrix + matrix.T) * p * (1 - p)
     np.fill_diagonal(information, 0.0)

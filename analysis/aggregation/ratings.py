@@ -6,19 +6,30 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from analysis.aggregation.transforms import transformed
+from analysis.aggregation.transforms import transform_ratings
 from analysis.columns import require_columns
-from analysis.errors import BadInput, NotEnoughData
-from analysis.joint_groups import joint_codes
-from analysis.magnitudes import log_ratios
-from analysis.moments import MIN_RATINGS, moments
-from analysis.rows import Codes, Floats, column_or_blank, group_codes, is_kind, none_if_nan, tasks
+from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.magnitudes import ZEROS, log_ratios, unusable_estimates, without_zeros
+from analysis.rows import (
+    MIN_RATINGS,
+    Codes,
+    Floats,
+    column_or_blank,
+    group_codes,
+    in_natural_order,
+    is_kind,
+    joint_codes,
+    moments,
+    n_distinct,
+    none_if_nan,
+    tasks,
+)
 from analysis.scales import (
     OUTLIER_CUT,
     Z_SCOPE,
     outliers,
     participant_scales,
-    rated,
+    usable_ratings,
 )
 
 _ITEM_KEYS = ("paradigm", "item", "condition", "sentence_id")
@@ -30,9 +41,10 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        Needs ``value``; targets are averaged.
-    values : Series, same index
-        Transformed ratings.
+        Needs ``value``; ``paradigm``, ``item``, ``condition`` and ``sentence_id`` define the groups. Only
+        target trials are averaged.
+    values : Series of float, same index as ``judgments``
+        Transformed ratings, for example from :func:`analysis.scales.zscore_by_participant`; NaN is left out.
 
     Returns
     -------
@@ -44,8 +56,9 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
 
     Notes
     -----
-    The mean over participants of z, not the z of means. The error holds for an item that each
-    participant rated once; do not use it for conditions of several items.
+    The mean over participants of z, not the z of means. Several ratings of one sentence by one participant
+    are averaged first, so ``n`` and the interval count participants. Do not use the error for conditions
+    of several items.
 
     Examples
     --------
@@ -56,10 +69,12 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     targets = is_kind(judgments, ("target",))
     rows = judgments[targets]
     score = values.to_numpy(dtype=np.float64)[targets]
-    raw = rated(judgments)[targets]
+    raw = usable_ratings(judgments)[targets]
     codes, table = _cells(rows)
+    raw = np.where(np.isnan(score), np.nan, raw)
+    codes, score, raw = _one_per_participant(rows, codes, score, raw)
     n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
-    mean_raw = moments(np.where(np.isnan(score), np.nan, raw), codes, n_groups=len(table), ddof=1)[1]
+    mean_raw = moments(raw, codes, n_groups=len(table), ddof=1)[1]
     se = np.divide(sd, np.sqrt(n), out=np.full(len(n), np.nan), where=n > 1)
     half = scipy.stats.t.ppf(0.975, np.maximum(n - 1, 1)) * se
     status = np.select([n == 0, n == 1], ["no_data", "too_few"], default="ok").astype(object)
@@ -72,6 +87,28 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
         ci_high=mean + half,
         mean_raw=mean_raw,
         status=status,
+    )
+
+
+def _one_per_participant(
+    rows: pd.DataFrame, codes: Codes, score: Floats, raw: Floats
+) -> tuple[Codes, Floats, Floats]:
+    """Average the ratings of one sentence by one participant; all as they are where none repeats."""
+    if "participant" not in rows.columns:
+        return codes, score, raw
+    person, people = group_codes(rows["participant"])
+    rated, n_groups = ~np.isnan(score), int(codes.max(initial=-1)) + 1
+    counts = n_distinct(codes[rated], person[rated], n_groups=n_groups, n_members=len(people))
+    if counts.sum() == rated.sum():
+        return codes, score, raw
+    cells = codes.astype(np.int64) * max(len(people), 1) + person
+    repeated = pd.Series(cells).duplicated(keep=False).to_numpy()
+    ratings = pd.DataFrame({"score": score[repeated], "raw": raw[repeated]})
+    means = ratings.groupby(cells[repeated], sort=False).mean()
+    return (
+        np.concatenate([codes[~repeated], means.index.to_numpy() // max(len(people), 1)]),
+        np.concatenate([score[~repeated], means["score"].to_numpy()]),
+        np.concatenate([raw[~repeated], means["raw"].to_numpy()]),
     )
 
 
@@ -95,27 +132,37 @@ def ratings_report(
     ddof: int = 1,
     experiment: str = "",
     min_ratings: int = MIN_RATINGS,
+    zeros: str = "keep",
 ) -> dict[str, Any]:
-    """Report item means and participants' use of the scale as one document.
+    """Report item means and how participants use the scale.
 
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        Needs ``participant``, ``item`` and ``value``.
-    transform, ddof, min_ratings
-        As in :func:`analysis.aggregation.transforms.transformed`.
+        Needs ``participant``, ``item`` and ``value``; forced choices are left out.
+    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
+        Scale on which ratings are averaged: z-scores within participants, z-scores of log magnitudes
+        (magnitude estimation only), raw values, z-scores from median and MAD, or normal quantiles of ranks.
+    ddof : {1, 0}
+        Delta degrees of freedom of the standard deviation in z-scores.
     experiment : str
-        Copied into the document.
+        Name of the study, copied into the document.
+    min_ratings : int
+        Participants with fewer ratings have no z-scores and do not count.
+    zeros : {"keep", "leave-out"}
+        Whether magnitude estimates of zero are ratings; logarithms (``z-log``) never have them.
 
     Returns
     -------
     dict
-        JSON-ready; undefined numbers are None with a status.
+        JSON-ready: ``experiment``, ``transform``, ``ddof``, ``scope``, ``items`` (see :func:`item_means`),
+        ``participants``, ``outliers``, ``magnitudes`` (None, or how many estimates are zero or negative, and
+        how many are left out) and ``conventions``. Undefined numbers are None, with a status.
 
     Raises
     ------
     MissingColumns, UnknownName
-        If a column is absent or the transform is unknown.
+        If a column is absent or the transform or the choice for zeros is unknown.
     NotEnoughData
         If all judgments are forced choices, which have no ratings.
 
@@ -143,7 +190,9 @@ def ratings_report(
     ratings = judgments[_is_rating(judgments)]
     if len(judgments) and ratings.empty:
         raise NotEnoughData("there are only forced choices.", column="task", remedy="Use agreement instead.")
-    scored = transformed(ratings, transform=transform, ddof=ddof, min_ratings=min_ratings)
+    magnitudes = magnitude_counts(ratings, transform=transform, zeros=zeros)
+    ratings = without_zeros(ratings) if zeros == "leave-out" else ratings
+    scored = transform_ratings(ratings, transform=transform, ddof=ddof, min_ratings=min_ratings)
     basis = ratings.assign(value=log_ratios(ratings), task="log_ratio") if transform == "z-log" else ratings
     people = participant_scales(basis, ddof=ddof, min_ratings=min_ratings)
     return {
@@ -151,11 +200,26 @@ def ratings_report(
         "transform": transform,
         "ddof": ddof,
         "scope": "+".join(Z_SCOPE),
-        "items": _records(item_means(ratings, scored)),
+        "items": _records(in_natural_order(item_means(ratings, scored), *_ITEM_KEYS)),
         "participants": _records(people),
         "outliers": int(outliers(ratings).sum()),
+        "magnitudes": magnitudes,
         "conventions": _conventions(ddof=ddof, min_ratings=min_ratings),
     }
+
+
+def magnitude_counts(
+    ratings: pd.DataFrame, *, transform: str = "z", zeros: str = "keep"
+) -> dict[str, Any] | None:
+    """Count the estimates that are zero, negative and left out; None without magnitude estimates."""
+    if zeros not in ZEROS:
+        raise UnknownName("choice for zeros", zeros, ZEROS)
+    if not (tasks(ratings) == "magnitude_estimation").any():
+        return None
+    counts = unusable_estimates(ratings[is_kind(ratings, Z_SCOPE)])
+    are_left_out = zeros == "leave-out" or transform == "z-log"
+    left_out = counts["negative"] + (counts["zeros"] if are_left_out else 0)
+    return {**counts, "zeros_are": "left out" if are_left_out else "kept", "left_out": left_out}
 
 
 def _is_rating(judgments: pd.DataFrame) -> np.ndarray:
@@ -170,17 +234,19 @@ def _conventions(*, ddof: int, min_ratings: int) -> dict[str, Any]:
         "practice, catch and anchor trials are left out",
         "min_ratings": min_ratings,
         "constant": "a participant with one rating throughout has no z",
-        "items": "targets; mean over participants of the transformed ratings",
-        "sd": "over the ratings of the item, ddof 1; se = sd / sqrt(n); interval: t, n - 1 df, 95 %",
+        "items": "targets; mean over participants of the transformed ratings; those of one sentence by one "
+        "participant are averaged first",
+        "sd": "over the participants of the item, ddof 1; se = sd / sqrt(n); interval: t, n - 1 df, 95 %",
         "mean_raw": "mean of the untransformed ratings of the same rows",
-        "magnitudes": "0 and below are left out, never replaced",
+        "magnitudes": "zeros are kept in raw numbers and z, and left out of logarithms; negative numbers are "
+        "left out; none is replaced",
         "outliers": f"ratings with |x - median| / (1.4826 MAD) above {OUTLIER_CUT} within the participant: "
         "counted, kept",
     }
 
 
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Give a table's rows as plain values, None where a number is undefined."""
+    """Convert a table to records of plain values, None where a number is undefined."""
     columns = [
         [none_if_nan(value) for value in table[name]]
         if table[name].dtype.kind == "f"
@@ -197,7 +263,8 @@ def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        Needs ``item`` and ``value``; ``scale_low`` and ``scale_high`` name points nobody chose.
+        Needs ``item`` and ``value``; ``scale_low`` and ``scale_high`` add scale points that no
+        participant chose.
 
     Returns
     -------
@@ -208,7 +275,7 @@ def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     BadInput
-        If the values are no whole scale points.
+        If a value is not a whole number.
 
     Examples
     --------
@@ -218,16 +285,16 @@ def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     require_columns(judgments, "item", "value")
     rows = judgments[is_kind(judgments, ("target",))]
-    value = rated(rows)
-    known = ~np.isnan(value)
-    if (value[known] != np.round(value[known])).any():
+    value = usable_ratings(rows)
+    answered = ~np.isnan(value)
+    if (value[answered] != np.round(value[answered])).any():
         raise BadInput(
             "a value is no whole scale point.", column="value", remedy="Histograms are for Likert."
         )
     codes, table = _cells(rows)
-    low, high = _ends(rows, value[known])
+    low, high = _scale_limits(rows, value[answered])
     points = np.arange(low, high + 1)
-    cell = codes[known] * len(points) + (value[known] - low).astype(np.int64)
+    cell = codes[answered] * len(points) + (value[answered] - low).astype(np.int64)
     counts = np.bincount(cell, minlength=len(table) * len(points)).reshape(len(table), len(points))
     median = pd.Series(value).groupby(codes).median().reindex(np.arange(len(table))).to_numpy()
     return table.assign(
@@ -237,10 +304,10 @@ def likert_distribution(judgments: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _ends(rows: pd.DataFrame, value: Floats) -> tuple[int, int]:
+def _scale_limits(rows: pd.DataFrame, value: Floats) -> tuple[int, int]:
     lows = [value.min()] if len(value) else []
     highs = [value.max()] if len(value) else []
-    for name, ends in (("scale_low", lows), ("scale_high", highs)):
-        given = pd.to_numeric(column_or_blank(rows, name), errors="coerce").dropna()
-        ends.extend(given.unique())
+    for name, limits in (("scale_low", lows), ("scale_high", highs)):
+        declared = pd.to_numeric(column_or_blank(rows, name), errors="coerce").dropna()
+        limits.extend(declared.unique())
     return (int(min(lows)), int(max(highs))) if lows and highs else (1, 0)

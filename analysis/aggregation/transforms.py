@@ -1,42 +1,24 @@
-"""The scales on which ratings are averaged."""
+"""Transforms of ratings before averaging."""
 
 import pandas as pd
 
 from analysis.errors import UnknownName
 from analysis.magnitudes import log_ratios
-from analysis.moments import MIN_RATINGS
+from analysis.rows import MIN_RATINGS
 from analysis.scales import (
     rank_normal_by_participant,
-    rated,
     robust_z_by_participant,
+    usable_ratings,
     zscore_by_participant,
 )
 
 TRANSFORMS = ("z", "z-log", "raw", "robust-z", "rank-normal")
 
 
-def transformed(
+def transform_ratings(
     judgments: pd.DataFrame, *, transform: str = "z", ddof: int = 1, min_ratings: int = MIN_RATINGS
 ) -> pd.Series:
-    """Put ratings on the scale that is averaged.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``participant`` and ``value``.
-    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
-        ``z-log`` is for magnitude estimates only.
-    ddof, min_ratings
-        As in :func:`analysis.scales.zscore_by_participant`.
-
-    Returns
-    -------
-    Series of float, same index
-
-    Raises
-    ------
-    UnknownName
-        If the transform is another word.
+    """Transform ratings to the scale on which they are averaged.
 
     Notes
     -----
@@ -58,4 +40,4 @@ def transformed(
         return robust_z_by_participant(judgments)
     if transform == "rank-normal":
         return rank_normal_by_participant(judgments)
-    return pd.Series(rated(judgments), index=judgments.index)
+    return pd.Series(usable_ratings(judgments), index=judgments.index)

@@ -1,1 +1,1 @@
-"""How far people agree with the expected labels, and with each other."""
+"""Agreement of judgments with the expected labels: reports, inclusion rules and interim looks."""

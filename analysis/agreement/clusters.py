@@ -1,4 +1,4 @@
-"""Sums by participant behind the intervals of an agreement report, and the side of the answer."""
+"""Sums by participant for the intervals of an agreement report, and position bias."""
 
 from typing import Any
 
@@ -15,45 +15,35 @@ Ends = list[dict[str, Any]]
 
 
 def report_intervals(
-    decided: pd.DataFrame, coded: ItemCodes, study: Study, *, kept: Flags, draws: int, seed: int
+    decided: pd.DataFrame,
+    coded: ItemCodes,
+    study: Study,
+    *,
+    included: Flags,
+    draws: int,
+    seed: int,
+    method: str = "auto",
 ) -> dict[str, Ends]:
-    """Give the participant-cluster intervals of an agreement report.
-
-    Parameters
-    ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-    coded : ItemCodes
-        Its items.
-    study : Study
-        The counted items.
-    kept : array of bool
-        Paradigms of ``overall_included``.
-    draws, seed : int
-        As in :func:`analysis.agreement.bootstrap.participant_intervals`.
-
-    Returns
-    -------
-    dict of lists of dict
-        ``overall`` (two: all, included), ``paradigms``, ``phenomena`` and ``position`` (one).
-
-    See Also
-    --------
-    analysis.agreement.bootstrap.participant_intervals : How they are made.
-    """
+    """Compute the participant-cluster intervals of an agreement report."""
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     person, people = group_codes(decided["participant"])
     tops, bottoms, judged = _paradigm_sums(agrees, person, coded, study, n_people=max(len(people), 1))
-    select: Any = _selection(study, kept, judged)
+    select: Any = _selection(study, included, judged)
     sides = _side_sums(decided, agrees, person, n_people=tops.shape[0])
-    wide = participant_intervals(tops, bottoms, draws=draws, seed=seed)
+    wide = participant_intervals(tops, bottoms, draws=draws, seed=seed, method=method)
     if isinstance(tops, np.ndarray):
-        select = _dense(select)  # a full times a sparse table is copied and turned over twice
+        # A dense times a sparse matrix would be copied and transposed twice.
+        select = _dense(select)
     few = [
         np.hstack([_dense(sums @ select), side]) for sums, side in zip((tops, bottoms), sides, strict=True)
     ]
-    ends = _ends(participant_intervals(few[0], few[1], draws=draws, seed=seed))
-    return {"overall": ends[:2], "phenomena": ends[2:-1], "position": ends[-1:], "paradigms": _ends(wide)}
+    ends = _interval_rows(participant_intervals(few[0], few[1], draws=draws, seed=seed, method=method))
+    return {
+        "overall": ends[:2],
+        "phenomena": ends[2:-1],
+        "position": ends[-1:],
+        "paradigms": _interval_rows(wide),
+    }
 
 
 def _paradigm_sums(
@@ -74,29 +64,12 @@ def _paradigm_sums(
 
 
 def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
-    """Report the share of first-shown choices, and accuracy by the side of the expected member.
-
-    Parameters
-    ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-    ends : list of dict
-        The interval of the share, from :func:`report_intervals`.
-
-    Returns
-    -------
-    dict
-        None throughout, with status ``not_recorded``, where no side is known.
-
-    See Also
-    --------
-    chose_first : The choices that are counted.
-    """
+    """Report the share of first-shown choices, and accuracy by the side of the expected member."""
     agrees, first = (decided[name].to_numpy(dtype=np.float64) for name in ("agrees", "expected_first"))
     chosen_first, sided, right = 0.0, np.zeros(2, dtype=np.int64), np.zeros(2)
     for rows in chunks(len(agrees)):
-        chosen, known = chose_first(first[rows], agrees[rows])
-        answer, side = agrees[rows][known > 0], first[rows][known > 0].astype(np.int64)
+        chosen, has_side = first_choices(first[rows], agrees[rows])
+        answer, side = agrees[rows][has_side > 0], first[rows][has_side > 0].astype(np.int64)
         chosen_first += chosen.sum()
         sided += np.bincount(side, minlength=2)
         right += np.bincount(side, weights=answer, minlength=2)
@@ -118,21 +91,12 @@ def position_summary(decided: pd.DataFrame, ends: Ends) -> dict[str, Any]:
     }
 
 
-def chose_first(first: Floats, agrees: Floats) -> tuple[Floats, Floats]:
-    """Give 1 for each choice of the member shown first, and 1 for each choice whose sides are known.
-
-    Parameters
-    ----------
-    first, agrees : arrays of float
-        Columns ``expected_first`` and ``agrees`` of :func:`analysis.agreement.decisions.decisions`.
-
-    Returns
-    -------
-    first, sided : arrays of float
+def first_choices(first: Floats, agrees: Floats) -> tuple[Floats, Floats]:
+    """Return two indicators: the member shown first was chosen; the position is known.
 
     Examples
     --------
-    >>> sides = chose_first(np.array([1.0, 0.0, np.nan]), np.array([1.0, 1.0, 1.0]))
+    >>> sides = first_choices(np.array([1.0, 0.0, np.nan]), np.array([1.0, 1.0, 1.0]))
     >>> [part.tolist() for part in sides]
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
@@ -141,28 +105,29 @@ def chose_first(first: Floats, agrees: Floats) -> tuple[Floats, Floats]:
 
 
 def _side_sums(decided: pd.DataFrame, agrees: Floats, person: Codes, *, n_people: int) -> list[Floats]:
-    """Sum by participant the choices of the member shown first, and those whose sides are known."""
+    """Sum the choices of the member shown first, and those with known position, by participant."""
     first = decided["expected_first"].to_numpy(dtype=np.float64)
     sums = np.zeros((2, n_people))
     for rows in chunks(len(agrees)):
-        for total, weights in zip(sums, chose_first(first[rows], agrees[rows]), strict=True):
+        for total, weights in zip(sums, first_choices(first[rows], agrees[rows]), strict=True):
             total += np.bincount(person[rows], weights=weights, minlength=n_people)
     return [total[:, None] for total in sums]
 
 
-def _selection(study: Study, kept: Flags, judged: Codes) -> "scipy.sparse.csr_array":
-    """Weigh paradigms into the statistics: items alike overall, paradigms alike in a phenomenon."""
+def _selection(study: Study, included: Flags, judged: Codes) -> "scipy.sparse.csr_array":
+    """Build weights of paradigms: items have equal weight overall, paradigms within a phenomenon."""
     n = len(study.paradigms)
     weight = np.divide(1.0, judged, out=np.zeros(n), where=judged > 0)
     place = (np.arange(n), study.phenomenon_of)
     phenomena = scipy.sparse.csr_array((weight, place), shape=(n, len(study.phenomena)))
-    overall = scipy.sparse.csr_array(np.column_stack([np.ones(n), kept.astype(np.float64)]))
+    overall = scipy.sparse.csr_array(np.column_stack([np.ones(n), included.astype(np.float64)]))
     parts: list[Any] = [overall, phenomena]
     return scipy.sparse.csr_array(scipy.sparse.hstack(parts))
 
 
-def _ends(intervals: Intervals) -> Ends:
-    """Round to ten decimals: matrix products differ in the last digits from machine to machine."""
+def _interval_rows(intervals: Intervals) -> Ends:
+    """Convert intervals to records."""
+    # Ten decimals: the last digits of matrix products depend on the machine's BLAS.
     lows, highs = (np.round(ends, 10) for ends in (intervals.low, intervals.high))
     return [
         {"ci_low": none_if_nan(low), "ci_high": none_if_nan(high), "ci_method": method}

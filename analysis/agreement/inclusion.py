@@ -1,6 +1,6 @@
-"""Rules that decide whether a paradigm is kept; each is an object with a name.
+"""Rules that decide whether a paradigm is included.
 
-Counts are compared as integers and shares as exact fractions, never as floats.
+Counts are compared as integers and shares as exact fractions, without rounding errors.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from typing import Protocol
 
 from analysis.errors import BadInput, UnknownName
 
-KNOWN = ("blimp", "climp", "M/N", "a share such as 0.85")
+RULE_NAMES = ("blimp", "climp", "M/N", "a share such as 0.85")
 
 
 @dataclass(frozen=True)
 class Tally:
-    """What a rule may look at: usable items, those right by strict majority, and their counts."""
+    """Input of a rule: usable items, items right by strict majority, and their counts."""
 
     right: int
     items: int
@@ -23,7 +23,7 @@ class Tally:
     """(k, n) of each item with judgments."""
 
     def mean_share(self) -> Fraction | None:
-        """Give the exact mean of item shares, or None without judgments."""
+        """Compute the exact mean of item shares, or None without judgments."""
         totals: dict[int, int] = {}
         for k, n in self.counts:
             totals[n] = totals.get(n, 0) + k
@@ -34,14 +34,14 @@ class Tally:
 
 
 class Rule(Protocol):
-    """A rule says ``included``, ``rejected`` or ``insufficient_items``."""
+    """Interface of an inclusion rule."""
 
     @property
     def name(self) -> str:
-        """The word that :func:`parse_rule` reads."""
+        """Text from which :func:`parse_rule` makes the rule."""
 
     def decide(self, tally: Tally) -> str:
-        """Give the status of a paradigm."""
+        """Return the status of a paradigm: included, rejected or insufficient_items."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class CountRule:
     name: str
 
     def decide(self, tally: Tally) -> str:
-        """Give the status of a paradigm."""
+        """Return the status of a paradigm: included, rejected or insufficient_items."""
         if tally.items < self.needed:
             return "insufficient_items"
         if tally.right * self.of >= self.needed * max(tally.items, self.of):
@@ -74,7 +74,7 @@ class CountRule:
 
 @dataclass(frozen=True)
 class ShareRule:
-    """Mean of item shares at least ``share``; exactly that share stays.
+    """Mean of item shares at least ``share``.
 
     References
     ----------
@@ -85,29 +85,19 @@ class ShareRule:
     name: str
 
     def decide(self, tally: Tally) -> str:
-        """Give the status of a paradigm."""
+        """Return the status of a paradigm: included, rejected or insufficient_items."""
         mean = tally.mean_share()
         if mean is None:
             return "insufficient_items"
         return self.decide_share(mean)
 
     def decide_share(self, mean: Fraction) -> str:
-        """Compare one exact mean accuracy with the share."""
+        """Compare an exact mean accuracy with the threshold."""
         return "included" if mean >= self.share else "rejected"
 
 
 def pair_validity(k: int, n: int) -> str:
-    """Say whether more than half of a pair's annotators agree: CLiMP's second round.
-
-    Parameters
-    ----------
-    k, n : int
-        Annotators who agree, and all of them.
-
-    Returns
-    -------
-    str
-        ``valid``, ``invalid`` (a tie is invalid) or ``no_data``.
+    """Return whether more than half of a pair's annotators agree, as in CLiMP's second round.
 
     Examples
     --------
@@ -120,17 +110,18 @@ def pair_validity(k: int, n: int) -> str:
 
 
 def parse_rule(text: str) -> Rule:
-    """Read an inclusion rule.
+    """Parse an inclusion rule.
 
     Parameters
     ----------
     text : str
-        ``blimp`` (4/5 by majority), ``climp`` (mean accuracy at least .85), ``M/N`` (majority right
+        ``blimp`` (4/5 by majority), ``climp`` (mean accuracy at least .85), ``M/N`` (majority as expected
         on at least M of every N items) or a share between 0 and 1 such as ``0.85``.
 
     Returns
     -------
     Rule
+        Its ``decide`` method returns the status of one paradigm.
 
     Raises
     ------
@@ -157,7 +148,7 @@ def parse_rule(text: str) -> Rule:
     try:
         share = Fraction(word)
     except (ValueError, ZeroDivisionError):
-        raise UnknownName("rule", text, KNOWN) from None
+        raise UnknownName("rule", text, RULE_NAMES) from None
     if not 0 < share <= 1:
         raise BadInput(f"rule {text!r} is no share.", remedy="Give a number above 0 and at most 1.")
     return ShareRule(share, name=word)

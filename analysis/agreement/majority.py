@@ -1,4 +1,4 @@
-"""The majority label of an item, with ties and thin items visible."""
+"""The majority label of an item, with ties and items of few judgments as separate values."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ import pandas as pd
 
 from analysis.aggregation.proportions import wilson_interval
 from analysis.errors import UnknownName
-from analysis.joint_groups import joint_codes
-from analysis.rows import Codes, group_codes
+from analysis.rows import Codes, group_codes, joint_codes, n_distinct
 
+# Judgments; with fewer an item has no majority.
 N_MIN = 3
 TIES = ("strict", "half", "drop")
 USABLE = ("expected", "unexpected", "tie")
@@ -19,22 +19,7 @@ USABLE = ("expected", "unexpected", "tie")
 def majority_status(
     k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN, halves: npt.ArrayLike = 0
 ) -> np.ndarray:
-    """Name the majority of each item.
-
-    Parameters
-    ----------
-    k, n : arrays of counts
-        Judgments for the expected label, and all kept judgments.
-    n_min : int
-        Items with fewer judgments are ``insufficient``.
-    halves : array of counts
-        Judgments among ``n`` that count one half for each side.
-
-    Returns
-    -------
-    array of str
-        ``expected`` (2k + halves > n), ``unexpected`` (2k + halves < n), ``tie``, ``insufficient`` or
-        ``no_data``.
+    """Return the majority of each item: expected, unexpected, tie, insufficient or no_data.
 
     Notes
     -----
@@ -53,24 +38,7 @@ def majority_status(
 
 
 def majority_agreement(majority: npt.ArrayLike, *, ties: str = "strict") -> float | None:
-    """Give the share of items whose majority is the expected label.
-
-    Parameters
-    ----------
-    majority : array of str
-        As from :func:`majority_status`; ``no_data`` and ``insufficient`` items are left out.
-    ties : {"strict", "half", "drop"}
-        A tie is not right, counts one half, or leaves the denominator.
-
-    Returns
-    -------
-    float or None
-        None where no item can be used.
-
-    Raises
-    ------
-    UnknownName
-        If ``ties`` is another word.
+    """Compute the share of items whose majority is the expected label.
 
     Examples
     --------
@@ -90,7 +58,7 @@ def majority_agreement(majority: npt.ArrayLike, *, ties: str = "strict") -> floa
 
 @dataclass(frozen=True)
 class ItemCodes:
-    """The item of each decision as an integer, and the items in order of paradigm and name."""
+    """Item of each decision as an integer, and the items ordered by paradigm and name."""
 
     codes: Codes
     table: pd.DataFrame
@@ -100,18 +68,9 @@ class ItemCodes:
 def item_codes(decided: pd.DataFrame) -> ItemCodes:
     """Number the items of a frame of decisions; the same item name in two paradigms is two items.
 
-    Parameters
-    ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-
-    Returns
-    -------
-    ItemCodes
-
     Examples
     --------
-    >>> from analysis.agreement.decisions import decisions
+    >>> from analysis.aggregation.decisions import decisions
     >>> rows = pd.DataFrame({"participant": "a", "paradigm": ["x", "y"], "item": "1", "value": [1, 1]})
     >>> item_codes(decisions(rows)).codes.tolist()
     [0, 1]
@@ -132,48 +91,50 @@ def item_codes(decided: pd.DataFrame) -> ItemCodes:
     return ItemCodes(codes, pd.DataFrame(table))
 
 
+def _n_participants(decided: pd.DataFrame, answered: np.ndarray, codes: Codes, n: Codes) -> Codes:
+    """Count the participants with an answer to each item; its answers where the rows name no participant."""
+    if "participant" not in decided.columns:
+        return n
+    person, people = group_codes(decided["participant"])
+    return n_distinct(codes[answered], person[answered], n_groups=len(n), n_members=len(people))
+
+
 def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes | None = None) -> pd.DataFrame:
     """Count the decisions of each item.
 
-    Parameters
-    ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-    n_min : int
-        As in :func:`majority_status`.
-    coded : ItemCodes, optional
-        As from :func:`item_codes`, where it was computed before.
-
-    Returns
-    -------
-    DataFrame
-        One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k`` (agree), ``n``, ``n_missing``,
-        ``n_undecided`` (of ``n``, both or neither), ``n_half`` (of ``n``, counted one half), ``share``
-        ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``.
+    Notes
+    -----
+    One row per item: ``paradigm``, ``phenomenon``, ``item``, ``k`` (agree), ``n``, ``n_missing``,
+    ``n_undecided`` (of ``n``, both or neither), ``n_half`` (of ``n``, counted one half), ``share``
+    ((k + n_half / 2) / n), ``ci_low``, ``ci_high`` (Wilson, 95 %) and ``majority``. Intervals count
+    participants: where some judged an item several times, the share is taken as that of so many participants.
 
     Examples
     --------
-    >>> from analysis.agreement.decisions import decisions
+    >>> from analysis.aggregation.decisions import decisions
     >>> rows = pd.DataFrame({"participant": list("abcd"), "item": "i", "value": [1, 1, 0, 0]})
     >>> count_items(decisions(rows))[["k", "n", "majority"]].to_dict("records")
     [{'k': 2, 'n': 4, 'majority': 'tie'}]
     """
-    known = coded or item_codes(decided)
-    codes, items = known.codes, known.table[["paradigm", "phenomenon", "item"]]
+    coding = coded or item_codes(decided)
+    codes, items = coding.codes, coding.table[["paradigm", "phenomenon", "item"]]
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     answered = ~np.isnan(agrees)
-    shown = np.bincount(codes, minlength=len(items))
+    n_rows = np.bincount(codes, minlength=len(items))
     n = np.bincount(codes[answered], minlength=len(items))
     k = np.bincount(codes[agrees == 1], minlength=len(items))
-    open_ = answered & decided["undecided"].to_numpy(dtype=bool)
-    undecided = np.bincount(codes[open_], minlength=len(items))
+    is_open = answered & decided["undecided"].to_numpy(dtype=bool)
+    undecided = np.bincount(codes[is_open], minlength=len(items))
     halves = np.bincount(codes[agrees == 0.5], minlength=len(items))
-    low, high = wilson_interval(k + halves / 2, n)
     share = np.divide(k + halves / 2, n, out=np.full(len(items), np.nan), where=n > 0)
+    people = _n_participants(decided, answered, codes, n)
+    # Halves of whole counts stay exact, so that intervals without repeats are those of k and n.
+    chosen = np.where(people == n, k + halves / 2, np.nan_to_num(share) * people)
+    low, high = wilson_interval(np.minimum(chosen, people), people)
     return items.assign(
         k=k,
         n=n,
-        n_missing=shown - n,
+        n_missing=n_rows - n,
         n_undecided=undecided,
         n_half=halves,
         share=share,

@@ -1,4 +1,4 @@
-"""Agreement and inclusion while a study runs: valid at every look, and what further judgments may change."""
+"""Agreement and inclusion of a running study: intervals valid at every look, and open decisions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,23 +6,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.decisions import decisions
+from analysis.aggregation.decisions import decisions
 from analysis.agreement.inclusion import Rule, ShareRule, parse_rule
 from analysis.agreement.majority import N_MIN, count_items, item_codes
-from analysis.agreement.outlook import (
+from analysis.agreement.predictive import (
     DRAWS,
     MORE,
     ItemOutlook,
     decision_outlook,
     item_outlook,
-    nearest_items,
+    items_likely_to_change,
 )
 from analysis.agreement.sequential import anytime_mean_interval
 from analysis.agreement.summaries import Study, count
 from analysis.rows import Codes, Floats, column_or_blank, group_codes
 
+# Probability of a change from which a decision counts as open.
 OPEN = 0.05
-MOST_ITEMS = 100
+MAX_ITEMS = 100  # open items listed in the document
 DECIDED = ("included", "rejected", "insufficient_items")
 
 
@@ -37,36 +38,37 @@ def progress_report(
     seed: int = 0,
     excluded: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Report how far agreement and inclusion stand, and which decisions are open.
+    """Report the current agreement and inclusion of a running study, and which decisions are still open.
 
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        The kept rows; see :func:`analysis.agreement.decisions.decisions`. Where ``session_status`` is
-        there, people with an ``active`` session are left out of the intervals until they are done.
+        After exclusion. Needs ``participant``, ``item`` (or ``pair_id``) and ``value``; ``expected`` for
+        yes-no answers and ratings. If ``session_status`` is present, participants with an ``active``
+        session do not enter the intervals until they have finished.
     rule : str or Rule
-        As :func:`analysis.agreement.inclusion.parse_rule` reads it.
+        Inclusion rule, as text (see :func:`analysis.agreement.inclusion.parse_rule`) or parsed.
     more : int
-        Further judgments of each item that the outlook supposes.
+        Number of further judgments per item that ``p_included`` and ``p_change`` assume; at least 1.
     experiment : str
-        Copied into the document.
+        Name of the study, copied into the document.
     confidence : float
-        Of the intervals, over all looks together.
+        Confidence level of the intervals between 0 and 1, valid for all looks at the data together.
     n_min : int
-        Items with fewer judgments have no majority.
+        Items with fewer judgments have no majority (``insufficient``).
     seed : int
-        Of the draws behind share rules.
+        Seed of the simulation behind rules about a share.
     excluded : sequence of dict
-        Rows of the flow table, copied into the document.
+        Rows of the exclusion flow table, copied into the document.
 
     Returns
     -------
     dict
         JSON-ready. ``overall`` and each row of ``paradigms`` have the counts of
-        :func:`analysis.agreement.report.agreement_report`, ``participants`` and ``mean`` (people, and
-        the mean of their shares) with ``low`` and ``high`` valid at every look; paradigms also ``status``,
-        ``p_included`` and ``p_change`` (chances then), ``open`` and, for a rule about a share,
-        ``settled``. ``items`` lists those whose majority may change.
+        :func:`analysis.agreement.report.agreement_report`, ``participants`` (their number), ``mean`` (the
+        mean of their shares) and its interval ``low`` to ``high``, valid at every look; paradigms also
+        have ``status``, ``p_included`` and ``p_change`` (predictive probabilities), ``open`` and, for a
+        rule about a share, ``settled``. ``items`` lists the items whose majority may change.
 
     Raises
     ------
@@ -76,13 +78,13 @@ def progress_report(
     See Also
     --------
     analysis.agreement.sequential.anytime_mean_interval : The intervals.
-    analysis.agreement.outlook.decision_outlook : The chances.
+    analysis.agreement.predictive.decision_outlook : The predictive probabilities.
 
     Notes
     -----
-    A person's share in a paradigm is the mean over the items they judged there. A decision is ``open``
-    where the chance of a change is at least 5 %. Stopping because a number looks good keeps the
-    intervals valid, but the agreement itself, chosen at a good moment, is too high on average.
+    A participant's share in a paradigm is the mean over the items they judged there. A decision is ``open``
+    if the probability of a change is at least 5 %. Stopping when a number looks good keeps the
+    intervals valid, but the agreement itself is then too high on average.
 
     Examples
     --------
@@ -98,14 +100,14 @@ def progress_report(
     items = count_items(decided, n_min=n_min, coded=coded)
     study = Study.of(items, coded.table)
     status = study.statuses(chosen)
-    busy = people_at_it(judgments)
-    shares = person_shares(decided[~decided["participant"].isin(busy).to_numpy()])
+    active = participants_in_session(judgments)
+    shares = participant_shares(decided[~decided["participant"].isin(active).to_numpy()])
     outlook = item_outlook(items["k"], items["n"], more=more, halves=items["n_half"], n_min=n_min)
     paradigms = [
         {
             "paradigm": name,
             "phenomenon": study.phenomena[study.phenomenon_of[number]] or None,
-            **_counted(study, study.paradigm_of == number),
+            **_count_summary(study, study.paradigm_of == number),
             **_interval(shares[shares["paradigm"] == name], confidence=confidence),
             "status": status[number],
             **_outlook(study, number, chosen, status[number], more=more, n_min=n_min, seed=seed),
@@ -114,20 +116,20 @@ def progress_report(
     ]
     if isinstance(chosen, ShareRule):
         for row in paradigms:
-            row["settled"] = _settled(row, float(chosen.share))
-    everybody = np.ones(len(items), dtype=bool)
+            row["settled"] = _settled_side(row, float(chosen.share))
+    all_items = np.ones(len(items), dtype=bool)
     return {
         "experiment": experiment,
         "rule": chosen.name,
         "more": more,
         "participants": int(decided["participant"][decided["agrees"].notna()].nunique()),
-        "participants_at_it": len(busy),
+        "participants_at_it": len(active),
         "overall": {
             "paradigms": len(paradigms),
             "included": sum(word == "included" for word in status),
             "open": sum(bool(row["open"]) for row in paradigms),
-            **_counted(study, everybody),
-            **_interval(person_shares(_one_paradigm(decided, busy)), confidence=confidence),
+            **_count_summary(study, all_items),
+            **_interval(participant_shares(_as_one_paradigm(decided, active)), confidence=confidence),
         },
         "paradigms": paradigms,
         **_open_items(items, outlook),
@@ -136,46 +138,26 @@ def progress_report(
     }
 
 
-def people_at_it(judgments: pd.DataFrame) -> set[Any]:
-    """Give the people whose session is not over.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``session_status`` may be absent: then everybody is done.
-
-    Returns
-    -------
-    set
-        Their names, as in ``participant``.
+def participants_in_session(judgments: pd.DataFrame) -> set[Any]:
+    """Return the participants whose session is active.
 
     Examples
     --------
-    >>> people_at_it(pd.DataFrame({"participant": ["a", "b"], "session_status": ["active", "complete"]}))
+    >>> rows = pd.DataFrame({"participant": ["a", "b"], "session_status": ["active", "complete"]})
+    >>> participants_in_session(rows)
     {'a'}
     """
     active = column_or_blank(judgments, "session_status").astype(object) == "active"
     return set(judgments["participant"][active.to_numpy()])
 
 
-def person_shares(decided: pd.DataFrame) -> pd.DataFrame:
-    """Give each person's share of agreement in each paradigm.
-
-    Parameters
-    ----------
-    decided : DataFrame
-        As from :func:`analysis.agreement.decisions.decisions`.
-
-    Returns
-    -------
-    DataFrame
-        ``participant``, ``paradigm``, ``share`` (the mean of ``agrees``) and ``n``; answers that are
-        missing count nowhere.
+def participant_shares(decided: pd.DataFrame) -> pd.DataFrame:
+    """Compute each participant's share of agreement in each paradigm.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"participant": ["a", "a"], "paradigm": ["x", "x"], "agrees": [1.0, 0.0]})
-    >>> person_shares(rows)["share"].tolist()
+    >>> participant_shares(rows)["share"].tolist()
     [0.5]
     """
     answered = decided[decided["agrees"].notna()]
@@ -197,16 +179,7 @@ def person_shares(decided: pd.DataFrame) -> pd.DataFrame:
 
 
 def conventions(*, confidence: float, more: int, n_min: int, seed: int) -> dict[str, Any]:
-    """Name every convention behind the numbers of a progress report.
-
-    Parameters
-    ----------
-    confidence, more, n_min, seed
-        As in :func:`progress_report`.
-
-    Returns
-    -------
-    dict
+    """Return the conventions behind the numbers of a progress report.
 
     Examples
     --------
@@ -228,15 +201,15 @@ def conventions(*, confidence: float, more: int, n_min: int, seed: int) -> dict[
     }
 
 
-def _one_paradigm(decided: pd.DataFrame, busy: set[Any]) -> pd.DataFrame:
-    done = decided[~decided["participant"].isin(busy).to_numpy()]
-    return done.assign(paradigm="")
+def _as_one_paradigm(decided: pd.DataFrame, active: set[Any]) -> pd.DataFrame:
+    finished = decided[~decided["participant"].isin(active).to_numpy()]
+    return finished.assign(paradigm="")
 
 
-def _counted(study: Study, chosen: Codes | Any) -> dict[str, Any]:
-    counted = count(study.items[chosen], ties="strict")
+def _count_summary(study: Study, chosen: Codes | Any) -> dict[str, Any]:
+    counts = count(study.items[chosen], ties="strict")
     names = ("items", "items_right", "ties", "items_insufficient", "individual_agreement", "judgments")
-    return {name: counted[name] for name in names}
+    return {name: counts[name] for name in names}
 
 
 def _interval(shares: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
@@ -252,7 +225,7 @@ def _outlook(
     if status not in DECIDED:
         return {"p_included": None, "p_change": None, "open": None, "method": "none"}
     items = study.items[study.paradigm_of == number]
-    found = decision_outlook(
+    outlook = decision_outlook(
         rule,
         items["k"],
         items["n"],
@@ -263,19 +236,19 @@ def _outlook(
         seed=seed,
         draws=DRAWS,
     )
-    chances = {"p_included": round(found.p_included, 6), "p_change": round(found.p_change, 6)}
-    return {**chances, "open": found.p_change >= OPEN, "method": found.method}
+    chances = {"p_included": round(outlook.p_included, 6), "p_change": round(outlook.p_change, 6)}
+    return {**chances, "open": outlook.p_change >= OPEN, "method": outlook.method}
 
 
-def _settled(row: dict[str, Any], share: float) -> str:
-    """Say on which side of the rule's share the interval lies."""
+def _settled_side(row: dict[str, Any], share: float) -> str:
+    """Compare the interval with the rule's share: above, below or not yet."""
     if row["low"] >= share:
         return "above"
     return "below" if row["high"] < share else "not yet"
 
 
 def _open_items(items: pd.DataFrame, outlook: ItemOutlook) -> dict[str, Any]:
-    nearest = nearest_items(outlook, least=OPEN)
+    nearest = items_likely_to_change(outlook, least=OPEN)
     return {
         "items_open": len(nearest),
         "items": [
@@ -287,6 +260,6 @@ def _open_items(items: pd.DataFrame, outlook: ItemOutlook) -> dict[str, Any]:
                 "majority": str(outlook.now[place]),
                 "p_change": round(float(outlook.p_change[place]), 6),
             }
-            for place in nearest[:MOST_ITEMS]
+            for place in nearest[:MAX_ITEMS]
         ],
     }

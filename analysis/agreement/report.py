@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement.bootstrap import DRAWS
-from analysis.agreement.chance_corrected import (
+from analysis.aggregation.decisions import decisions
+from analysis.agreement.bootstrap import DRAWS, METHODS
+from analysis.agreement.clusters import position_summary, report_intervals
+from analysis.agreement.inclusion import Rule, parse_rule
+from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
+from analysis.agreement.summaries import Study
+from analysis.errors import UnknownName
+from analysis.reliability.chance_corrected import (
     binary_counts,
     gwet_ac1,
     krippendorff_alpha,
     label_blind,
     percent_agreement,
 )
-from analysis.agreement.clusters import position_summary, report_intervals
-from analysis.agreement.decisions import decisions
-from analysis.agreement.inclusion import Rule, parse_rule
-from analysis.agreement.majority import N_MIN, TIES, count_items, item_codes
-from analysis.agreement.summaries import Study
-from analysis.errors import UnknownName
 from analysis.rows import is_kind, rows_where
-from analysis.undecided import undecided_block
+from analysis.undecided import undecided_summary
 
 
 def item_table(
@@ -32,12 +32,13 @@ def item_table(
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        As for :func:`analysis.agreement.decisions.decisions`.
+        After exclusion. Needs ``participant``, ``item`` (or ``pair_id``) and ``value``; ``expected`` for
+        yes-no answers and ratings. Only target trials count.
     n_min : int
         Items with fewer judgments are ``insufficient``.
     before : DataFrame, optional
-        The judgments before exclusion: items that lost all of theirs are then listed as
-        ``no_data``, and ``n_before`` tells how many each had.
+        The judgments before exclusion: items that lost all judgments are then listed as
+        ``no_data``, and ``n_before`` is the number of judgments that each item had.
 
     Returns
     -------
@@ -55,13 +56,13 @@ def item_table(
     >>> item_table(frame)[["k", "n", "majority"]].to_dict("records")
     [{'k': 2, 'n': 3, 'majority': 'expected'}]
     """
-    return _listed(count_items(decisions(judgments), n_min=n_min), judgments, before, n_min=n_min)
+    return _with_lost_items(count_items(decisions(judgments), n_min=n_min), judgments, before, n_min=n_min)
 
 
-def _listed(
+def _with_lost_items(
     items: pd.DataFrame, judgments: pd.DataFrame, before: pd.DataFrame | None, *, n_min: int
 ) -> pd.DataFrame:
-    """Add the items that lost every judgment, and ``n_before``."""
+    """Add the items that lost all judgments, and ``n_before``."""
     if before is None:
         return items
     if len(before) == len(judgments):
@@ -89,46 +90,55 @@ def agreement_report(
     n_min: int = N_MIN,
     before: pd.DataFrame | None = None,
     undecided: str = "",
+    interval: str = "auto",
 ) -> dict[str, Any]:
     """Report agreement with the expected labels and which paradigms a rule includes.
 
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        The kept rows; see :func:`analysis.agreement.decisions.decisions`.
+        After exclusion. Needs ``participant``, ``item`` (or ``pair_id``) and ``value``; ``expected`` for
+        yes-no answers and ratings. ``paradigm`` and ``phenomenon`` define the groups; only target trials
+        count.
     rule : str or Rule, optional
-        As :func:`analysis.agreement.inclusion.parse_rule` reads it. Without one nothing is decided:
-        ``included`` is null and ``overall_included`` equals ``overall``.
+        Inclusion rule, as text (see :func:`analysis.agreement.inclusion.parse_rule`) or parsed. Without
+        one no paradigm is decided: ``included`` is null and ``overall_included`` equals ``overall``.
     ties : {"strict", "half", "drop"}
-        How a tie counts in majority agreement. Inclusion never counts a tie as right.
+        How a tied item counts in majority agreement: as disagreement, as one half, or not at all. Inclusion
+        always counts a tie as disagreement.
     experiment : str
-        Copied into the document.
-    seed, draws : int
-        Of the participant bootstrap.
+        Name of the study, copied into the document.
+    seed : int
+        Seed of the participant bootstrap.
+    draws : int
+        Number of bootstrap samples; 0 takes the closed-form interval instead.
     excluded : sequence of dict
-        Rows of the flow table, copied into the document.
+        Rows of the exclusion flow table, copied into the document.
     n_min : int
-        Items with fewer judgments have no majority.
+        Items with fewer judgments have no majority (``insufficient``).
     before : DataFrame, optional
-        The judgments before exclusion, so that items which lost all of theirs are listed.
-    undecided : str
-        How the study counts the answers both and neither (see :mod:`analysis.undecided`): stated in the
-        document; their values say it already.
+        The judgments before exclusion, so that items that lost all judgments are still listed.
+    undecided : {"", "disagreement", "half", "leave_out"}
+        How the study counts the answers *both* and *neither* (see :mod:`analysis.undecided`). Documents the
+        convention only: ``value`` already follows it.
+    interval : {"auto", "wilson", "percentile", "bootstrap-t", "bca"}
+        Method of the intervals over participants; ``auto`` is ``wilson`` below 40 participants and
+        ``percentile`` from 40 on. Each interval names its method in ``ci_method``.
 
     Returns
     -------
     dict
-        JSON-ready; undefined numbers are None. ``items`` counts those with a usable majority.
+        JSON-ready; undefined numbers are None. ``items`` counts the items with a usable majority.
 
     Raises
     ------
     MissingColumns, UnknownName, BadInput
-        If a column is absent, or the rule or tie rule is unknown.
+        If a column is absent, or the rule, tie rule or method of intervals is unknown.
 
     Notes
     -----
-    Intervals are of ``individual_agreement``: participants are resampled, each judgment weighing
-    1 / n of its item, which is the pooled share when items have equally many judgments.
+    Intervals are of ``individual_agreement``: participants are resampled, and each judgment has the weight
+    1 / n of its item; this equals the pooled share when all items have equally many judgments.
 
     References
     ----------
@@ -149,11 +159,13 @@ def agreement_report(
     decided = decisions(judgments)
     coded = item_codes(decided)
     items = count_items(decided, n_min=n_min, coded=coded)
-    study = Study.of(_listed(items, judgments, before, n_min=n_min), coded.table)
+    study = Study.of(_with_lost_items(items, judgments, before, n_min=n_min), coded.table)
     status = study.statuses(chosen)
     included = [word == "included" for word in status] if chosen else None
-    kept = np.array(included or [True] * len(status), dtype=bool)
-    intervals = report_intervals(decided, coded, study, kept=kept, draws=draws, seed=seed)
+    is_included = np.array(included or [True] * len(status), dtype=bool)
+    intervals = report_intervals(
+        decided, coded, study, included=is_included, draws=draws, seed=seed, method=interval
+    )
     document: dict[str, Any] = {
         "experiment": experiment,
         "rule": chosen.name if chosen else None,
@@ -162,46 +174,46 @@ def agreement_report(
         **study.summaries(status, included, ties=ties, intervals=intervals),
         "position": position_summary(decided, intervals["position"]),
         "reliability": reliability(items, coded.table["coding"]),
-        "undecided": undecided_block(rows_where(judgments, is_kind(judgments, ("target",))), undecided),
+        "undecided": undecided_summary(rows_where(judgments, is_kind(judgments, ("target",))), undecided),
         "excluded": [dict(row) for row in excluded],
     }
-    named = conventions(draws=draws, seed=seed, n_min=n_min, ties=ties)
+    names = included_paradigms(document)
+    document["reliability"]["included"] = None
+    if names is not None:
+        part = items["paradigm"].isin(names)
+        document["reliability"]["included"] = reliability(items[part], coded.table["coding"][part.to_numpy()])
+    notes = conventions(draws=draws, seed=seed, n_min=n_min, ties=ties, interval=interval)
     if document["undecided"]:
-        named["both and neither"] = document["undecided"]["statement"]
-    return document | {"conventions": named}
+        notes["both and neither"] = document["undecided"]["statement"]
+    return document | {"conventions": notes}
+
+
+def included_paradigms(report: dict[str, Any]) -> list[str] | None:
+    """Return the paradigms that the rule of an agreement report includes; None without a rule."""
+    if not report.get("rule"):
+        return None
+    return [row["paradigm"] for row in report["paradigms"] if row["status"] == "included"]
 
 
 def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
-    """Give the agreement of annotators with each other, where answers are categories.
+    """Compute the agreement of annotators with each other for categorical answers.
 
-    Parameters
-    ----------
-    items : DataFrame
-        As from :func:`analysis.agreement.majority.count_items`.
-    coding : Series, same length
-        How each item's answers are coded: ``label_blind``, ``as_is``, ``turned`` or ``none``.
-
-    Returns
-    -------
-    dict
-        ``percent`` (pairwise), ``krippendorff_alpha`` (nominal, label-blind coding), ``ac1`` (coded
-        by expected label) and ``status``; None for ratings and without data.
-
-    See Also
-    --------
-    analysis.agreement.reliability_report.reliability_report : With intervals, ICC and ceilings.
+    Notes
+    -----
+    Percent and alpha of forced choices are label-blind, AC1 is of the expected label.
 
     References
     ----------
     Krippendorff (2019), *Content Analysis*; Gwet (2008), BJMSP 61.
     """
     words = coding.astype(object).to_numpy()
-    used = items[words != "none"]
-    how, k = words[words != "none"], used["k"].to_numpy()
-    n = (used["n"] - used["n_undecided"]).to_numpy()  # both and neither name no member to agree on
-    names = (used["paradigm"] + "\t" + used["item"]).tolist()
+    categorical, codings = items[words != "none"], words[words != "none"]
+    k = categorical["k"].to_numpy()
+    # "both" and "neither" choose no member, so they are no category that annotators could share
+    n = (categorical["n"] - categorical["n_undecided"]).to_numpy()
+    names = (categorical["paradigm"] + "\t" + categorical["item"]).tolist()
     answers = np.where(
-        how == "label_blind", label_blind(k, n, names=names), np.where(how == "turned", n - k, k)
+        codings == "label_blind", label_blind(k, n, names=names), np.where(codings == "turned", n - k, k)
     )
     blind = binary_counts(answers, n)
     alpha = krippendorff_alpha(blind)
@@ -213,17 +225,8 @@ def reliability(items: pd.DataFrame, coding: pd.Series) -> dict[str, Any]:
     }
 
 
-def conventions(*, draws: int, seed: int, n_min: int, ties: str) -> dict[str, Any]:
-    """Name every convention behind the numbers of an agreement report.
-
-    Parameters
-    ----------
-    draws, seed, n_min, ties
-        As in :func:`agreement_report`.
-
-    Returns
-    -------
-    dict
+def conventions(*, draws: int, seed: int, n_min: int, ties: str, interval: str = "auto") -> dict[str, Any]:
+    """Return the conventions behind the numbers of an agreement report.
 
     Examples
     --------
@@ -246,8 +249,9 @@ def conventions(*, draws: int, seed: int, n_min: int, ties: str) -> dict[str, An
         "individual_agreement_pooled": "all kept answers pooled",
         "ratings": "a participant agrees who rated the acceptable side of an item above the unacceptable "
         "one; equal ratings do not agree",
-        "interval": "95 %, of individual_agreement, participants resampled with replacement; "
-        "generalises over speakers, not over items",
+        "interval": "95 %, of individual_agreement, participants as clusters; generalises over speakers, not "
+        "over items",
+        "interval_method": f"{interval}: {METHODS[interval]}",
         "interval_item": "Wilson, 95 %",
         "draws": draws,
         "seed": seed,

@@ -1,8 +1,8 @@
-"""Intervals that stay valid however often somebody looks while people still come in.
+"""Confidence sequences: intervals that are valid at any number of interim looks at the data.
 
-A fixed-sample interval such as Wilson's covers the truth in 95 % of studies at *one* look planned
-beforehand. Who looks after every participant and stops at a good moment misses far more often. The
-intervals here cover the truth at all looks together.
+A fixed-sample interval such as Wilson's covers the true value in 95 % of studies at *one* look planned
+beforehand. Looking after every participant and stopping early lowers the coverage considerably. The
+intervals here cover the true value at all looks together.
 """
 
 import numpy as np
@@ -13,48 +13,26 @@ from analysis.errors import BadInput
 from analysis.rows import Floats
 
 PRIOR = (0.5, 0.5)
+# Bets in the mixture; exact for up to 2 · 1024 - 1 answers of 0 and 1.
 NODES = 1024
-_HALVINGS = 45
+# Halves an interval of length 1 to 3e-14.
+_BISECTIONS = 45
+# An end this close to 0 or 1 is reported as 0 or 1.
 _ZERO = 1e-12
 
 
 def mixture_evidence(
     total: npt.ArrayLike, n: npt.ArrayLike, share: npt.ArrayLike, *, prior: tuple[float, float] = PRIOR
 ) -> Floats:
-    """Give the log of the evidence against a true mean share: a beta-binomial mixture.
-
-    Parameters
-    ----------
-    total : array of float
-        Sum of the shares, each between 0 and 1, of the people so far.
-    n : array of counts
-        People so far.
-    share : array of float
-        The mean share that is doubted.
-    prior : (float, float)
-        a and b of the Beta distribution that mixes the alternatives; fixed before the first look.
-
-    Returns
-    -------
-    array of float
-        log M; infinite where the share is impossible.
-
-    Raises
-    ------
-    BadInput
-        If a total exceeds its n, or the prior is not positive.
-
-    See Also
-    --------
-    anytime_interval : The shares with little evidence against them.
+    """Compute the log evidence against a true mean share by a beta-binomial mixture.
 
     Notes
     -----
     M = ∫ Π q^x (1-q)^(1-x) dBeta(q; a, b) / Π p^x (1-p)^(1-x)
     = B(a + Σx, b + n - Σx) / [B(a, b) p^Σx (1-p)^(n - Σx)].
 
-    If every next person's expected share is p, M is a supermartingale that starts at 1, also for x
-    between 0 and 1: one factor (q/p)^x ((1-q)/(1-p))^(1-x) is convex in x, so it lies below its
+    If the expected share of every further participant is p, M is a supermartingale that starts at 1, also
+    for x between 0 and 1: one factor (q/p)^x ((1-q)/(1-p))^(1-x) is convex in x and therefore below its
     chord, whose expectation is 1. Ville's inequality: M ever reaches 1/α with probability α at most.
 
     References
@@ -75,9 +53,9 @@ def mixture_evidence(
         raise BadInput(f"the prior {prior} is not positive.", remedy="Give two numbers above 0.")
     if ((sums < 0) | (sums > people + 1e-9)).any():
         raise BadInput("a sum of shares is below 0 or above its n.", remedy="Give shares between 0 and 1.")
-    rest = np.maximum(people - sums, 0.0)
-    likelihood = scipy.special.xlogy(sums, doubted) + scipy.special.xlog1py(rest, -doubted)
-    mixed = scipy.special.betaln(prior[0] + sums, prior[1] + rest) - scipy.special.betaln(*prior)
+    failures = np.maximum(people - sums, 0.0)
+    likelihood = scipy.special.xlogy(sums, doubted) + scipy.special.xlog1py(failures, -doubted)
+    mixed = scipy.special.betaln(prior[0] + sums, prior[1] + failures) - scipy.special.betaln(*prior)
     return np.asarray(mixed - likelihood, dtype=np.float64)
 
 
@@ -88,22 +66,25 @@ def anytime_interval(
     confidence: float = 0.95,
     prior: tuple[float, float] = PRIOR,
 ) -> tuple[Floats, Floats]:
-    """Give an interval of a share that holds at all looks together, from the number of people who say yes.
+    """Compute a confidence sequence for a share: an interval valid at all interim looks together.
 
     Parameters
     ----------
     total : array of float
-        People who say yes; also a sum of shares between 0 and 1, but see below.
+        Number of participants who answered yes; a sum of shares between 0 and 1 is allowed, but
+        :func:`anytime_mean_interval` is then narrower.
     n : array of counts
-        People so far.
+        Number of participants, same shape as ``total``.
     confidence : float
+        Confidence level between 0 and 1, valid for all looks at the data together.
     prior : (float, float)
-        As in :func:`mixture_evidence`.
+        Parameters a and b of the Beta distribution that mixes the alternatives, both positive. Choose
+        them before the first look; the default Beta(1/2, 1/2) has no preferred share.
 
     Returns
     -------
     low, high : arrays of float
-        0 and 1 without anybody: nothing is known yet.
+        Ends of the interval of each share; 0 and 1 where ``n`` is 0.
 
     Raises
     ------
@@ -112,16 +93,15 @@ def anytime_interval(
 
     See Also
     --------
-    anytime_mean_interval : Narrower where people give shares rather than one answer each.
-    analysis.aggregation.proportions.wilson_interval : For one look planned beforehand.
+    anytime_mean_interval : Narrower if participants contribute shares rather than one answer each.
+    analysis.aggregation.proportions.wilson_interval : For a single look planned beforehand.
 
     Notes
     -----
     {p : log M(p) < log 1/α}, M as in :func:`mixture_evidence`. log M is convex in p with its minimum
-    at the observed mean, so the ends are found by halving. The interval depends on the sum and the
-    number only, not on the order of arrival or on when anybody looked. It assumes that every next
-    person's expected share is the same, whatever came before: not a change of materials, lists or
-    recruiting in mid-course.
+    at the observed mean, so the ends are found by bisection. The interval depends on the sum and the
+    number only, not on the order of arrival or the times of the looks. It assumes that the expected share of
+    the next participant stays the same: do not change materials, lists or recruiting during data collection.
 
     References
     ----------
@@ -141,50 +121,27 @@ def anytime_interval(
     centre = np.divide(sums, people, out=np.full(sums.shape, 0.5), where=people > 0)
     ends = []
     for far in (0.0, 1.0):
-        outside, inside = np.full(sums.shape, far), centre.copy()
-        for _ in range(_HALVINGS):
-            middle = (outside + inside) / 2
+        outer, inner = np.full(sums.shape, far), centre.copy()
+        for _ in range(_BISECTIONS):
+            middle = (outer + inner) / 2
             within = mixture_evidence(sums, people, middle, prior=prior) < limit
-            inside, outside = np.where(within, middle, inside), np.where(within, outside, middle)
+            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
         reaches = mixture_evidence(sums, people, np.full(sums.shape, far), prior=prior) < limit
-        ends.append(np.where(reaches, far, inside))
+        ends.append(np.where(reaches, far, inner))
     return ends[0], ends[1]
 
 
 def share_evidence(shares: npt.ArrayLike, mean: npt.ArrayLike, *, nodes: int = NODES) -> Floats:
-    """Give the log of the evidence against a true mean: bets on people's shares, mixed.
-
-    Parameters
-    ----------
-    shares : array of float
-        One share between 0 and 1 per person, in any order.
-    mean : array of float
-        The means that are doubted, strictly between 0 and 1.
-    nodes : int
-        Bets that are mixed; fixed before the first look.
-
-    Returns
-    -------
-    array of float, one per mean
-        log M.
-
-    Raises
-    ------
-    BadInput
-        If a share is below 0 or above 1.
-
-    See Also
-    --------
-    mixture_evidence : The same for answers 0 and 1, in closed form.
+    """Compute the log evidence against a true mean by a mixture of bets on participants' shares.
 
     Notes
     -----
     M = (1/N) Σ_j Π_i [x_i q_j / p + (1 - x_i) (1 - q_j) / (1 - p)], q_j = (1 + cos((2j - 1) π / 2N)) / 2,
     the Gauss-Chebyshev nodes of Beta(1/2, 1/2). Each factor is linear in x_i with expectation 1 where
-    the next person's expected share is p, so M is a martingale, whatever N and whatever the
-    spread of the shares: wealth by a fixed bet on each person, shared among N bets. For answers 0 and
-    1 it is the beta-binomial mixture (exactly, up to 2N - 1 people); for other shares it is larger.
-    Each factor is log-convex in p, and so is M: where it is small is an interval.
+    the expected share of the next participant is p, so M is a martingale for any N and any
+    spread of the shares: the wealth of a fixed bet on each participant, averaged over N bets. For answers
+    0 and 1 it is the beta-binomial mixture (exactly, up to 2N - 1 participants); for other shares it is
+    larger. Each factor is log-convex in p, and so is M: the values of p with small M form an interval.
 
     References
     ----------
@@ -209,20 +166,22 @@ def share_evidence(shares: npt.ArrayLike, mean: npt.ArrayLike, *, nodes: int = N
 def anytime_mean_interval(
     shares: npt.ArrayLike, *, confidence: float = 0.95, nodes: int = NODES
 ) -> tuple[float, float]:
-    """Give an interval of the mean of people's shares that holds at all looks together.
+    """Compute a confidence sequence for the mean of participants' shares.
 
     Parameters
     ----------
     shares : array of float
-        One share between 0 and 1 per person, in any order.
+        One share between 0 and 1 per participant, in any order.
     confidence : float
+        Confidence level between 0 and 1, valid for all looks at the data together.
     nodes : int
-        As in :func:`share_evidence`.
+        Number of bets that are mixed; more give a narrower interval for more participants, in more time.
+        Choose it before the first look.
 
     Returns
     -------
     low, high : float
-        0 and 1 without anybody: nothing is known yet.
+        Ends of the interval; 0 and 1 without participants.
 
     Raises
     ------
@@ -236,10 +195,10 @@ def anytime_mean_interval(
     Notes
     -----
     {p : log M(p) < log 1/α}, M as in :func:`share_evidence`; at the observed mean M is at most 1. It depends
-    on the shares only, not on the order of arrival or on when anybody looked, and narrows where
-    people agree with each other. It assumes that every next person's expected share is the same,
-    whatever came before: not a change of materials, lists or recruiting in mid-course.
-    One interval says 95 %; of several paradigms each does, not all of them together.
+    on the shares only, not on the order of arrival or the times of the looks, and is narrower if
+    participants agree with each other. It assumes that the expected share of the next participant stays the
+    same: do not change materials, lists or recruiting during data collection. The confidence level holds for
+    one interval, not for the intervals of several paradigms jointly.
 
     References
     ----------
@@ -248,7 +207,7 @@ def anytime_mean_interval(
 
     Examples
     --------
-    Forty people of whom each agrees on four or all of five items:
+    Forty participants, each of whom agrees on four or five of five items:
 
     >>> low, high = anytime_mean_interval([0.8, 1.0] * 20)
     >>> round(low, 2), round(high, 2)
@@ -256,17 +215,17 @@ def anytime_mean_interval(
     """
     if not 0 < confidence < 1:
         raise BadInput(f"confidence {confidence} is no share.", remedy="Give a number such as 0.95.")
-    given = np.asarray(shares, dtype=np.float64)
-    if not given.size:
+    values = np.asarray(shares, dtype=np.float64)
+    if not values.size:
         return 0.0, 1.0
     limit, ends = -np.log1p(-confidence), []
     for far in (0.0, 1.0):
-        outside, inside = far, float(given.mean())
-        for _ in range(_HALVINGS if inside != far else 0):
-            middle = (outside + inside) / 2
-            if share_evidence(given, middle, nodes=nodes) < limit:
-                inside = middle
+        outer, inner = far, float(values.mean())
+        for _ in range(_BISECTIONS if inner != far else 0):
+            middle = (outer + inner) / 2
+            if share_evidence(values, middle, nodes=nodes) < limit:
+                inner = middle
             else:
-                outside = middle
-        ends.append(far if abs(inside - far) < _ZERO else inside)
+                outer = middle
+        ends.append(far if abs(inner - far) < _ZERO else inner)
     return ends[0], ends[1]

@@ -1,19 +1,71 @@
-"""The blocks of an agreement report: one for each paradigm, each phenomenon and the whole."""
+"""The blocks of an agreement report: one for each paradigm, each phenomenon and overall.
+
+Individual agreement is the probability that a single judgment agrees with the expected label.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.agreement.inclusion import Rule, Tally
-from analysis.agreement.individual import mean_of_group_means, mean_of_item_shares, pooled_share
 from analysis.agreement.majority import USABLE, majority_agreement
 from analysis.rows import RATING_TASKS, Codes, Flags, group_codes
+from analysis.text import natural_order
+
+
+def pooled_share(k: npt.ArrayLike, n: npt.ArrayLike) -> float | None:
+    """Compute Σk / Σn: every judgment has the same weight (micro average).
+
+    Examples
+    --------
+    >>> round(pooled_share([9, 1, 4, 0], [10, 2, 4, 1]), 6)
+    0.823529
+    """
+    chosen, total = np.asarray(k), np.asarray(n)
+    return float(chosen.sum() / total.sum()) if total.sum() > 0 else None
+
+
+def mean_of_item_shares(k: npt.ArrayLike, n: npt.ArrayLike) -> float | None:
+    """Compute the mean of k / n over items with judgments: every item has the same weight (macro average).
+
+    Notes
+    -----
+    BLiMP's released ``total_mean`` is this mean, not the pooled share.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
+
+    Examples
+    --------
+    >>> mean_of_item_shares([9, 1, 4, 0], [10, 2, 4, 1])
+    0.6
+    """
+    chosen, total = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    judged = total > 0
+    return float((chosen[judged] / total[judged]).mean()) if judged.any() else None
+
+
+def mean_of_group_means(shares: npt.ArrayLike, groups: npt.ArrayLike) -> float | None:
+    """Average within groups, then over groups: paradigms within phenomena, for instance.
+
+    Examples
+    --------
+    >>> mean_of_group_means([1.0, 1.0, 0.0], ["x", "x", "y"])
+    0.5
+    """
+    values = pd.Series(np.asarray(shares, dtype=np.float64)).dropna()
+    if values.empty:
+        return None
+    return float(values.groupby(np.asarray(groups, dtype=object)[values.index]).mean().mean())
+
 
 Ends = Sequence[Mapping[str, Any]]
-COUNTED = ("k", "n", "n_missing", "n_undecided", "n_half", "majority")
+COUNT_COLUMNS = ("k", "n", "n_missing", "n_undecided", "n_half", "majority")
 
 
 @dataclass(frozen=True)
@@ -41,26 +93,26 @@ class Study:
         return cls(items, paradigms, paradigm_of, phenomena, phenomenon_of, rated)
 
     def statuses(self, rule: Rule | None) -> list[str]:
-        """Decide each paradigm: included, rejected, insufficient_items, not_estimable, no_data or ok."""
+        """Return included, rejected, insufficient_items, not_estimable, no_data or ok for each paradigm."""
         order = np.argsort(self.paradigm_of, kind="stable")
         starts = np.searchsorted(self.paradigm_of[order], np.arange(len(self.paradigms) + 1))
         k, n = self.items["k"].to_numpy()[order], self.items["n"].to_numpy()[order]
-        if self.items["n_half"].any():  # in half judgments, to stay exact
+        if self.items["n_half"].any():  # count in half judgments, so that fractions stay exact
             k, n = 2 * k + self.items["n_half"].to_numpy()[order], 2 * n
         word = self.items["majority"].to_numpy(dtype=object)[order]
-        found = []
+        statuses = []
         for number, name in enumerate(self.paradigms):
             part = slice(starts[number], starts[number + 1])
             if n[part].sum() == 0 and (name in self.rated or rule is None):
-                found.append("not_estimable" if name in self.rated else "no_data")
+                statuses.append("not_estimable" if name in self.rated else "no_data")
             elif rule is None:
-                found.append("ok")
+                statuses.append("ok")
             else:
                 usable = int(np.isin(word[part], USABLE).sum())
                 right = int((word[part] == "expected").sum())
                 counts = list(zip(k[part].tolist(), n[part].tolist(), strict=True))
-                found.append(rule.decide(Tally(right, usable, counts)))
-        return found
+                statuses.append(rule.decide(Tally(right, usable, counts)))
+        return statuses
 
     def summaries(
         self,
@@ -70,23 +122,23 @@ class Study:
         ties: str,
         intervals: Mapping[str, Ends],
     ) -> dict[str, Any]:
-        """Give ``overall``, ``overall_included``, ``paradigms`` and ``phenomena``."""
+        """Return ``overall``, ``overall_included``, ``paradigms`` and ``phenomena``."""
         everything = np.ones(len(self.paradigms), dtype=bool)
-        kept = everything if included is None else np.array(included, dtype=bool)
+        is_included = everything if included is None else np.array(included, dtype=bool)
         overall, overall_included = intervals["overall"]
         paradigms = []
-        for number, counted in enumerate(self._each(self.paradigm_of, len(self.paradigms), ties=ties)):
+        for number, counts in enumerate(self._group_counts(self.paradigm_of, len(self.paradigms), ties=ties)):
             chosen = None if included is None else bool(included[number])
             names = {
                 "paradigm": self.paradigms[number],
                 "phenomenon": self.phenomena[self.phenomenon_of[number]] or None,
             }
             decision = {"included": chosen, "status": status[number]}
-            paradigms.append({**names, **counted, **intervals["paradigms"][number], **decision})
+            paradigms.append({**names, **counts, **intervals["paradigms"][number], **decision})
         return {
             "overall": self.block(everything, included, ties=ties) | {**overall},
-            "overall_included": self.block(kept, included, ties=ties) | {**overall_included},
-            "paradigms": paradigms,
+            "overall_included": self.block(is_included, included, ties=ties) | {**overall_included},
+            "paradigms": sorted(paradigms, key=lambda row: natural_order(row["paradigm"])),
             "phenomena": [
                 {"phenomenon": name or None}
                 | self.block(self.phenomenon_of == number, included, ties=ties, by_paradigm=True)
@@ -100,41 +152,26 @@ class Study:
     ) -> dict[str, Any]:
         """Summarize some paradigms together."""
         items = self.items[chosen[self.paradigm_of]]
-        counted = count(items, ties=ties)
+        counts = count(items, ties=ties)
         shares = items["share"].to_numpy(dtype=np.float64)
         paradigm_macro = mean_of_group_means(shares, items["paradigm"])
         extra: dict[str, Any] = {"paradigm_macro": paradigm_macro}
         if by_paradigm:
-            counted["individual_agreement"] = paradigm_macro
+            counts["individual_agreement"] = paradigm_macro
             extra = {}
-        kept = None if included is None else int((np.array(included, dtype=bool) & chosen).sum())
-        return {"paradigms": int(chosen.sum()), "included": kept, **counted, **extra}
+        n_included = None if included is None else int((np.array(included, dtype=bool) & chosen).sum())
+        return {"paradigms": int(chosen.sum()), "included": n_included, **counts, **extra}
 
-    def _each(self, groups: Codes, n_groups: int, *, ties: str) -> list[dict[str, Any]]:
+    def _group_counts(self, groups: Codes, n_groups: int, *, ties: str) -> list[dict[str, Any]]:
         order = np.argsort(groups, kind="stable")
         starts = np.searchsorted(groups[order], np.arange(n_groups + 1))
-        columns = {name: self.items[name].to_numpy()[order] for name in COUNTED}
+        columns = {name: self.items[name].to_numpy()[order] for name in COUNT_COLUMNS}
         parts = [slice(starts[g], starts[g + 1]) for g in range(n_groups)]
         return [count({name: column[part] for name, column in columns.items()}, ties=ties) for part in parts]
 
 
 def count(items: Any, *, ties: str) -> dict[str, Any]:
-    """Count items and judgments and compute the three agreements.
-
-    Parameters
-    ----------
-    items : DataFrame or dict of arrays
-        Needs the columns :data:`COUNTED`.
-    ties : {"strict", "half", "drop"}
-
-    Returns
-    -------
-    dict
-
-    See Also
-    --------
-    analysis.agreement.majority.majority_agreement, analysis.agreement.individual.mean_of_item_shares
-    """
+    """Count items and judgments and compute the three agreements."""
     k, n = np.asarray(items["k"], dtype=np.float64), np.asarray(items["n"], dtype=np.int64)
     k = k + np.asarray(items["n_half"], dtype=np.float64) / 2
     majority = np.asarray(items["majority"], dtype=object)

@@ -1,7 +1,7 @@
-"""Language models beside people: the BLiMP criterion, the ADC, and what they are to be read against."""
+"""Comparison of language models with people: BLiMP criterion, ADC, and their baselines and ceilings."""
 
+from analysis.comparison.adc_curve import adc_area, adc_curve
 from analysis.comparison.criteria import acceptability_delta_criterion, blimp_criterion, standardize
-from analysis.comparison.curve import adc_area, adc_curve
 from analysis.comparison.report import compare_report
 
 __all__ = [

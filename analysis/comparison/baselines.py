@@ -1,10 +1,11 @@
-"""What an ADC is to be read against: one answer for every pair, chance, and people."""
+"""Baselines of the ADC: a constant difference, chance, recalibrated models, and skill relative to people."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from analysis.comparison.criteria import DELTAS, FloatArray, Signs, adc_counts, as_floats
 
@@ -13,7 +14,7 @@ PERMUTATIONS = 1_000
 
 @dataclass(frozen=True)
 class Constant:
-    """The scorer that gives every pair the same difference."""
+    """Results of a baseline that predicts the same difference for every pair."""
 
     value: float | None
     blimp: float | None
@@ -22,7 +23,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Chance:
-    """What a model's own scores give once they are dealt out at random to the sentences."""
+    """Results of a model's scores randomly permuted over its sentences."""
 
     permutations: int
     blimp: float | None
@@ -37,28 +38,12 @@ def constant_baseline(
     deltas: Sequence[float] = DELTAS,
     signs: Signs = "strict",
 ) -> Constant:
-    """Score the answer "this much" for every pair.
-
-    Parameters
-    ----------
-    human_delta : array-like of float
-        People's differences; gaps are left out.
-    value : float, optional
-        The one answer; by default the median of people's differences.
-    deltas : sequence of float
-        The δ wanted.
-    signs : {"strict", "published"}
-        How zeros are treated.
-
-    Returns
-    -------
-    Constant
-        The value, its BLiMP criterion and its ADC at each δ; None throughout without data.
+    """Evaluate a baseline that predicts the same difference, by default the median, for every pair.
 
     Notes
     -----
-    It knows nothing of any pair, and yet the median beats published language models at δ = 0.5 and 1:
-    the ADC rewards the right typical size.
+    The median exceeds published language models at δ = 0.5 and 1, without any information about the pairs:
+    the ADC rewards a typical size of difference.
 
     Examples
     --------
@@ -77,21 +62,7 @@ def constant_baseline(
 def adc_shares(
     human_delta: FloatArray, model_delta: FloatArray, *, deltas: Sequence[float], signs: Signs
 ) -> dict[float, float | None]:
-    """Give the share of pairs that meet the ADC at each δ.
-
-    Parameters
-    ----------
-    human_delta, model_delta : ndarray of float
-        Differences; pairs with a gap are left out.
-    deltas : sequence of float
-        The δ wanted.
-    signs : {"strict", "published"}
-        How zeros are treated.
-
-    Returns
-    -------
-    dict of δ to float or None
-        None when no pair has both differences.
+    """Return the share of pairs that meet the ADC at each δ.
 
     Examples
     --------
@@ -116,34 +87,12 @@ def permutation_chance(
     signs: Signs = "strict",
     permutations: int = PERMUTATIONS,
 ) -> Chance:
-    """Deal a model's standardized scores out at random to its sentences, many times.
-
-    Parameters
-    ----------
-    scores : ndarray of float
-        The model's score of every sentence of the set, without gaps.
-    good, bad : ndarray of int
-        Place in ``scores`` of the members of each pair.
-    human_delta : ndarray of float
-        People's differences of the same pairs, without gaps.
-    rng : Generator
-        Source of randomness.
-    deltas : sequence of float
-        The δ wanted.
-    signs : {"strict", "published"}
-        How zeros are treated.
-    permutations : int
-        Number of deals.
-
-    Returns
-    -------
-    Chance
-        Mean BLiMP criterion and ADC over the deals, with the 2.5 and 97.5 percentiles of the ADC.
+    """Permute a model's standardized scores over its sentences at random, many times.
 
     Notes
     -----
-    Chance of the ADC is neither 0 nor one half: for normal scores about .175, .317 and .5 at δ = 0.5, 1
-    and 5. It depends on the distribution of the scores, hence on the model.
+    The chance level of the ADC is neither 0 nor one half: for normal scores about .175, .317 and .5 at
+    δ = 0.5, 1 and 5. It depends on the distribution of the scores, hence on the model.
 
     References
     ----------
@@ -151,22 +100,22 @@ def permutation_chance(
     Criterion", BlackboxNLP.
     """
     if not len(good):
-        nothing = {float(delta): None for delta in deltas}
-        return Chance(0, None, dict(nothing), dict(nothing))
+        undefined = {float(delta): None for delta in deltas}
+        return Chance(0, None, dict(undefined), dict(undefined))
     counts = np.empty((permutations, len(deltas)))
     preferred = np.empty(permutations)
-    for deal in range(permutations):
+    for draw in range(permutations):
         shuffled = rng.permutation(scores)
         model = shuffled[good] - shuffled[bad]
-        preferred[deal] = np.count_nonzero(model > 0) / model.size
-        counts[deal] = adc_counts(human_delta, model, deltas, signs=signs)
-    shares = {float(delta): counts[:, place] / len(good) for place, delta in enumerate(deltas)}
-    ends = {delta: np.percentile(found, [2.5, 97.5]) for delta, found in shares.items()}
+        preferred[draw] = np.count_nonzero(model > 0) / model.size
+        counts[draw] = adc_counts(human_delta, model, deltas, signs=signs)
+    shares = {float(delta): counts[:, column] / len(good) for column, delta in enumerate(deltas)}
+    intervals = {delta: np.percentile(reached, [2.5, 97.5]) for delta, reached in shares.items()}
     return Chance(
         permutations,
         float(preferred.mean()),
-        {delta: float(found.mean()) for delta, found in shares.items()},
-        {delta: (float(low), float(high)) for delta, (low, high) in ends.items()},
+        {delta: float(reached.mean()) for delta, reached in shares.items()},
+        {delta: (float(low), float(high)) for delta, (low, high) in intervals.items()},
     )
 
 
@@ -175,27 +124,89 @@ def skill(
     constant: Mapping[float, float | None],
     ceiling: Mapping[float, float | None],
 ) -> dict[float, float | None]:
-    """Place an ADC between the constant (0) and another sample of people (1).
+    """Rescale an ADC between the constant baseline (0) and another sample of people (1).
 
-    Parameters
-    ----------
-    adc, constant, ceiling : mapping of δ to float or None
-        ADC of the model, of the constant baseline and of people.
-
-    Returns
-    -------
-    dict of δ to float or None
-        ``(adc - constant) / (ceiling - constant)``; below 0 the model does worse than one answer for
-        all. None when a part is unknown or people do not exceed the constant.
+    Notes
+    -----
+    ``(adc - constant) / (ceiling - constant)``; below 0 the model does worse than the
+    constant. None when a part is undefined or people do not exceed the constant.
 
     Examples
     --------
     >>> skill({0.5: 0.4}, {0.5: 0.5}, {0.5: 0.7})
     {0.5: -0.5}
     """
-    found: dict[float, float | None] = {}
+    skills: dict[float, float | None] = {}
     for delta, reached in adc.items():
         low, high = constant.get(delta), ceiling.get(delta)
-        known = reached is not None and low is not None and high is not None
-        found[delta] = round((reached - low) / (high - low), 12) if known and high > low else None  # type: ignore[operator]
-    return found
+        is_defined = reached is not None and low is not None and high is not None
+        skills[delta] = round((reached - low) / (high - low), 12) if is_defined and high > low else None  # type: ignore[operator]
+    return skills
+
+
+FOLDS = 10
+
+
+def recalibrated_delta(
+    human_delta: npt.ArrayLike, model_delta: npt.ArrayLike, clusters: pd.Series, *, folds: int = FOLDS
+) -> FloatArray:
+    """Predict human differences by a straight line fitted to the other clusters of pairs.
+
+    Notes
+    -----
+    Human means of z have a standard deviation below 1, a model's z has 1: a plain ADC also measures this
+    mismatch of units. The affine map Δh ≈ a + b·Δlm removes it.
+
+    Examples
+    --------
+    >>> families = pd.Series(list("abcd"))
+    >>> recalibrated_delta([1.0, 2.0, 3.0, 4.0], [2.0, 4.0, 6.0, 8.0], families).round(6).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    human, model = as_floats(human_delta), as_floats(model_delta)
+    complete = ~(np.isnan(human) | np.isnan(model))
+    predicted = np.full(human.shape, np.nan)
+    sizes = clusters[complete].value_counts()
+    fold_of = {name: place % folds for place, name in enumerate(sizes.index)}
+    fold = clusters.map(fold_of).to_numpy()
+    for part in range(min(folds, len(sizes))):
+        is_held_out = complete & (fold == part)
+        is_fitted = complete & (fold != part)
+        if is_fitted.sum() < 3 or np.ptp(model[is_fitted]) == 0:
+            continue
+        slope, intercept = np.polyfit(model[is_fitted], human[is_fitted], 1)
+        predicted[is_held_out] = intercept + slope * model[is_held_out]
+    return predicted
+
+
+def held_out_mean(human_delta: npt.ArrayLike, clusters: pd.Series, *, folds: int = FOLDS) -> FloatArray:
+    """Predict each pair by the mean human difference of the other clusters: the recalibrated constant.
+
+    Examples
+    --------
+    >>> held_out_mean([1.0, 2.0, 3.0], pd.Series(list("abc"))).tolist()
+    [2.5, 2.0, 1.5]
+    """
+    human = as_floats(human_delta)
+    labeled = ~np.isnan(human)
+    sizes = clusters[labeled].value_counts()
+    fold = clusters.map({name: place % folds for place, name in enumerate(sizes.index)}).to_numpy()
+    predicted = np.full(human.shape, np.nan)
+    for part in range(min(folds, len(sizes))):
+        outside = labeled & (fold != part)
+        if outside.any():
+            predicted[labeled & (fold == part)] = human[outside].mean()
+    return predicted
+
+
+def recalibrated_adc(
+    human_delta: npt.ArrayLike,
+    model_delta: npt.ArrayLike,
+    clusters: pd.Series,
+    *,
+    deltas: Sequence[float] = DELTAS,
+    signs: Signs = "strict",
+) -> dict[float, float | None]:
+    """Return the ADC of a model after a cross-validated affine map."""
+    predicted = recalibrated_delta(human_delta, model_delta, clusters)
+    return adc_shares(as_floats(human_delta), predicted, deltas=deltas, signs=signs)

@@ -1,5 +1,6 @@
-"""How differences of models and people go together: correlations and the straight line."""
+"""Correlation and regression of human differences on those of models."""
 
+from itertools import combinations
 from typing import Any, TypedDict
 
 import numpy as np
@@ -10,7 +11,7 @@ from analysis.comparison.criteria import as_floats
 
 
 class Association(TypedDict):
-    """Correlations and line of people's differences on a model's."""
+    """Correlations and regression line of human differences on a model's."""
 
     n: int
     pearson_r: float | None
@@ -22,22 +23,14 @@ class Association(TypedDict):
 
 
 def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Association:
-    """Describe how people's differences follow a model's.
-
-    Parameters
-    ----------
-    human_delta, model_delta : array-like of float
-        Differences, one per pair; pairs with a gap are left out.
-
-    Returns
-    -------
-    dict
-        ``n``, ``pearson_r``, ``spearman_r`` (ties share their mean rank), ``slope`` and ``intercept`` of the
-        least-squares line Δh = intercept + slope · Δlm, ``mean_abs_difference`` = mean |Δh - Δlm|, and
-        ``status``: ``ok``, ``no_data``, ``too_few`` (below three pairs) or ``constant``.
+    """Correlate human differences with a model's and fit a straight line.
 
     Notes
     -----
+    ``n``, ``pearson_r``, ``spearman_r`` (ties share their mean rank), ``slope`` and ``intercept`` of the
+    least-squares line Δh = intercept + slope · Δlm, ``mean_abs_difference`` = mean |Δh - Δlm|, and
+    ``status``: ``ok``, ``no_data``, ``too_few`` (below three pairs) or ``constant``.
+
     Undefined numbers are None. Pairs of one phenomenon are not independent; intervals come from
     :func:`analysis.comparison.intervals.cluster_bootstrap`.
 
@@ -47,8 +40,8 @@ def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Assoc
     1.0
     """
     human, model = as_floats(human_delta), as_floats(model_delta)
-    known = ~(np.isnan(human) | np.isnan(model))
-    x, y = model[known], human[known]
+    complete = ~(np.isnan(human) | np.isnan(model))
+    x, y = model[complete], human[complete]
     distance = float(np.abs(y - x).mean()) if x.size else None
     if x.size < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         status = "no_data" if not x.size else "too_few" if x.size < 3 else "constant"
@@ -69,17 +62,7 @@ def association(human_delta: npt.ArrayLike, model_delta: npt.ArrayLike) -> Assoc
 
 
 def pearson_r(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
-    """Give Pearson's correlation of two arrays without gaps.
-
-    Parameters
-    ----------
-    x, y : ndarray of float
-        Values; neither may be constant.
-
-    Returns
-    -------
-    float
-        The correlation, kept within [-1, 1].
+    """Return Pearson's correlation of two arrays without missing values.
 
     Examples
     --------
@@ -93,16 +76,6 @@ def pearson_r(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
 def ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Rank values from 1; equal values share the mean of their ranks.
 
-    Parameters
-    ----------
-    values : ndarray of float
-        Values without gaps.
-
-    Returns
-    -------
-    ndarray of float
-        Ranks in the order of the values.
-
     Examples
     --------
     >>> ranks(np.array([3.0, 1, 3])).tolist()
@@ -112,17 +85,7 @@ def ranks(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def correlation_matrix(deltas: pd.DataFrame) -> pd.DataFrame:
-    """Correlate every two columns of differences (people and models) over the pairs both have.
-
-    Parameters
-    ----------
-    deltas : DataFrame, one row per pair
-        One column of differences per judge; gaps allowed.
-
-    Returns
-    -------
-    DataFrame
-        ``a``, ``b``, ``n``, ``pearson_r``, ``spearman_r``; one row per unordered pair of columns.
+    """Correlate every two columns of differences (people and models) over the pairs with both.
 
     Examples
     --------
@@ -132,25 +95,14 @@ def correlation_matrix(deltas: pd.DataFrame) -> pd.DataFrame:
     """
     names = [str(column) for column in deltas.columns]
     rows = []
-    for place, a in enumerate(names):
-        for b in names[place + 1 :]:
-            found = association(deltas[a].to_numpy(), deltas[b].to_numpy())
-            rows.append((a, b, found["n"], found["pearson_r"], found["spearman_r"]))
+    for a, b in combinations(names, 2):
+        cell = association(deltas[a].to_numpy(), deltas[b].to_numpy())
+        rows.append((a, b, cell["n"], cell["pearson_r"], cell["spearman_r"]))
     return pd.DataFrame(rows, columns=["a", "b", "n", "pearson_r", "spearman_r"])
 
 
 def correlation_rows(deltas: pd.DataFrame) -> list[dict[str, Any]]:
-    """Give the correlation matrix as rows ready for JSON, undefined numbers as None.
-
-    Parameters
-    ----------
-    deltas : DataFrame, one row per pair
-        One column of differences per judge.
-
-    Returns
-    -------
-    list of dict
-        The rows of :func:`correlation_matrix`.
+    """Return the correlation matrix as rows ready for JSON, undefined numbers as None.
 
     Examples
     --------

@@ -1,7 +1,8 @@
-"""When does a model agree with people about a minimal pair: the BLiMP criterion and the ADC."""
+"""Criteria of agreement with people: BLiMP, the Acceptability Delta Criterion (ADC), Matthews correlation."""
 
+import math
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,16 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 DELTAS = (0.5, 1.0, 5.0)
-_DECIMALS = 12
+_DECIMALS = 12  # distances are rounded, so that float error does not move a pair across δ
 
 
 def standardize(scores: pd.Series) -> pd.Series:
-    """Turn scores into standard deviations from the mean of all sentences, each counted once.
+    """Standardize scores over all sentences, each counted once.
 
     Parameters
     ----------
     scores : Series of float
-        One score per sentence of the set, indexed by ``sentence_id``; missing scores are left out.
+        One score per sentence of the set, indexed by ``sentence_id``; missing scores are omitted.
 
     Returns
     -------
@@ -49,12 +50,14 @@ def standardize(scores: pd.Series) -> pd.Series:
 
 
 def blimp_criterion(good: npt.ArrayLike, bad: npt.ArrayLike) -> pd.Series:
-    """Say for each pair whether the acceptable member scores strictly higher.
+    """Test for each pair whether the acceptable member has the strictly higher score.
 
     Parameters
     ----------
-    good, bad : array-like of float
-        The model's scores of the two members, in the same base and tokenisation.
+    good : array-like of float
+        Scores of the acceptable members.
+    bad : array-like of float
+        Scores of the unacceptable members, same length, with the same logarithm base and tokenization.
 
     Returns
     -------
@@ -77,18 +80,20 @@ def blimp_criterion(good: npt.ArrayLike, bad: npt.ArrayLike) -> pd.Series:
 def acceptability_delta_criterion(
     human_delta: npt.ArrayLike, model_delta: npt.ArrayLike, *, delta: float = 1.0, signs: Signs = "strict"
 ) -> pd.Series:
-    """Say for each pair whether the model's difference is people's difference to within δ.
+    """Test for each pair whether the model's difference is within δ of the human difference.
 
     Parameters
     ----------
-    human_delta, model_delta : array-like of float
-        Standardized score of the acceptable member minus that of the other, from people and model.
+    human_delta : array-like of float
+        Standardized human score of the acceptable member minus that of the other, in standard deviations.
+    model_delta : array-like of float
+        The same difference of the model's standardized scores, same length.
     delta : float
-        Largest distance, not itself included.
+        Upper bound of the distance (exclusive), in standard deviations.
     signs : {"strict", "published"}
-        ``strict``: both differences must be non-zero and point the same way. ``published``: the test
-        is ``(human > 0) == (model > 0)``, which lets a zero pass beside a negative difference and
-        reproduces the published table.
+        How differences of zero are treated. ``strict``: both differences must be non-zero and have the
+        same sign. ``published``: the test is ``(human > 0) == (model > 0)``, which accepts a zero beside
+        a negative difference and reproduces the published table.
 
     Returns
     -------
@@ -98,7 +103,7 @@ def acceptability_delta_criterion(
     Notes
     -----
     ADC_δ holds iff ``sign(Δh) = sign(Δlm)`` and ``|Δh - Δlm| < δ`` (equations 1 and 2). A distance that
-    equals δ to twelve decimals is at δ, hence outside.
+    equals δ to twelve decimals counts as δ, hence as outside.
 
     References
     ----------
@@ -117,7 +122,7 @@ def acceptability_delta_criterion(
 def adc_passes(
     human_delta: FloatArray, model_delta: FloatArray, *, delta: float, signs: Signs = "strict"
 ) -> FloatArray:
-    """Give 1 where the ADC is met, 0 where not, NaN where a difference is missing.
+    """Return 1 where the ADC is met, 0 where not, NaN where a difference is missing.
 
     Parameters
     ----------
@@ -131,15 +136,15 @@ def adc_passes(
     Returns
     -------
     ndarray of float
-        Ready for means that leave gaps out.
+        Suitable for means that omit missing values.
 
     Examples
     --------
     >>> adc_passes(np.array([1.0, np.nan]), np.array([1.2, 0.3]), delta=0.5).tolist()
     [1.0, nan]
     """
-    met = adc_met(human_delta, model_delta, delta=delta, signs=signs).astype(np.float64)
-    return np.where(np.isnan(human_delta) | np.isnan(model_delta), np.nan, met)
+    passes = adc_met(human_delta, model_delta, delta=delta, signs=signs).astype(np.float64)
+    return np.where(np.isnan(human_delta) | np.isnan(model_delta), np.nan, passes)
 
 
 def adc_met(
@@ -164,7 +169,7 @@ def adc_met(
     Raises
     ------
     BadInput
-        If δ is not positive or ``signs`` is not a known word.
+        If δ is not positive or ``signs`` is unknown.
 
     Examples
     --------
@@ -174,8 +179,8 @@ def adc_met(
     if not delta > 0:
         raise BadInput(f"δ must be positive, got {delta:g}.", column="delta")
     distance = np.round(np.abs(human_delta - model_delta), _DECIMALS)
-    met: BoolArray = signs_agree(human_delta, model_delta, signs=signs) & (distance < delta)
-    return met
+    passes: BoolArray = signs_agree(human_delta, model_delta, signs=signs) & (distance < delta)
+    return passes
 
 
 def adc_counts(
@@ -200,7 +205,7 @@ def adc_counts(
     Raises
     ------
     BadInput
-        If a δ is not positive or ``signs`` is not a known word.
+        If a δ is not positive or ``signs`` is unknown.
 
     Examples
     --------
@@ -216,14 +221,14 @@ def adc_counts(
 
 
 def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Signs = "strict") -> BoolArray:
-    """Say where the two differences point the same way.
+    """Test where two differences have the same sign.
 
     Parameters
     ----------
     human_delta, model_delta : ndarray of float
         Differences; any two shapes that broadcast.
     signs : {"strict", "published"}
-        ``strict`` never lets a zero agree; ``published`` compares ``> 0`` with ``> 0``.
+        ``strict``: a zero never agrees; ``published`` compares ``> 0`` with ``> 0``.
 
     Returns
     -------
@@ -233,7 +238,7 @@ def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Sign
     Raises
     ------
     BadInput
-        If ``signs`` is not a known word.
+        If ``signs`` is unknown.
 
     Examples
     --------
@@ -243,22 +248,22 @@ def signs_agree(human_delta: FloatArray, model_delta: FloatArray, *, signs: Sign
     [True, True]
     """
     if signs not in ("strict", "published"):
-        raise BadInput(f"unknown way to compare signs {signs!r}.", remedy="Use strict or published.")
+        raise BadInput(f"unknown treatment of signs {signs!r}.", remedy="Use strict or published.")
     if signs == "strict":
         agree = np.sign(human_delta) * np.sign(model_delta) > 0
     else:
-        known = ~(np.isnan(human_delta) | np.isnan(model_delta))
-        agree = known & ((human_delta > 0) == (model_delta > 0))
+        complete = ~(np.isnan(human_delta) | np.isnan(model_delta))
+        agree = complete & ((human_delta > 0) == (model_delta > 0))
     return np.asarray(agree, dtype=np.bool_)
 
 
 def as_floats(values: npt.ArrayLike) -> FloatArray:
-    """Read numbers with gaps (None, NaN, missing) as an array of floats.
+    """Convert numbers with missing values (None, NaN, NA) to an array of floats.
 
     Parameters
     ----------
     values : array-like
-        Numbers; gaps become NaN.
+        Numbers; missing values become NaN.
 
     Returns
     -------
@@ -273,5 +278,60 @@ def as_floats(values: npt.ArrayLike) -> FloatArray:
     return np.array(pd.to_numeric(pd.Series(values), errors="raise"), dtype=np.float64)
 
 
-def _nullable(met: BoolArray, *, missing: BoolArray) -> pd.Series:
-    return pd.Series(pd.array(met, dtype="boolean")).mask(missing)
+def _nullable(passes: BoolArray, *, missing: BoolArray) -> pd.Series:
+    return pd.Series(pd.array(passes, dtype="boolean")).mask(missing)
+
+
+class Matthews(NamedTuple):
+    """The coefficient, its status (``ok``, ``degenerate``, ``no_data``) and the number of rows."""
+
+    mcc: float | None
+    status: str
+    n: int
+
+
+def matthews_correlation(true: npt.ArrayLike, predicted: npt.ArrayLike) -> Matthews:
+    """Correlate yes-no decisions with yes-no labels.
+
+    Parameters
+    ----------
+    true, predicted : array-like of 0 or 1
+        Label and decision of each sentence; rows with a missing value are omitted.
+
+    Returns
+    -------
+    Matthews
+        The coefficient from -1 to 1; 0 with status ``degenerate`` when either side is constant.
+
+    Raises
+    ------
+    BadInput
+        If a value is neither 0 nor 1.
+
+    Notes
+    -----
+    ``(TP·TN - FP·FN) / sqrt((TP+FP)(TP+FN)(TN+FP)(TN+FN))``. A threshold for graded scores must be chosen
+    on other data.
+
+    References
+    ----------
+    Matthews (1975), Biochimica et Biophysica Acta 405.
+
+    Examples
+    --------
+    >>> matthews_correlation([1, 1, 0, 0], [1, 1, 0, 0]).mcc
+    1.0
+    """
+    label, decision = as_floats(true), as_floats(predicted)
+    complete = ~(np.isnan(label) | np.isnan(decision))
+    label, decision = label[complete], decision[complete]
+    if not np.isin(np.concatenate([label, decision]), (0.0, 1.0)).all():
+        raise BadInput("labels and decisions must be 0 or 1.")
+    if not label.size:
+        return Matthews(None, "no_data", 0)
+    tp, tn = float(label @ decision), float((1 - label) @ (1 - decision))
+    fp, fn = float((1 - label) @ decision), float(label @ (1 - decision))
+    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    if product == 0:
+        return Matthews(0.0, "degenerate", int(label.size))
+    return Matthews((tp * tn - fp * fn) / math.sqrt(product), "ok", int(label.size))

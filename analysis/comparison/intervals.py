@@ -1,4 +1,4 @@
-"""Intervals that respect that pairs come in families: the cluster bootstrap."""
+"""Clusters of pairs and cluster-bootstrap intervals, for pairs that are not independent."""
 
 from collections.abc import Iterator
 
@@ -10,24 +10,13 @@ import scipy
 from analysis.columns import require_columns
 
 RESAMPLES = 10_000
-BLOCK = 5_000_000
-NOTHING = 1e-12
+BLOCK = 5_000_000  # weights drawn at once (40 MB)
+ROUNDING = 1e-12  # relative to the sum of squares: below it a variance is rounding error
 SHARED = "shared sentences"
 
 
 def cluster_basis(pairs: pd.DataFrame) -> str:
-    """Say what makes pairs a family.
-
-    Parameters
-    ----------
-    pairs : DataFrame, one row per pair
-        Perhaps with ``phenomenon`` and ``paradigm``.
-
-    Returns
-    -------
-    str
-        ``phenomenon`` or ``paradigm``, whichever comes first and is given for every pair; else
-        ``shared sentences``.
+    """Return the property that defines the clusters of pairs.
 
     Examples
     --------
@@ -45,26 +34,11 @@ def cluster_basis(pairs: pd.DataFrame) -> str:
 
 
 def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
-    """Name the family of each pair: its phenomenon, or the pairs it shares sentences with.
-
-    Parameters
-    ----------
-    pairs : DataFrame, one row per pair
-        Needs ``good_id`` and ``bad_id``; ``phenomenon`` is used where every pair has one, else ``paradigm``.
-
-    Returns
-    -------
-    Series of text, same index
-        Name of the cluster.
-
-    Raises
-    ------
-    MissingColumns
-        If a member's column is absent.
+    """Return the cluster of each pair: its phenomenon, its paradigm, or the pairs it shares sentences with.
 
     Notes
     -----
-    Without phenomena two pairs are of one family when a chain of shared sentences joins them.
+    Without phenomena and paradigms, clusters are the connected components of pairs that share sentences.
 
     Examples
     --------
@@ -73,13 +47,9 @@ def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
     ['family 0', 'family 0', 'family 1']
     """
     require_columns(pairs, "good_id", "bad_id")
-    for column in ("phenomenon", "paradigm"):
-        if (
-            column in pairs.columns
-            and pairs[column].notna().all()
-            and (pairs[column].astype(str) != "").all()
-        ):
-            return pairs[column].astype(str)
+    basis = cluster_basis(pairs)
+    if basis != SHARED:
+        return pairs[basis].astype(str)
     codes, sentences = pd.factorize(pd.concat([pairs["good_id"], pairs["bad_id"]]).astype(str))
     good, bad = codes[: len(pairs)], codes[len(pairs) :]
     shape = (len(sentences), len(sentences))
@@ -91,19 +61,7 @@ def pair_clusters(pairs: pd.DataFrame) -> pd.Series:
 def cluster_sums(
     clusters: pd.Series, values: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Add up values within clusters, gaps left out.
-
-    Parameters
-    ----------
-    clusters : Series
-        Cluster of each row.
-    values : ndarray of float, rows × columns
-        Values with NaN for gaps.
-
-    Returns
-    -------
-    sums, counts : ndarray of float, clusters × columns
-        Sum and number of values of each cluster.
+    """Return sums and counts of values within clusters, missing values omitted.
 
     Examples
     --------
@@ -115,8 +73,8 @@ def cluster_sums(
     membership = scipy.sparse.coo_array(
         (np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(len(names), len(codes))
     )
-    known = ~np.isnan(values)
-    return membership @ np.where(known, values, 0.0), membership @ known.astype(np.float64)
+    complete = ~np.isnan(values)
+    return membership @ np.where(complete, values, 0.0), membership @ complete.astype(np.float64)
 
 
 def cluster_bootstrap(
@@ -126,28 +84,12 @@ def cluster_bootstrap(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> npt.NDArray[np.float64]:
-    """Give 95 % percentile intervals of column means, drawing whole clusters.
-
-    Parameters
-    ----------
-    clusters : Series
-        Cluster of each row.
-    values : ndarray of float, rows × columns
-        One column per mean wanted; NaN leaves numerator and denominator.
-    rng : Generator
-        Source of randomness.
-    resamples : int
-        Number of draws.
-
-    Returns
-    -------
-    ndarray of float, columns × 2
-        Lower and upper end; NaN where there are fewer than two clusters.
+    """Return 95 % percentile intervals of column means, resampling whole clusters.
 
     Notes
     -----
-    Weights W ~ multinomial(C; 1/C); statistic (W·S)/(W·N). It generalises over the families of pairs,
-    not over speakers.
+    Weights W ~ multinomial(C; 1/C); statistic (W·S)/(W·N). It generalizes over clusters of pairs,
+    not over participants.
 
     Examples
     --------
@@ -174,43 +116,27 @@ def correlation_bootstrap(
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> tuple[float | None, float | None]:
-    """Give the 95 % interval of Pearson's r of differences, drawing whole clusters.
-
-    Parameters
-    ----------
-    clusters : Series
-        Cluster of each pair.
-    human_delta, model_delta : ndarray of float
-        Differences; pairs with a gap are left out.
-    rng : Generator
-        Source of randomness.
-    resamples : int
-        Number of draws.
-
-    Returns
-    -------
-    low, high : float or None
-        None when there are fewer than two clusters or r is undefined.
+    """Return the 95 % interval of Pearson's r of differences, resampling whole clusters.
 
     References
     ----------
     Owen (2007), "The pigeonhole bootstrap", Annals of Applied Statistics 1.
     """
-    known = ~(np.isnan(human_delta) | np.isnan(model_delta))
-    x, y = model_delta[known], human_delta[known]
-    if x.size < 3 or clusters[known].nunique() < 2:
+    complete = ~(np.isnan(human_delta) | np.isnan(model_delta))
+    x, y = model_delta[complete], human_delta[complete]
+    if x.size < 3 or clusters[complete].nunique() < 2:
         return None, None
     moments = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-    sums, _ = cluster_sums(clusters[known], moments)
+    sums, _ = cluster_sums(clusters[complete], moments)
     n_clusters = sums.shape[0]
     draws = []
     for weights in cluster_weights(n_clusters, resamples, rng=rng):
         n, sx, sy, sxx, syy, sxy = (weights @ sums).T
         spread_x, spread_y = n * sxx - sx**2, n * syy - sy**2
-        varied = (spread_x > NOTHING * n * sxx) & (spread_y > NOTHING * n * syy)  # else only rounding is left
+        varied = (spread_x > ROUNDING * n * sxx) & (spread_y > ROUNDING * n * syy)
         r = np.full(n.shape, np.nan)
         np.divide(n * sxy - sx * sy, np.sqrt(np.abs(spread_x * spread_y)), out=r, where=varied)
-        draws.append(np.clip(r, -1, 1))
+        draws.append(np.clip(r, -1, 1))  # rounding may exceed 1
     low, high = percentiles(np.concatenate(draws)[:, None])[0]
     return (float(low), float(high)) if np.isfinite(low) else (None, None)
 
@@ -218,21 +144,7 @@ def correlation_bootstrap(
 def cluster_weights(
     n_clusters: int, resamples: int, *, rng: np.random.Generator
 ) -> Iterator[npt.NDArray[np.float64]]:
-    """Draw how often each cluster is taken, in blocks that stay small however many clusters there are.
-
-    Parameters
-    ----------
-    n_clusters : int
-        Number of clusters, drawn with equal chance.
-    resamples : int
-        Number of draws.
-    rng : Generator
-        Source of randomness.
-
-    Yields
-    ------
-    ndarray of float, draws × clusters
-        How often each cluster stands in each draw.
+    """Yield multinomial cluster weights, draws by clusters, in blocks of bounded size.
 
     Examples
     --------
@@ -247,17 +159,7 @@ def cluster_weights(
 
 
 def percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Give the 2.5 and 97.5 percentiles of each column; draws that are undefined are left out.
-
-    Parameters
-    ----------
-    draws : ndarray of float, draws × columns
-        Statistics of the draws.
-
-    Returns
-    -------
-    ndarray of float, columns × 2
-        NaN for a column without any defined draw.
+    """Return the 2.5 and 97.5 percentiles of each column; undefined draws are omitted.
 
     Examples
     --------
@@ -265,6 +167,6 @@ def percentiles(draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     [[2.5, 97.5]]
     """
     finite = np.isfinite(draws)
-    kept = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))
-    ends = np.nanpercentile(kept, [2.5, 97.5], axis=0)
+    defined = np.where(finite, draws, np.where(finite.any(axis=0), np.nan, 0.0))
+    ends = np.nanpercentile(defined, [2.5, 97.5], axis=0)
     return np.where(finite.any(axis=0), np.asarray(ends, dtype=np.float64), np.nan).T

@@ -1,32 +1,159 @@
-"""The comparison of models with people: one document for page, command, API and notebook."""
+"""The comparison of models with people as one JSON document, for page, command, API and notebook."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+import scipy
 
-from analysis.agreement.noise_ceiling import NoiseCeiling
+from analysis.comparison.adc_curve import adc_area
 from analysis.comparison.baselines import (
+    FOLDS,
+    PERMUTATIONS,
     Constant,
     adc_shares,
     constant_baseline,
+    held_out_mean,
     permutation_chance,
+    recalibrated_adc,
     skill,
 )
-from analysis.comparison.breakdown import by_paradigm, by_phenomenon
-from analysis.comparison.ceiling import HumanCeiling, human_ceiling
-from analysis.comparison.conventions import AREA_TO, conventions
+from analysis.comparison.ceilings.human import HumanCeiling, human_ceiling
+from analysis.comparison.ceilings.noise import correlation_ceilings
 from analysis.comparison.correlation import association, correlation_rows
 from analysis.comparison.criteria import Signs, adc_passes
-from analysis.comparison.curve import adc_area
-from analysis.comparison.deltas import PairTable, left_out, pair_table, standardization
-from analysis.comparison.differences import model_differences
-from analysis.comparison.intervals import cluster_bootstrap, correlation_bootstrap
-from analysis.comparison.joint import JointIntervals, joint_intervals
-from analysis.comparison.noise import correlation_ceilings
-from analysis.comparison.recalibration import held_out_mean, recalibrated_adc
+from analysis.comparison.intervals import RESAMPLES, cluster_basis, cluster_bootstrap, correlation_bootstrap
+from analysis.comparison.joint_intervals import RESAMPLES as JOINT_RESAMPLES
+from analysis.comparison.joint_intervals import JointIntervals, joint_intervals
+from analysis.comparison.model_differences import model_differences
+from analysis.comparison.pairs import PairTable, left_out, pair_table, standardization
 from analysis.errors import BadInput, UnknownName
+from analysis.reliability.halves import NoiseCeiling
+
+Counted = npt.NDArray[np.bool_]
+
+
+def by_paradigm(
+    table: PairTable, model: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs
+) -> list[dict[str, Any]]:
+    """Return a model's criteria within each paradigm, with Wilson intervals.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22. Warstadt et al. (2020), "BLiMP", TACL
+    8.
+    """
+    if "paradigm" not in table.pairs.columns:
+        return []
+    rows = []
+    for paradigm, places in table.pairs[is_counted].groupby("paradigm", sort=True).groups.items():
+        rows.append(_row(table, model, str(paradigm), list(places), deltas=deltas, signs=signs))
+    return rows
+
+
+def by_phenomenon(
+    table: PairTable, model: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs
+) -> list[dict[str, Any]]:
+    """Return the unweighted mean of the paradigms of each phenomenon, as BLiMP does.
+
+    Notes
+    -----
+    ``phenomenon``, ``paradigms``, ``pairs``, ``blimp``, ``adc``; empty when the pairs name no phenomenon.
+    Without paradigms the pairs of a phenomenon are averaged.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8.
+    """
+    if "phenomenon" not in table.pairs.columns:
+        return []
+    unit = "paradigm" if "paradigm" in table.pairs.columns else "phenomenon"
+    phenomena = []
+    for phenomenon, members in table.pairs[is_counted].groupby("phenomenon", sort=True):
+        rows = [
+            _row(table, model, str(name), list(places), deltas=deltas, signs=signs)
+            for name, places in members.groupby(unit).groups.items()
+        ]
+        phenomena.append({
+            "phenomenon": str(phenomenon),
+            "paradigms": len(rows),
+            "pairs": len(members),
+            "blimp": _mean([row["blimp"] for row in rows]),
+            "adc": {key: _mean([row["adc"][key] for row in rows]) for key in rows[0]["adc"]},
+        })  # fmt: skip
+    return phenomena
+
+
+def _row(
+    table: PairTable, model: str, name: str, places: list[int], *, deltas: Sequence[float], signs: Signs
+) -> dict[str, Any]:
+    prefers = table.prefers_good[model].loc[places].to_numpy(dtype=float)
+    human = table.human_delta.loc[places].to_numpy(dtype=float)
+    adc = adc_shares(
+        human, table.model_delta[model].loc[places].to_numpy(dtype=float), deltas=deltas, signs=signs
+    )
+    right = int(np.nansum(prefers))
+    interval = scipy.stats.binomtest(right, len(places)).proportion_ci(method="wilson")
+    labeled = human[~np.isnan(human)]
+    return {
+        "paradigm": name,
+        "phenomenon": _phenomenon(table.pairs, places),
+        "pairs": len(places),
+        "blimp": right / len(places),
+        "ci_low": float(interval.low),
+        "ci_high": float(interval.high),
+        "adc": {format(delta, "g"): value for delta, value in adc.items()},
+        "people_prefer_good": float((labeled > 0).mean()) if labeled.size else None,
+    }
+
+
+def _phenomenon(pairs: pd.DataFrame, places: list[int]) -> str | None:
+    if "phenomenon" not in pairs.columns or pd.isna(pairs["phenomenon"].loc[places[0]]):
+        return None
+    return str(pairs["phenomenon"].loc[places[0]])
+
+
+def _mean(values: list[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined else None
+
+
+AREA_TO = 3.0  # standard deviations
+
+
+def conventions(table: PairTable, *, signs: Signs, seed: int, ceiling: HumanCeiling | None) -> dict[str, Any]:
+    """Describe the conventions behind the numbers of a comparison.
+
+    References
+    ----------
+    Vázquez Martínez (2021), "The Acceptability Delta Criterion", BlackboxNLP; Warstadt et al. (2020), TACL 8.
+    """
+    clustered = cluster_basis(table.pairs)
+    return {
+        "blimp": "good > bad, equal scores fail",
+        "adc": "sign(Δh) = sign(Δlm) and |Δh - Δlm| < δ",
+        "signs": signs,
+        "missing": "leaves the denominator and is counted",
+        "constant": "median Δh",
+        "chance": f"mean of {PERMUTATIONS} permutations of the model's own sentence scores",
+        "recalibrated": f"a line from Δlm to Δh, fitted on the other families of pairs ({FOLDS} folds); "
+        "beside it the constant that is people's mean in these families",
+        "intervals": f"95 % percentile bootstrap, {RESAMPLES:,} draws of clusters by {clustered}",
+        "joint_intervals": None
+        if ceiling is None
+        else f"95 %, {JOINT_RESAMPLES:,} draws of participants within list and of clusters together, centred "
+        "on the estimate",
+        "clusters": int(table.clusters.nunique()),
+        "ceiling": None
+        if ceiling is None
+        else f"{ceiling.basis.replace('_', ' ')}: split halves within list, {ceiling.splits} splits, "
+        "size-corrected; of r: root of split-half reliability (Spearman-Brown)",
+        "area_to": AREA_TO,
+        "seed": seed,
+    }
+
 
 Document = dict[str, Any]
 
@@ -43,29 +170,32 @@ def compare_report(
     constants: Sequence[float] = (),
     seed: int = 0,
 ) -> Document:
-    """Compare models with people on minimal pairs.
+    """Compare models with human judgments on minimal pairs.
 
     Parameters
     ----------
     human : DataFrame or None
-        ``sentence_id`` and ``score`` (standardized mean of people's ratings), used as given. Without it the
-        BLiMP criterion is still given and everything about people is None.
-    pairs : DataFrame
-        ``pair_id``, ``good_id``, ``bad_id``, perhaps ``paradigm`` and ``phenomenon``.
-    scores : DataFrame
-        ``sentence_id`` and one column of scores per model; higher is better.
+        ``sentence_id`` and ``score`` (mean of standardized ratings), used as given. Without it only the
+        BLiMP criterion is computed; numbers about human scores are None.
+    pairs : DataFrame, one row per minimal pair
+        ``pair_id``, ``good_id``, ``bad_id``, optionally ``paradigm`` and ``phenomenon``.
+    scores : DataFrame, one row per sentence
+        ``sentence_id`` and one column of scores per model; higher is more acceptable.
     already_standardized : bool
-        Use model scores as given instead of standardizing them over all their sentences.
+        Whether model scores are used as given instead of being standardized over all their sentences.
     signs : {"strict", "published"}
-        How the ADC treats zero differences.
+        How differences of zero are treated. ``strict``: both differences must be non-zero and have the
+        same sign. ``published``: the test is ``(human > 0) == (model > 0)``, which accepts a zero beside
+        a negative difference and reproduces the published table.
     deltas : sequence of float
-        The δ of the ADC.
+        Values of δ at which the ADC is computed, in standard deviations.
     judgments : DataFrame, optional
-        Ratings or choices by participant; they give the human ceiling, without which skill is undefined.
+        Ratings or choices by participant, from which the human ceiling is estimated; without them skill is
+        undefined.
     constants : sequence of float
-        Further constants to score beside the median.
+        Further constant predictions to evaluate as baselines beside the median.
     seed : int
-        Seed of permutations, bootstrap and halvings.
+        Seed of permutations, bootstrap and split halves.
 
     Returns
     -------
@@ -81,8 +211,8 @@ def compare_report(
 
     Notes
     -----
-    All numbers of a model are over its labelled pairs; without any label, over all its pairs
-    (``blimp_all_pairs`` is over all of them in either case).
+    All numbers of a model are over its labelled pairs; if no pair is labelled, over all its pairs
+    (``blimp_all_pairs`` is always over all pairs).
 
     References
     ----------
@@ -98,10 +228,29 @@ def compare_report(
     >>> model["blimp"], model["adc"]["1"]
     (0.75, 0.75)
     """
+    return comparison_document(
+        pair_table(human, pairs, scores, already_standardized=already_standardized),
+        signs=signs,
+        deltas=deltas,
+        judgments=judgments,
+        constants=constants,
+        seed=seed,
+    )
+
+
+def comparison_document(
+    table: PairTable,
+    *,
+    signs: Signs = "strict",
+    deltas: Sequence[float] = (0.5, 1, 5),
+    judgments: pd.DataFrame | None = None,
+    constants: Sequence[float] = (),
+    seed: int = 0,
+) -> Document:
+    """Compare models with people on joined pairs; the document of :func:`compare_report`."""
     deltas = _checked(deltas, signs)
-    table = pair_table(human, pairs, scores, already_standardized=already_standardized)
     constant = constant_baseline(table.human_delta, deltas=deltas, signs=signs)
-    given = [constant_baseline(table.human_delta, value, deltas=deltas, signs=signs) for value in constants]
+    fixed = [constant_baseline(table.human_delta, value, deltas=deltas, signs=signs) for value in constants]
     ceiling = (
         human_ceiling(judgments, table.pairs, rng=_rng(seed, "ceiling"), deltas=deltas, signs=signs)
         if judgments is not None
@@ -111,21 +260,27 @@ def compare_report(
         _model(table, name, deltas=deltas, signs=signs, constant=constant, ceiling=ceiling, seed=seed)
         for name in table.models
     ]
+    noise = None
     if judgments is not None:
         joint = joint_intervals(judgments, table, rng=_rng(seed, "joint"), deltas=deltas, signs=signs)
-        models = [one | {"intervals": one["intervals"] | _joint(joint[one["model"]])} for one in models]
-    noise = None if judgments is None else _correlation_ceiling(judgments, table, seed=seed)
-    reach = NoiseCeiling(None if noise is None else noise["model"], None)
-    models = [one | {"pearson_r_disattenuated": reach.disattenuated(one["pearson_r"])} for one in models]
+        models = [
+            model | {"intervals": model["intervals"] | _joint(joint[model["model"]])} for model in models
+        ]
+        noise = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
+    noise_ceiling = NoiseCeiling(None if noise is None else noise["model"], None)
+    models = [
+        model | {"pearson_r_disattenuated": noise_ceiling.disattenuated(model["pearson_r"])}
+        for model in models
+    ]
     return {
         "pairs": len(table.pairs),
         "labeled_pairs": int(table.labeled.sum()),
-        "standardization": standardization(table, already_standardized=already_standardized),
+        "standardization": standardization(table),
         "models": models,
         "baselines": {
             "constant": _constant(constant),
-            "constant_recalibrated": {"adc": _keyed(_of_constant(table, deltas=deltas, signs=signs))},
-            "constants": [_constant(one) for one in given],
+            "constant_recalibrated": _recalibrated_constant(table, deltas=deltas, signs=signs),
+            "constants": [_constant(baseline) for baseline in fixed],
             "human_ceiling": None if ceiling is None else _ceiling(ceiling) | {"correlation": noise},
         },
         "differences": model_differences(table, deltas=deltas, signs=signs, rng=_rng(seed, "flips")),
@@ -137,7 +292,7 @@ def compare_report(
 
 def _checked(deltas: Sequence[float], signs: str) -> list[float]:
     if signs not in get_args(Signs):
-        raise UnknownName("way to compare signs", signs, get_args(Signs))
+        raise UnknownName("treatment of signs", signs, get_args(Signs))
     for delta in deltas:
         if not 0 < delta < float("inf"):
             raise BadInput(f"δ must be a positive number, got {delta:g}.", column="delta")
@@ -145,17 +300,7 @@ def _checked(deltas: Sequence[float], signs: str) -> list[float]:
 
 
 def delta_key(delta: float) -> str:
-    """Write δ as it stands in the document.
-
-    Parameters
-    ----------
-    delta : float
-        A δ.
-
-    Returns
-    -------
-    str
-        Without needless zeros.
+    """Format δ as a key of the document.
 
     Examples
     --------
@@ -178,83 +323,75 @@ def _model(
     human = table.human_delta.to_numpy(dtype=float)
     model = table.model_delta[name].to_numpy(dtype=float)
     prefers = table.prefers_good[name].to_numpy(dtype=float)
-    counted = ~np.isnan(prefers) & (table.labeled | (not table.labeled.any()))
+    # Labelled pairs only; without any label, every pair that the model scored.
+    is_counted = ~np.isnan(prefers) & (table.labeled | (not table.labeled.any()))
     adc = adc_shares(human, model, deltas=deltas, signs=signs)
     chance = _chance(table, name, deltas=deltas, signs=signs, seed=seed)
     people = ceiling.adc if ceiling is not None else {}
-    beside = association(human, model)
+    line = association(human, model)
     return {
         "model": name,
-        "pairs": int(counted.sum()),
-        "left_out": len(table.pairs) - int(counted.sum()),
+        "pairs": int(is_counted.sum()),
+        "left_out": len(table.pairs) - int(is_counted.sum()),
         "sentences": int(table.scores[name].notna().sum()),
-        "blimp": float(prefers[counted].mean()) if counted.any() else None,
+        "blimp": float(prefers[is_counted].mean()) if is_counted.any() else None,
         "blimp_all_pairs": float(np.nanmean(prefers)) if not np.isnan(prefers).all() else None,
-        "equal_scores": int((model[counted] == 0).sum()),
+        "equal_scores": int((model[is_counted] == 0).sum()),
         "adc": _keyed(adc),
         "adc_area": adc_area(human, model, delta_max=AREA_TO, signs=signs),
         "adc_recalibrated": _keyed(
             recalibrated_adc(human, model, table.clusters, deltas=deltas, signs=signs)
         ),
-        "pearson_r": beside["pearson_r"],
-        "spearman_r": beside["spearman_r"],
-        "mean_abs_difference": beside["mean_abs_difference"],
-        "slope": beside["slope"],
-        "intercept": beside["intercept"],
-        "status": beside["status"],
+        "pearson_r": line["pearson_r"],
+        "spearman_r": line["spearman_r"],
+        "mean_abs_difference": line["mean_abs_difference"],
+        "slope": line["slope"],
+        "intercept": line["intercept"],
+        "status": line["status"],
         "chance": chance["adc"],
         "chance_interval": chance["interval"],
         "chance_blimp": chance["blimp"],
         "skill": _keyed(skill(adc, constant.adc, people)),
-        "intervals": _intervals(table, name, counted, deltas=deltas, signs=signs, seed=seed),
-        "by_phenomenon": by_phenomenon(table, name, counted, deltas=deltas, signs=signs),
-        "by_paradigm": by_paradigm(table, name, counted, deltas=deltas, signs=signs),
+        "intervals": _intervals(table, name, is_counted, deltas=deltas, signs=signs, seed=seed),
+        "by_phenomenon": by_phenomenon(table, name, is_counted, deltas=deltas, signs=signs),
+        "by_paradigm": by_paradigm(table, name, is_counted, deltas=deltas, signs=signs),
     }
 
 
 def _chance(table: PairTable, name: str, *, deltas: Sequence[float], signs: Signs, seed: int) -> Document:
-    z = table.standardized[name].dropna()
-    human = table.human_delta.to_numpy(dtype=float)
-    good = z.index.get_indexer(pd.Index(table.pairs["good_id"]))
-    bad = z.index.get_indexer(pd.Index(table.pairs["bad_id"]))
-    used = (good >= 0) & (bad >= 0) & table.labeled
-    found = permutation_chance(
-        z.to_numpy(dtype=float),
-        good[used].astype(np.int64),
-        bad[used].astype(np.int64),
-        human[used],
-        rng=_rng(seed, "chance"),
-        deltas=deltas,
-        signs=signs,
+    chance = permutation_chance(
+        *table.permutation_arrays(name), rng=_rng(seed, "chance"), deltas=deltas, signs=signs
     )
     interval = {
-        delta_key(delta): None if ends is None else list(ends) for delta, ends in found.interval.items()
+        delta_key(delta): None if bounds is None else list(bounds)
+        for delta, bounds in chance.interval.items()
     }
-    return {"adc": _keyed(found.adc), "interval": interval, "blimp": found.blimp}
+    return {"adc": _keyed(chance.adc), "interval": interval, "blimp": chance.blimp}
 
 
 def _intervals(
-    table: PairTable, name: str, counted: Any, *, deltas: Sequence[float], signs: Signs, seed: int
+    table: PairTable, name: str, is_counted: Counted, *, deltas: Sequence[float], signs: Signs, seed: int
 ) -> Document:
     human = table.human_delta.to_numpy(dtype=float)
     model = table.model_delta[name].to_numpy(dtype=float)
-    prefers = np.where(counted, table.prefers_good[name].to_numpy(dtype=float), np.nan)
+    prefers = np.where(is_counted, table.prefers_good[name].to_numpy(dtype=float), np.nan)
     passes = [adc_passes(human, model, delta=delta, signs=signs) for delta in deltas]
-    ends = cluster_bootstrap(table.clusters, np.column_stack([prefers, *passes]), rng=_rng(seed, "bootstrap"))
-    pairs = [None if np.isnan(low) else [float(low), float(high)] for low, high in ends]
+    columns = np.column_stack([prefers, *passes])
+    bounds = cluster_bootstrap(table.clusters, columns, rng=_rng(seed, "bootstrap"))
+    intervals = [None if np.isnan(low) else [float(low), float(high)] for low, high in bounds]
     low, high = correlation_bootstrap(table.clusters, human, model, rng=_rng(seed, "bootstrap"))
     return {
-        "blimp": pairs[0],
-        "adc": {delta_key(delta): found for delta, found in zip(deltas, pairs[1:], strict=True)},
+        "blimp": intervals[0],
+        "adc": {delta_key(delta): bounds for delta, bounds in zip(deltas, intervals[1:], strict=True)},
         "pearson_r": None if low is None else [low, high],
         "joint": None,
     }
 
 
-def _joint(found: JointIntervals) -> Document:
-    ends = {delta_key(delta): one for delta, one in found.adc.items()}
-    numbers = {"adc": ends, "pearson_r": found.pearson_r, "shift": _keyed(found.shift)}
-    return {"joint": {**numbers, "participants": found.participants, "status": found.status}}
+def _joint(joint: JointIntervals) -> Document:
+    adc = {delta_key(delta): bounds for delta, bounds in joint.adc.items()}
+    numbers = {"adc": adc, "pearson_r": joint.pearson_r, "shift": _keyed(joint.shift)}
+    return {"joint": {**numbers, "participants": joint.participants, "status": joint.status}}
 
 
 def _judges(table: PairTable) -> pd.DataFrame:
@@ -264,31 +401,27 @@ def _judges(table: PairTable) -> pd.DataFrame:
     return judges
 
 
-def _of_constant(table: PairTable, *, deltas: Sequence[float], signs: Signs) -> dict[float, float | None]:
+def _recalibrated_constant(table: PairTable, *, deltas: Sequence[float], signs: Signs) -> Document:
     human = table.human_delta.to_numpy(dtype=float)
-    return adc_shares(human, held_out_mean(human, table.clusters), deltas=deltas, signs=signs)
+    adc = adc_shares(human, held_out_mean(human, table.clusters), deltas=deltas, signs=signs)
+    return {"adc": _keyed(adc)}
 
 
-def _constant(one: Constant) -> Document:
-    return {"value": one.value, "blimp": one.blimp, "adc": _keyed(one.adc)}
+def _constant(constant: Constant) -> Document:
+    return {"value": constant.value, "blimp": constant.blimp, "adc": _keyed(constant.adc)}
 
 
-def _ceiling(found: HumanCeiling) -> Document:
+def _ceiling(ceiling: HumanCeiling) -> Document:
     return {
-        "adc": _keyed(found.adc),
-        "adc_half": _keyed(found.adc_half),
-        "participants": found.participants,
-        "pairs": found.pairs,
-        "splits": found.splits,
-        "noise_variance": found.noise_variance,
-        "basis": found.basis,
-        "status": found.status,
+        "adc": _keyed(ceiling.adc),
+        "adc_half": _keyed(ceiling.adc_half),
+        "participants": ceiling.participants,
+        "pairs": ceiling.pairs,
+        "splits": ceiling.splits,
+        "noise_variance": ceiling.noise_variance,
+        "basis": ceiling.basis,
+        "status": ceiling.status,
     }
-
-
-def _correlation_ceiling(judgments: pd.DataFrame, table: PairTable, *, seed: int) -> Document:
-    found: Document = correlation_ceilings(judgments, table.pairs, rng=_rng(seed, "correlations"))["deltas"]
-    return found
 
 
 def _keyed(values: Mapping[float, float | None]) -> dict[str, float | None]:
@@ -296,5 +429,6 @@ def _keyed(values: Mapping[float, float | None]) -> dict[str, float | None]:
 
 
 def _rng(seed: int, use: str) -> np.random.Generator:
-    """Give each use its own stream, so that adding one leaves the others' numbers alone."""
+    """Return an independent random stream for one use."""
+    # One stream per use: a new use leaves the numbers of the others unchanged.
     return np.random.default_rng([seed, *use.encode()])

@@ -1,4 +1,4 @@
-"""What a filter may ask of one word: form, lemma, part of speech, features, relation, phrases."""
+"""Conditions on one word: form, lemma, part of speech, features, relation, phrases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANY = "*"
 
 @dataclass(frozen=True)
 class Condition:
-    """What one word must be; all parts must hold.
+    """A condition on one word; all parts must hold.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class Condition:
     unlike: "Condition | None" = None
 
     def holds(self, sentence: Sentence, position: int) -> bool:
-        """Whether the word at a position (from 1) is what is asked for."""
+        """Return whether the word at a position (from 1) meets the condition."""
         word = sentence.words[position - 1]
         for column, values in self.columns:
-            given = getattr(word, column)
-            if given not in values and (column != "deprel" or not has_label(given, values)):
+            value = getattr(word, column)
+            if value not in values and (column != "deprel" or not has_label(value, values)):
                 return False
         if self.words is not None and word.form not in self.words and word.lemma not in self.words:
             return False
@@ -64,26 +64,15 @@ class Condition:
         return False
 
     def _has_features(self, word: Word) -> bool:
-        known = features(word.feats)
+        word_features = features(word.feats)
         return all(
-            name in known and (ANY in values or bool(values & known[name])) for name, values in self.feats
+            name in word_features and (ANY in values or bool(values & word_features[name]))
+            for name, values in self.feats
         )
 
 
 def has_label(deprel: str, labels: frozenset[str]) -> bool:
     """Whether a relation is one of the labels.
-
-    Parameters
-    ----------
-    deprel : str
-        A relation, with its subtype if it has one.
-    labels : frozenset of str
-        ``nsubj`` stands for its subtypes too, ``nsubj!`` for itself alone, ``*`` for any relation.
-
-    Returns
-    -------
-    bool
-        Whether one of them fits.
 
     Examples
     --------
@@ -93,74 +82,55 @@ def has_label(deprel: str, labels: frozenset[str]) -> bool:
     return deprel in labels or deprel.partition(":")[0] in labels or f"{deprel}!" in labels or ANY in labels
 
 
-def read_condition(given: Mapping[str, Any], lists: Mapping[str, frozenset[str]]) -> Condition:
-    """Make a condition of what a filter's file says of one word.
-
-    Parameters
-    ----------
-    given : mapping
-        Any of ``form``, ``lemma``, ``word`` (form or lemma), ``phrase``, ``upos``, ``xpos``, ``deprel`` (a
-        text or a list of texts; ``@name`` is a list of the file), ``feats`` (a table) and ``not`` (such a
-        mapping again).
-    lists : mapping
-        The word lists of the file, in lower case.
-
-    Returns
-    -------
-    Condition
-        With words in lower case.
-
-    Raises
-    ------
-    BadInput
-        Naming the key, and near ones where there is none of that name.
+def read_condition(table: Mapping[str, Any], lists: Mapping[str, frozenset[str]]) -> Condition:
+    """Parse a condition from the table of one word in a filter file.
 
     Examples
     --------
     >>> read_condition({"word": "@npi", "upos": "ADV"}, {"npi": frozenset({"ever"})}).words
     frozenset({'ever'})
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(table, Mapping):
         raise BadInput(
-            f"{given!r} is no table.", remedy='Write for example { upos = "NOUN" }, or {} for any word.'
+            f"{table!r} is not a table.", remedy='Write for example { upos = "NOUN" }, or {} for any word.'
         )
-    for key in given:
+    for key in table:
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)
-            said = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KEYS)}."
-            raise BadInput(f"nothing is known of {key!r}.", remedy=said)
+            remedy = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(KEYS)}."
+            raise BadInput(f"unknown key {key!r}.", remedy=remedy)
     return Condition(
         columns=tuple(
-            (name, _values(given[name], lists, lower=name in ("form", "lemma")))
+            (name, _values(table[name], lists, lower=name in ("form", "lemma")))
             for name in COLUMNS
-            if name in given
+            if name in table
         ),
-        words=_values(given["word"], lists, lower=True) if "word" in given else None,
-        phrases=_by_first(_values(given["phrase"], lists, lower=True)) if "phrase" in given else None,
-        feats=_features(given.get("feats", {}), lists),
-        unlike=read_condition(given["not"], lists) if "not" in given else None,
+        words=_values(table["word"], lists, lower=True) if "word" in table else None,
+        phrases=_by_first(_values(table["phrase"], lists, lower=True)) if "phrase" in table else None,
+        feats=_features(table.get("feats", {}), lists),
+        unlike=read_condition(table["not"], lists) if "not" in table else None,
     )
 
 
-def _features(given: Any, lists: Mapping[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
-    if not isinstance(given, Mapping):
-        raise BadInput(f"feats is {given!r}.", remedy='Write a table: feats = { Number = "Sing" }.')
-    return tuple((name, _values(values, lists, lower=False)) for name, values in given.items())
+def _features(table: Any, lists: Mapping[str, frozenset[str]]) -> tuple[tuple[str, frozenset[str]], ...]:
+    if not isinstance(table, Mapping):
+        raise BadInput(f"feats is {table!r}.", remedy='Write a table: feats = { Number = "Sing" }.')
+    return tuple((name, _values(values, lists, lower=False)) for name, values in table.items())
 
 
-def _values(given: Any, lists: Mapping[str, frozenset[str]], *, lower: bool) -> frozenset[str]:
-    found: set[str] = set()
-    some: Sequence[Any] = [given] if isinstance(given, str) else given
+def _values(entry: Any, lists: Mapping[str, frozenset[str]], *, lower: bool) -> frozenset[str]:
+    values: set[str] = set()
+    some: Sequence[Any] = [entry] if isinstance(entry, str) else entry
     if not isinstance(some, list) or not all(isinstance(value, str) and value.strip() for value in some):
-        raise BadInput(f"{given!r} is neither a text nor a list of texts.")
+        raise BadInput(f"{entry!r} is neither a text nor a list of texts.")
     for value in some:
         if not value.startswith("@"):
-            found.add(value.lower() if lower else value)
+            values.add(value.lower() if lower else value)
         elif value[1:] in lists:
-            found |= lists[value[1:]]
+            values |= lists[value[1:]]
         else:
             raise BadInput(f"there is no list {value!r}.", remedy=f"Lists are: {', '.join(lists) or 'none'}.")
-    return frozenset(found)
+    return frozenset(values)
 
 
 def _by_first(phrases: frozenset[str]) -> dict[str, tuple[tuple[str, ...], ...]]:

@@ -1,4 +1,4 @@
-"""CoNLL-U: parsed sentences in, line by line, and out again unchanged."""
+"""CoNLL-U: read parsed sentences line by line, and write them unchanged."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from pathlib import Path
 from analysis.errors import BadInput
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+# Characters at which ``str.splitlines`` breaks; in a cell of CoNLL-U they do not end the line.
 LINE_BREAKS = str.maketrans(dict.fromkeys("\v\f\r\x1c\x1d\x1e\x85\u2028\u2029", " "))
 
 
@@ -20,7 +21,7 @@ class Word:
     form, lemma : str
         In lower case, as filters compare them.
     upos, xpos, feats, deprel : str
-        As they stand in the file.
+        As in the file.
     head : int
         Position of the head from 1; 0 for the root.
     """
@@ -45,7 +46,7 @@ class Sentence:
     words : tuple of Word
         Syntactic words; the parts of a multiword token count, empty nodes do not.
     first_line : int
-        Line of the file on which it begins.
+        First line of the sentence in the file, from 1.
     """
 
     lines: tuple[str, ...]
@@ -54,12 +55,12 @@ class Sentence:
 
     @property
     def sent_id(self) -> str:
-        """The comment ``sent_id``, or the line of the file on which the sentence begins."""
+        """The comment ``sent_id``, or the first line of the sentence in the file."""
         return self.comment("sent_id") or f"line {self.first_line}"
 
     @property
     def text(self) -> str:
-        """The sentence as people read it, on one line."""
+        """The text of the sentence on one line."""
         written = self.comment("text") or "".join(
             form + ("" if "SpaceAfter=No" in misc.split("|") else " ") for form, misc in self._surface()
         )
@@ -71,7 +72,7 @@ class Sentence:
         return " ".join("".join(form.split()) for form, _ in self._surface())
 
     def comment(self, name: str) -> str:
-        """Give the value of the comment ``# name = value``, or nothing."""
+        """Return the value of the comment ``# name = value``, or an empty string."""
         for line in self.lines:
             if not line.startswith("#"):
                 break
@@ -81,7 +82,7 @@ class Sentence:
         return ""
 
     def is_under(self, position: int, ancestor: int) -> bool:
-        """Whether the word at a position depends on another one, over any number of steps."""
+        """Return whether the word at a position depends on another one, over any number of steps."""
         head = self.words[position - 1].head
         while head:
             if head == ancestor:
@@ -94,7 +95,7 @@ class Sentence:
         for line in self.lines:
             if line.startswith("#"):
                 continue
-            number, form, *rest = line.split("\t")
+            number, form, *columns = line.split("\t")
             if "." in number:
                 continue
             first, is_range, last = number.partition("-")
@@ -102,11 +103,11 @@ class Sentence:
                 covered = int(last)
             elif int(first) <= covered:
                 continue
-            yield form, rest[-1]
+            yield form, columns[-1]
 
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
-    """Read the sentences of a CoNLL-U file one after the other.
+    """Yield the sentences of a CoNLL-U file.
 
     Parameters
     ----------
@@ -116,12 +117,12 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
     Yields
     ------
     Sentence
-        Multiword tokens and empty nodes stay in its lines and are no words.
+        Multiword tokens and empty nodes are kept in its lines and do not count as words.
 
     Raises
     ------
     BadInput
-        Naming file, line and column, where a line is no CoNLL-U, or heads do not make a tree.
+        If a line is not CoNLL-U or heads do not form a tree; the message names file, line and column.
 
     References
     ----------
@@ -134,24 +135,7 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
 
 
 def parse_conllu(lines: Iterable[str], *, file: str = "") -> Iterator[Sentence]:
-    """Make sentences of lines of CoNLL-U.
-
-    Parameters
-    ----------
-    lines : iterable of str
-        With or without their line ends.
-    file : str
-        Name for messages.
-
-    Yields
-    ------
-    Sentence
-        As from :func:`read_conllu`.
-
-    Raises
-    ------
-    BadInput
-        As :func:`read_conllu`.
+    """Parse lines of CoNLL-U.
 
     Examples
     --------
@@ -160,37 +144,22 @@ def parse_conllu(lines: Iterable[str], *, file: str = "") -> Iterator[Sentence]:
     >>> [sentence.text for sentence in parse_conllu(["# sent_id = a", row, end])]
     ['Run!']
     """
-    held: list[str] = []
+    sentence_lines: list[str] = []
     number = 0
     for number, line in enumerate(lines, start=1):
         line = line.rstrip("\r\n")
         if line.strip():
-            held.append(line)
-        elif held:
-            yield _sentence(held, number - len(held), file)
-            held = []
-    if held:
-        yield _sentence(held, number - len(held) + 1, file)
+            sentence_lines.append(line)
+        elif sentence_lines:
+            yield _sentence(sentence_lines, number - len(sentence_lines), file)
+            sentence_lines = []
+    if sentence_lines:
+        yield _sentence(sentence_lines, number - len(sentence_lines) + 1, file)
 
 
 @lru_cache(maxsize=4096)
 def features(feats: str) -> dict[str, frozenset[str]]:
     """Read the column FEATS.
-
-    Parameters
-    ----------
-    feats : str
-        ``Name=Value|Name=Value,Value``, or ``_`` for none.
-
-    Returns
-    -------
-    dict
-        Values of every name.
-
-    Raises
-    ------
-    BadInput
-        If a part has no value.
 
     Examples
     --------
@@ -201,7 +170,7 @@ def features(feats: str) -> dict[str, frozenset[str]]:
         return {}
     parts = [part.partition("=") for part in feats.split("|")]
     if not all(name and value for name, _, value in parts):
-        raise BadInput(f"{feats!r} is no list of features.", remedy="Write Name=Value|Name=Value, or _.")
+        raise BadInput(f"{feats!r} is not a list of features.", remedy="Write Name=Value|Name=Value, or _.")
     return {name: frozenset(value.split(",")) for name, _, value in parts}
 
 
@@ -254,7 +223,7 @@ def _word(line: str, expected: int, file: str, row: int) -> Word | None:
     if number != str(expected):
         raise BadInput(
             f"{number!r} where {expected} is next.", file=file, row=row, column="ID",
-            remedy="Words are numbered 1, 2, 3; an empty line stands between sentences.",
+            remedy="Words are numbered 1, 2, 3; separate sentences by an empty line.",
         )  # fmt: skip
     if not cells[1]:
         raise BadInput("the cell is empty.", file=file, row=row, column="FORM")

@@ -1,4 +1,4 @@
-"""A corpus and its filters become corpora of their own, with a report of what each filter removed."""
+"""Filter a parsed corpus into one corpus per filter and report what each filter removed."""
 
 import hashlib
 from array import array
@@ -15,14 +15,14 @@ from analysis.corpora.filters import FULL, Filter
 from analysis.corpora.sampling import Flags, downsample
 from analysis.errors import BadInput, NotEnoughData
 
-KEPT = -1
-EXAMPLES = 5
-Told = Callable[[int], None]
+KEPT = -1  # code of a kept sentence; others are the index of the pattern that removes it
+EXAMPLES = 5  # removed sentences quoted per filter in the report
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What the filters say of every sentence of a corpus.
+    """Result of the filters for every sentence of a corpus.
 
     Parameters
     ----------
@@ -44,44 +44,46 @@ class Survey:
         return {FULL: everything, **{name: reason == KEPT for name, reason in self.reasons.items()}}
 
 
-def survey(sentences: Iterable[Sentence], filters: Sequence[Filter], *, told: Told | None = None) -> Survey:
-    """Ask every filter about every sentence.
+def survey(
+    sentences: Iterable[Sentence], filters: Sequence[Filter], *, progress: Progress | None = None
+) -> Survey:
+    """Apply every filter to every sentence.
 
     Parameters
     ----------
     sentences : iterable of Sentence
-        Read once, one after the other.
+        Consumed once.
     filters : sequence of Filter
         With different names.
-    told : callable, optional
-        Called with the number of sentences so far, now and then.
+    progress : callable, optional
+        Called with the number of sentences so far, every 500 sentences.
 
     Returns
     -------
     Survey
-        Four bytes a sentence and two a filter: the sentences themselves are not held.
+        Needs four bytes per sentence and two per filter; the sentences themselves are not stored.
 
     Raises
     ------
     BadInput
-        If two filters have one name, there is none, or there is no sentence.
+        If two filters have the same name, or there are no filters or no sentences.
     """
-    names = [one.name for one in filters]
+    names = [rule.name for rule in filters]
     if not names or len(set(names)) < len(names):
-        again = next((name for name in names if names.count(name) > 1), None)
-        raise BadInput(f"the filter {again!r} is given twice." if again else "no filter is given.")
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        raise BadInput(f"the filter {repeated!r} is given twice." if repeated else "no filter is given.")
     lengths = array("i")  # four and two bytes: a corpus may have millions of sentences
     reasons = {name: array("h") for name in names}
     examples: dict[str, list[str]] = {name: [] for name in names}
     for number, sentence in enumerate(sentences, start=1):
         lengths.append(len(sentence.words))
-        for one in filters:
-            found = one.removes(sentence)
-            reasons[one.name].append(KEPT if found is None else one.patterns.index(found))
-            if found is not None and len(examples[one.name]) < EXAMPLES:
-                examples[one.name].append(sentence.text)
-        if told and number % 500 == 0:
-            told(number)
+        for rule in filters:
+            reason = rule.removes(sentence)
+            reasons[rule.name].append(KEPT if reason is None else rule.patterns.index(reason))
+            if reason is not None and len(examples[rule.name]) < EXAMPLES:
+                examples[rule.name].append(sentence.text)
+        if progress and number % 500 == 0:
+            progress(number)
     if not lengths:
         raise NotEnoughData("the corpus has no sentences.")
     return Survey(
@@ -92,84 +94,56 @@ def survey(sentences: Iterable[Sentence], filters: Sequence[Filter], *, told: To
 
 
 def choose(
-    found: Survey, *, unit: str | None = None, seed: int = 0, size: int | None = None
+    surveyed: Survey, *, unit: str | None = None, seed: int = 0, size: int | None = None
 ) -> dict[str, Flags]:
-    """Say which sentences each corpus gets.
-
-    Parameters
-    ----------
-    found : Survey
-        From :func:`survey`.
-    unit : {"sentences", "tokens"}, optional
-        What is made equal; without it nothing is left out beyond the filters.
-    seed, size : int, optional
-        Of the choice; see :func:`analysis.corpora.sampling.downsample`.
-
-    Returns
-    -------
-    dict of str to array of bool
-        For ``full`` and every filter.
-
-    Raises
-    ------
-    NotEnoughData
-        If a filter leaves nothing, or less than ``size``.
-    """
-    kept = found.kept()
-    for name, flags in kept.items():
+    """Select the sentences of each corpus."""
+    is_kept = surveyed.kept()
+    for name, flags in is_kept.items():
         if not flags.any():
             raise NotEnoughData(f"the filter {name!r} removes every sentence.", remedy="Ask it for more.")
     if unit is None:
         if size is not None:
             raise BadInput("a size without a unit.", remedy="Give --downsample sentences or tokens with it.")
-        return kept
-    return downsample(found.lengths, kept, unit=unit, rng=np.random.default_rng(seed), size=size)
+        return is_kept
+    return downsample(surveyed.lengths, is_kept, unit=unit, rng=np.random.default_rng(seed), size=size)
 
 
-def report(found: Survey, chosen: dict[str, Flags], filters: Sequence[Filter]) -> dict[str, Any]:
-    """Count what went and what is left.
+def report(surveyed: Survey, chosen: dict[str, Flags], filters: Sequence[Filter]) -> dict[str, Any]:
+    """Count removed and remaining sentences and tokens.
 
-    Parameters
-    ----------
-    found, chosen
-        From :func:`survey` and :func:`choose`.
-    filters : sequence of Filter
-        The same.
-
-    Returns
-    -------
-    dict
-        ``sentences``, ``tokens`` of the corpus; ``filters``: rows of ``filter``, ``title``, ``source``,
-        ``sha256``, ``paradigms``, ``sentences_removed``, ``sentences_removed_percent``, ``tokens_removed``,
-        ``tokens_removed_percent``, ``patterns`` (sentences by the first pattern found), ``examples``;
-        ``corpora``: rows of ``corpus``, ``sentences``, ``tokens``, ``tokens_percent_of_full`` (as in table 1
-        of the paper, of what is written), ``sentences_shared_with_full``.
+    Notes
+    -----
+    ``sentences``, ``tokens`` of the corpus; ``filters``: rows of ``filter``, ``title``, ``source``,
+    ``sha256``, ``paradigms``, ``sentences_removed``, ``sentences_removed_percent``, ``tokens_removed``,
+    ``tokens_removed_percent``, ``patterns`` (sentences by the first pattern found), ``examples``;
+    ``corpora``: rows of ``corpus``, ``sentences``, ``tokens``, ``tokens_percent_of_full`` (as in table 1
+    of the paper, of what is written), ``sentences_shared_with_full``.
     """
-    lengths, total = found.lengths, int(found.lengths.sum())
+    lengths, total = surveyed.lengths, int(surveyed.lengths.sum())
     rows = []
-    for one in filters:
-        reasons = found.reasons[one.name]
-        gone = reasons != KEPT
-        tokens = int(lengths[gone].sum())
+    for rule in filters:
+        reasons = surveyed.reasons[rule.name]
+        removed = reasons != KEPT
+        tokens = int(lengths[removed].sum())
         rows.append({
-            "filter": one.name, "title": one.title, "source": one.source, "sha256": one.sha256,
-            "paradigms": list(one.paradigms),
-            "sentences_removed": int(gone.sum()),
-            "sentences_removed_percent": 100 * int(gone.sum()) / len(lengths),
+            "filter": rule.name, "title": rule.title, "source": rule.source, "sha256": rule.sha256,
+            "paradigms": list(rule.paradigms),
+            "sentences_removed": int(removed.sum()),
+            "sentences_removed_percent": 100 * int(removed.sum()) / len(lengths),
             "tokens_removed": tokens, "tokens_removed_percent": 100 * tokens / total,
             "patterns": [
                 {"pattern": pattern.name, "sentences": int((reasons == number).sum())}
-                for number, pattern in enumerate(one.patterns)
+                for number, pattern in enumerate(rule.patterns)
             ],
-            "examples": found.examples[one.name],
+            "examples": surveyed.examples[rule.name],
         })  # fmt: skip
-    whole = int(lengths[chosen[FULL]].sum())
+    n_full = int(lengths[chosen[FULL]].sum())
     corpora = [
         {
             "corpus": name,
             "sentences": int(flags.sum()),
             "tokens": int(lengths[flags].sum()),
-            "tokens_percent_of_full": 100 * int(lengths[flags].sum()) / whole,
+            "tokens_percent_of_full": 100 * int(lengths[flags].sum()) / n_full,
             "sentences_shared_with_full": int((flags & chosen[FULL]).sum()),
         }
         for name, flags in chosen.items()
@@ -178,15 +152,6 @@ def report(found: Survey, chosen: dict[str, Flags], filters: Sequence[Filter]) -
 
 
 def checksum(path: str | Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    str
-    """
+    """SHA-256 of a file, in hexadecimal digits."""
     with Path(path).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Filters in files: what is removed from a corpus, why, and which paradigms it bears on."""
+"""Filter files: definitions of the constructions that are removed from a corpus."""
 
 import hashlib
 import tomllib
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.corpora.conllu import Sentence
-from analysis.corpora.notation import explained, read_pattern
+from analysis.corpora.notation import error_context, read_pattern
 from analysis.corpora.patterns import Pattern
 from analysis.errors import BadInput, UnknownName
 
@@ -19,7 +19,7 @@ FULL = "full"
 
 @dataclass(frozen=True)
 class Filter:
-    """A construction to be taken out of a corpus.
+    """A construction that is removed from a corpus.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ class Filter:
     paradigms : tuple of str
         Paradigms that it bears on.
     patterns : tuple of Pattern
-        A sentence goes when one of these is in it.
+        A sentence that matches one of these is removed.
     sha256 : str
-        Of the file and its word lists, for reports.
+        Hash of the file and its word lists, for reports.
     """
 
     name: str
@@ -43,17 +43,12 @@ class Filter:
     sha256: str
 
     def removes(self, sentence: Sentence) -> Pattern | None:
-        """Give the first pattern for which a sentence goes, or None when it is kept."""
+        """Return the first pattern that removes a sentence, or None if it is kept."""
         return next((pattern for pattern in self.patterns if pattern.is_in(sentence)), None)
 
 
 def shipped() -> tuple[str, ...]:
-    """Name the filters that come with the platform.
-
-    Returns
-    -------
-    tuple of str
-        In alphabetical order.
+    """List the filters that come with the platform.
 
     Examples
     --------
@@ -100,94 +95,80 @@ def find_filter(name: str) -> Filter:
 
 
 def read_filter(path: str | Path) -> Filter:
-    """Read a filter's file.
-
-    Parameters
-    ----------
-    path : str or Path
-        TOML; word lists that are files lie beside it.
-
-    Returns
-    -------
-    Filter
-        Checked and ready.
-
-    Raises
-    ------
-    BadInput
-        Naming the file and the part of it that is not understood.
-    """
+    """Read a filter's file."""
     path = Path(path)
     if not path.is_file():
         raise BadInput("there is no such file.", file=str(path))
-    seen = hashlib.sha256(path.read_bytes())
+    digest = hashlib.sha256(path.read_bytes())
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise BadInput("the text is not UTF-8.", file=str(path), remedy="Save it as UTF-8.") from error
     except tomllib.TOMLDecodeError as error:
         raise BadInput(f"not TOML ({error}).", file=str(path)) from error
     try:
-        return _checked(given, path, seen)
+        return _parse_filter(document, path, digest)
     except BadInput as error:
         raise BadInput(error.message, file=error.file or str(path), remedy=error.remedy) from error
 
 
-def _checked(given: dict[str, Any], path: Path, seen: Any) -> Filter:
-    for key in given:
+def _parse_filter(document: dict[str, Any], path: Path, digest: Any) -> Filter:
+    for key in document:
         if key not in KEYS:
             raise UnknownName("key of a filter", key, KEYS)
-    lists = {name: _words(name, told, path.parent, seen) for name, told in _table(given, "lists").items()}
-    removed = given.get("remove")
+    lists = {
+        name: _words(name, entry, path.parent, digest) for name, entry in _table(document, "lists").items()
+    }
+    removed = document.get("remove")
     if not isinstance(removed, list) or not removed:
-        raise BadInput("nothing is removed.", remedy="Add a table [[remove]] with words.")
+        raise BadInput("the filter removes nothing.", remedy="Add a table [[remove]] with words.")
     patterns = []
-    for number, told in enumerate(removed, start=1):
-        with explained(f"pattern {number}"):
-            pattern = read_pattern(told, lists)
+    for number, entry in enumerate(removed, start=1):
+        with error_context(f"pattern {number}"):
+            pattern = read_pattern(entry, lists)
         patterns.append(pattern if pattern.name else _named(pattern, f"pattern {number}"))
-    paradigms = given.get("paradigms", [])
+    paradigms = document.get("paradigms", [])
     if not isinstance(paradigms, list) or not all(isinstance(name, str) for name in paradigms):
-        raise BadInput("paradigms is no list of names.")
-    name = str(given.get("name", path.stem))
+        raise BadInput("paradigms is not a list of names.")
+    name = str(document.get("name", path.stem))
     if name == FULL or not name.replace("-", "").replace("_", "").isalnum():
         raise BadInput(
-            f"{name!r} cannot name a filter.", remedy="Use letters, digits, - and _; full is taken."
+            f"{name!r} is not a valid filter name.", remedy="Use letters, digits, - and _; full is reserved."
         )
-    told = {key: str(given.get(key, "")).strip() for key in ("title", "definition", "source", "note")}
+    texts = {key: str(document.get(key, "")).strip() for key in ("title", "definition", "source", "note")}
     return Filter(
-        name=name, paradigms=tuple(paradigms), patterns=tuple(patterns), sha256=seen.hexdigest(), **told
+        name=name, paradigms=tuple(paradigms), patterns=tuple(patterns), sha256=digest.hexdigest(), **texts
     )  # fmt: skip
 
 
-def _table(given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    table = given.get(key, {})
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = document.get(key, {})
     if not isinstance(table, Mapping):
-        raise BadInput(f"{key} is no table.", remedy=f"Write [{key}].")
+        raise BadInput(f"{key} is not a table.", remedy=f"Write [{key}].")
     return table
 
 
-def _words(name: str, told: Any, folder: Path, seen: Any) -> frozenset[str]:
-    if isinstance(told, str):
-        file = folder / told
+def _words(name: str, source: Any, folder: Path, digest: Any) -> frozenset[str]:
+    if isinstance(source, str):
+        file = folder / source
         if not file.is_file():
-            raise BadInput(f"list {name!r}: there is no file {told!r} beside the filter.")
+            raise BadInput(f"list {name!r}: there is no file {source!r} beside the filter.")
         content = file.read_bytes()
-        seen.update(content)
+        digest.update(content)
         try:
             lines = content.decode("utf-8-sig").splitlines()
         except UnicodeDecodeError as error:
             raise BadInput("the text is not UTF-8.", file=str(file), remedy="Save it as UTF-8.") from error
-        told = [word for line in lines for word in line.partition("#")[0].split(",") if word.strip()]
+        source = [word for line in lines for word in line.partition("#")[0].split(",") if word.strip()]
     if (
-        not isinstance(told, list)
-        or not told
-        or not all(isinstance(word, str) and word.strip() for word in told)
+        not isinstance(source, list)
+        or not source
+        or not all(isinstance(word, str) and word.strip() for word in source)
     ):
         raise BadInput(
-            f"list {name!r} holds no words.", remedy="Write a list of texts, or the name of a file."
+            f"list {name!r} contains no words.", remedy="Write a list of texts, or the name of a file."
         )
-    return frozenset(" ".join(word.lower().split()) for word in told)
+    return frozenset(" ".join(word.lower().split()) for word in source)
 
 
 def _named(pattern: Pattern, name: str) -> Pattern:

@@ -1,4 +1,4 @@
-"""The notation of patterns in filters' files: paths, orders, counts, and what is said of mistakes."""
+"""Parse the patterns of filter files: words, paths, orders and counts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,98 +15,68 @@ KEYS = ("name", "words", "path", "order", "without", "count")
 
 
 def read_pattern(
-    given: Mapping[str, Any], lists: Mapping[str, frozenset[str]], *, known: tuple[str, ...] = ()
+    table: Mapping[str, Any], lists: Mapping[str, frozenset[str]], *, outer_names: tuple[str, ...] = ()
 ) -> Pattern:
-    """Make a pattern of one table of a filter's file.
-
-    Parameters
-    ----------
-    given : mapping
-        ``words`` (a table of named words), and any of ``name``, ``path``, ``order``, ``without``, ``count``.
-    lists : mapping
-        Word lists of the file.
-    known : tuple of str
-        Names of the pattern around this one.
-
-    Returns
-    -------
-    Pattern
-        Ready to be looked for.
-
-    Raises
-    ------
-    BadInput
-        Saying what of it is not understood.
+    """Parse a pattern from one table of a filter file.
 
     Notes
     -----
     A path is ``head >label dependent``, as long as needed: ``verb >nsubj subject >nmod modifier``. Labels of
-    choice stand with ``/`` between; ``>*`` is any relation, ``>>`` one or more steps of any. An order is
+    alternatives are separated by ``/``; ``>*`` is any relation, ``>>`` one or more steps of any. An order is
     ``a < b`` (somewhere before) or ``a <1 b`` (directly before; ``<3``: at most three words later). A count
     is ``word >= 2``.
     """
-    _check_keys(given)
-    told = given.get("words", {})
-    if not isinstance(told, Mapping) or not (told or known):
+    _check_keys(table)
+    word_tables = table.get("words", {})
+    if not isinstance(word_tables, Mapping) or not (word_tables or outer_names):
         raise BadInput(
-            "no words are named.", remedy='Write a table of words: words.verb = { upos = "VERB" }.'
+            "the pattern defines no words.", remedy='Write a table of words: words.verb = { upos = "VERB" }.'
         )
     words: dict[str, Condition] = {}
-    for name, asked in told.items():
-        if name in known:
-            raise BadInput(f"{name!r} is named twice.", remedy="Choose another name inside without.")
-        with explained(f"word {name!r}"):
-            words[name] = read_condition(asked, lists)
-    names = (*known, *words)
-    others = given.get("without", [])
-    if not isinstance(others, list):
-        raise BadInput("without is no list of tables.", remedy="Write [[remove.without]].")
-    with explained("without"):
-        absent = tuple(read_pattern(other, lists, known=names) for other in others)
-    edges = tuple(edge for path in _texts(given, "path") for edge in _edges(path, names))
+    for name, conditions in word_tables.items():
+        if name in outer_names:
+            raise BadInput(f"{name!r} is defined twice.", remedy="Choose another name inside without.")
+        with error_context(f"word {name!r}"):
+            words[name] = read_condition(conditions, lists)
+    names = (*outer_names, *words)
+    exclusions = table.get("without", [])
+    if not isinstance(exclusions, list):
+        raise BadInput("without is not a list of tables.", remedy="Write [[remove.without]].")
+    with error_context("without"):
+        absent = tuple(read_pattern(other, lists, outer_names=names) for other in exclusions)
+    edges = tuple(edge for path in _texts(table, "path") for edge in _edges(path, names))
     return Pattern(
-        name=str(given.get("name", "")),
+        name=str(table.get("name", "")),
         words={name: _dependent(condition, name, edges) for name, condition in words.items()},
         edges=edges,
-        orders=tuple(order for text in _texts(given, "order") for order in _orders(text, names)),
+        orders=tuple(order for text in _texts(table, "order") for order in _orders(text, names)),
         without=absent,
-        count=_count(given["count"], tuple(words)) if "count" in given else None,
+        count=_count(table["count"], tuple(words)) if "count" in table else None,
     )
 
 
 @contextmanager
-def explained(place: str) -> Iterator[None]:
-    """Say in which part of a filter something is wrong.
-
-    Parameters
-    ----------
-    place : str
-        The part, as it is put before the message.
-
-    Raises
-    ------
-    BadInput
-        What went wrong inside, with its place.
-    """
+def error_context(place: str) -> Iterator[None]:
+    """Prefix error messages with the part of the filter in which they occur."""
     try:
         yield
     except BadInput as error:
         raise BadInput(f"{place}: {error.message}", file=error.file, remedy=error.remedy) from error
 
 
-def _check_keys(given: Any) -> None:
-    if not isinstance(given, Mapping):
-        raise BadInput(f"{given!r} is no table.")
-    for key in given:
+def _check_keys(table: Any) -> None:
+    if not isinstance(table, Mapping):
+        raise BadInput(f"{table!r} is not a table.")
+    for key in table:
         if key not in KEYS:
             near = get_close_matches(key, KEYS, n=1)
-            said = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(KEYS)}."
-            raise BadInput(f"nothing is known of {key!r}.", remedy=said)
+            remedy = f"Did you mean {near[0]}?" if near else f"Known keys: {', '.join(KEYS)}."
+            raise BadInput(f"unknown key {key!r}.", remedy=remedy)
 
 
-def _texts(given: Mapping[str, Any], key: str) -> list[str]:
-    told = given.get(key, [])
-    texts = [told] if isinstance(told, str) else told
+def _texts(table: Mapping[str, Any], key: str) -> list[str]:
+    entries = table.get(key, [])
+    texts = [entries] if isinstance(entries, str) else entries
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise BadInput(f"{key} is neither a text nor a list of texts.")
     return texts
@@ -131,10 +101,10 @@ def _edges(path: str, names: tuple[str, ...]) -> list[Edge]:
 
 
 def _dependent(condition: Condition, name: str, edges: tuple[Edge, ...]) -> Condition:
-    """Ask a word at once for the relation that a path wants of it: few words are tried then."""
-    wanted = [edge.labels for edge in edges if edge.dependent == name and not edge.is_far]
-    asked = tuple(("deprel", labels) for labels in wanted if ANY not in labels)
-    return replace(condition, columns=(*condition.columns, *asked))
+    """Add the relation that a path requires to a word's condition, so that fewer words are tried."""
+    label_sets = [edge.labels for edge in edges if edge.dependent == name and not edge.is_far]
+    required = tuple(("deprel", labels) for labels in label_sets if ANY not in labels)
+    return replace(condition, columns=(*condition.columns, *required))
 
 
 def _orders(text: str, names: tuple[str, ...]) -> list[Order]:
@@ -155,15 +125,15 @@ def _orders(text: str, names: tuple[str, ...]) -> list[Order]:
 
 
 def _count(text: Any, names: tuple[str, ...]) -> Count:
-    found = re.fullmatch(r"\s*(\S+)\s*(>=|<=|==|>|<)\s*(\d+)\s*", text) if isinstance(text, str) else None
-    if not found:
+    match = re.fullmatch(r"\s*(\S+)\s*(>=|<=|==|>|<)\s*(\d+)\s*", text) if isinstance(text, str) else None
+    if not match:
         raise BadInput(f"the count {text!r} is not understood.", remedy="Write for example modifier >= 2.")
-    _check_names((found[1],), names)
-    return Count(found[1], found[2], int(found[3]))
+    _check_names((match[1],), names)
+    return Count(match[1], match[2], int(match[3]))
 
 
-def _check_names(used: tuple[str, ...], names: tuple[str, ...]) -> None:
-    for name in used:
+def _check_names(referenced: tuple[str, ...], names: tuple[str, ...]) -> None:
+    for name in referenced:
         if name not in names:
             raise BadInput(
                 f"no word is named {name!r}.",

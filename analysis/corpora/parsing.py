@@ -1,4 +1,4 @@
-"""Raw text becomes CoNLL-U with Stanza, where it and its models are here; nothing is downloaded."""
+"""Parse raw text to CoNLL-U with Stanza, if it and its models are installed; nothing is downloaded."""
 
 import importlib
 from collections.abc import Callable, Iterator
@@ -14,31 +14,9 @@ BATCH = 200  # sentences a call: enough to fill its own batches, little to hold
 
 
 def parse_text(
-    path: str | Path, to: str | Path, *, language: str = "en", told: Callable[[int], None] | None = None
+    path: str | Path, to: str | Path, *, language: str = "en", progress: Callable[[int], None] | None = None
 ) -> int:
     """Parse a text with one sentence per line.
-
-    Parameters
-    ----------
-    path : str or Path
-        UTF-8; empty lines are left out.
-    to : str or Path
-        Where the CoNLL-U goes.
-    language : str, optional
-        As Stanza names it.
-    told : callable, optional
-        Called with the number of sentences parsed so far.
-
-    Returns
-    -------
-    int
-        Sentences written.
-
-    Raises
-    ------
-    BadInput
-        If Stanza or its models are not here (with the lines that install them), or the text is empty or not
-        UTF-8.
 
     References
     ----------
@@ -59,8 +37,8 @@ def parse_text(
             for document in pipeline([stanza.Document([], text=line) for line in batch]):
                 out.write(f"{document:C-o}\n\n")
             written += len(batch)
-            if told:
-                told(written)
+            if progress:
+                progress(written)
             batch = list(islice(lines, BATCH))
     return written
 

@@ -1,4 +1,4 @@
-"""Patterns over one sentence: words, dependencies, order, what must be absent, how many."""
+"""Match patterns of words, dependencies, order and counts against one sentence."""
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ class Edge:
     is_far: bool = False
 
     def holds(self, sentence: Sentence, at: Bound) -> bool:
-        """Whether the two words are so related."""
+        """Return whether the two words have this relation."""
         dependent, head = at[self.dependent], at[self.head]
         if self.is_far:
             return sentence.is_under(dependent, head)
@@ -34,21 +34,21 @@ class Edge:
 
 @dataclass(frozen=True)
 class Order:
-    """One named word before another, at most so many words later."""
+    """One named word before another, within a maximum distance in words."""
 
     first: str
     second: str
     within: int | None = None
 
     def holds(self, sentence: Sentence, at: Bound) -> bool:
-        """Whether the words stand in this order."""
+        """Return whether the words have this order."""
         distance = at[self.second] - at[self.first]
         return distance > 0 and (self.within is None or distance <= self.within)
 
 
 @dataclass(frozen=True)
 class Count:
-    """How many different words fill a name."""
+    """A condition on the number of different words that match a name."""
 
     word: str
     comparison: str
@@ -57,7 +57,7 @@ class Count:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What is looked for in a sentence.
+    """A pattern of words in a sentence.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ class Pattern:
     edges, orders : tuple
         What holds between them.
     without : tuple of Pattern
-        None of these may be found around the same words.
+        Patterns that must not match around the same words.
     count : Count, optional
-        Over all places of the sentence; without it one place is enough.
+        Condition over all matches in the sentence; without it one match is enough.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Pattern:
     count: Count | None = None
 
     def is_in(self, sentence: Sentence) -> bool:
-        """Whether the sentence has what is looked for.
+        """Return whether the sentence matches the pattern.
 
         Examples
         --------
@@ -99,20 +99,7 @@ class Pattern:
         return bool(COMPARISONS[self.count.comparison](len(filled), self.count.number))
 
     def places(self, sentence: Sentence, at: Bound | None = None) -> Iterator[dict[str, int]]:
-        """Give every way to fill the names with words of the sentence.
-
-        Parameters
-        ----------
-        sentence : Sentence
-            Where to look.
-        at : mapping of str to int, optional
-            Names that are filled already.
-
-        Yields
-        ------
-        dict
-            Position (from 1) of every name.
-        """
+        """Yield every assignment of words of the sentence to the names."""
         positions = range(1, len(sentence.words) + 1)
         fitting: dict[str, Sequence[int]] = {}
         for name, condition in sorted(self.words.items(), key=lambda item: item[1] == ANYTHING):
@@ -146,7 +133,7 @@ class Pattern:
     def _next(
         self, sentence: Sentence, fitting: Mapping[str, Sequence[int]], at: Bound
     ) -> tuple[str | None, Sequence[int]]:
-        """Choose the name to fill: the head of a word already found has one candidate, others few."""
+        """Choose the next name to match: the head of a matched word has one candidate, others few."""
         for edge in self.edges:
             if edge.dependent in at and edge.head not in at and not edge.is_far:
                 head = sentence.words[at[edge.dependent] - 1].head

@@ -1,4 +1,4 @@
-"""Corpora of one size: a seeded choice of sentences, by sentences or by tokens."""
+"""Downsample corpora to equal size, in sentences or tokens."""
 
 from collections.abc import Mapping
 
@@ -13,19 +13,19 @@ Flags = npt.NDArray[np.bool_]
 
 def downsample(
     lengths: npt.ArrayLike,
-    kept: Mapping[str, Flags],
+    available: Mapping[str, Flags],
     *,
     unit: str,
     rng: np.random.Generator,
     size: int | None = None,
 ) -> dict[str, Flags]:
-    """Cut several corpora drawn from the same sentences to one size.
+    """Downsample several subsets of the same sentences to equal size.
 
     Parameters
     ----------
     lengths : array-like of int
         Tokens of every sentence of the full corpus.
-    kept : mapping of str to array of bool
+    available : mapping of str to array of bool
         Sentences that each corpus has.
     unit : {"sentences", "tokens"}
         What is made equal.
@@ -51,7 +51,7 @@ def downsample(
     All corpora draw from one shuffled order of the full corpus, so that two of them share as many sentences
     as they can, and differ by the filter more than by chance. By sentences the size is exact. By tokens each
     corpus takes sentences in that order as long as they fit; where a gap is left, one sentence is changed for
-    one that is longer by just the gap. Where no single change fills it, the corpus stays short by it.
+    one that is longer by just the gap. If no single exchange fills the gap, the corpus remains shorter by it.
 
     References
     ----------
@@ -60,26 +60,27 @@ def downsample(
 
     Examples
     --------
-    >>> kept = {"full": np.array([True] * 4), "passive": np.array([True, False, True, False])}
-    >>> left = downsample([5, 7, 5, 7], kept, unit="sentences", rng=np.random.default_rng(1))
+    >>> available = {"full": np.array([True] * 4), "passive": np.array([True, False, True, False])}
+    >>> left = downsample([5, 7, 5, 7], available, unit="sentences", rng=np.random.default_rng(1))
     >>> {name: int(flags.sum()) for name, flags in left.items()}
     {'full': 2, 'passive': 2}
     """
     if unit not in UNITS:
-        raise BadInput(f"nothing is made equal by {unit!r}.", remedy=f"Give {' or '.join(UNITS)}.")
+        raise BadInput(f"unknown unit {unit!r}.", remedy=f"Give {' or '.join(UNITS)}.")
     tokens = np.asarray(lengths, dtype=np.int64)
     weights = tokens if unit == "tokens" else np.ones_like(tokens)
-    sizes = {name: int(weights[flags].sum()) for name, flags in kept.items()}
+    sizes = {name: int(weights[flags].sum()) for name, flags in available.items()}
     smallest = min(sizes, key=lambda name: sizes[name])
-    wanted = sizes[smallest] if size is None else size
-    if wanted < 1 or wanted > sizes[smallest]:
+    target = sizes[smallest] if size is None else size
+    if target < 1 or target > sizes[smallest]:
         raise NotEnoughData(
-            f"the corpus {smallest!r} has {sizes[smallest]} {unit}, {max(wanted, 1)} are wanted of each.",
+            f"the corpus {smallest!r} has {sizes[smallest]} {unit}, {max(target, 1)} are required.",
             remedy="Give a smaller size, or leave this filter out.",
         )
     shuffled = rng.permutation(len(tokens))
     return {
-        name: _filled(weights, shuffled[flags[shuffled]], wanted, len(tokens)) for name, flags in kept.items()
+        name: _filled(weights, shuffled[flags[shuffled]], target, len(tokens))
+        for name, flags in available.items()
     }
 
 
@@ -91,8 +92,8 @@ def _filled(
     n_first = int(np.searchsorted(reached, size, side="right"))
     chosen[shuffled[:n_first]] = True
     gap = size - (int(reached[n_first - 1]) if n_first else 0)
-    rest = shuffled[n_first:]
-    for index in rest if gap else []:
+    remaining = shuffled[n_first:]
+    for index in remaining if gap else []:
         if weights[index] <= gap:
             chosen[index] = True
             gap -= int(weights[index])
@@ -106,10 +107,10 @@ def _filled(
 def _exchange(
     weights: npt.NDArray[np.int64], shuffled: npt.NDArray[np.int64], chosen: Flags, gap: int
 ) -> None:
-    """Take one sentence out and another in that is longer by the gap; later ones in the order first."""
-    inside: dict[int, int] = {int(weights[index]): int(index) for index in shuffled if chosen[index]}
+    """Swap one sentence for another that is longer by the gap, trying the last ones in the order first."""
+    by_weight: dict[int, int] = {int(weights[index]): int(index) for index in shuffled if chosen[index]}
     for index in shuffled:
-        if not chosen[index] and int(weights[index]) - gap in inside:
-            chosen[inside[int(weights[index]) - gap]] = False
+        if not chosen[index] and int(weights[index]) - gap in by_weight:
+            chosen[by_weight[int(weights[index]) - gap]] = False
             chosen[index] = True
             return

@@ -1,4 +1,4 @@
-"""Filtered corpora as a folder: text and CoNLL-U of each, what was removed, the report; whole or not."""
+"""Write filtered corpora, removed sentences and the report to a folder, atomically."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from analysis.corpora.conllu import Sentence
-from analysis.corpora.filtering import KEPT, Survey, Told
+from analysis.corpora.filtering import KEPT, Progress, Survey
 from analysis.corpora.filters import Filter
 from analysis.corpora.sampling import Flags
 from analysis.errors import BadInput
@@ -19,26 +19,10 @@ TEXTS = ("original", "tokens")
 
 @contextmanager
 def whole_folder(folder: str | Path) -> Iterator[Path]:
-    """Give a draft beside the folder; it takes its place only when the block succeeds.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Must not exist, or be empty.
-
-    Yields
-    ------
-    Path
-        A folder in the same place, removed when the block fails.
-
-    Raises
-    ------
-    BadInput
-        If there is something there already, or nothing can be written.
-    """
+    """Yield a temporary folder that replaces the folder only if the block succeeds."""
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadInput("is there already.", file=str(folder), remedy="Name a folder that does not exist yet.")
+        raise BadInput("the folder already exists.", file=str(folder), remedy="Choose a new folder.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
@@ -46,7 +30,7 @@ def whole_folder(folder: str | Path) -> Iterator[Path]:
         raise BadInput(f"cannot be written: {error.strerror}.", file=str(folder)) from error
     try:
         yield draft
-        draft.chmod(0o755)
+        draft.chmod(0o755)  # mkdtemp creates folders that only their owner can read
         draft.replace(folder)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror or error}.", file=str(folder)) from error
@@ -58,70 +42,43 @@ def write_corpora(
     sentences: Iterable[Sentence],
     folder: Path,
     *,
-    found: Survey,
+    surveyed: Survey,
     chosen: Mapping[str, Flags],
     filters: Sequence[Filter],
     text: str = "original",
-    told: Told | None = None,
+    progress: Progress | None = None,
 ) -> None:
-    """Write every corpus: ``NAME.txt``, ``NAME.conllu``, and of each filter ``NAME.removed.tsv``.
-
-    Parameters
-    ----------
-    sentences : iterable of Sentence
-        The same corpus again.
-    folder : Path
-        Exists.
-    found, chosen, filters
-        As in :func:`analysis.corpora.filtering.report`.
-    text : {"original", "tokens"}
-        Sentences as people read them, or tokens with a space between.
-    told : callable, optional
-        Called with the number of sentences so far, now and then.
-
-    Raises
-    ------
-    BadInput
-        If the kind of text is unknown, or the corpus has changed since it was surveyed.
-    """
+    """Write every corpus: ``NAME.txt``, ``NAME.conllu``, and of each filter ``NAME.removed.tsv``."""
     if text not in TEXTS:
         raise BadInput(f"there is no text {text!r}.", remedy=f"Give {' or '.join(TEXTS)}.")
     number = 0
     with ExitStack() as stack:
         plain = {name: _opened(stack, folder / f"{name}.txt") for name in chosen}
         parsed = {name: _opened(stack, folder / f"{name}.conllu") for name in chosen}
-        removed = {one.name: _opened(stack, folder / f"{one.name}.removed.tsv") for one in filters}
+        removed = {rule.name: _opened(stack, folder / f"{rule.name}.removed.tsv") for rule in filters}
         for out in removed.values():
             out.write("sent_id\tpattern\tsentence\n")
         for number, sentence in enumerate(sentences, start=1):
-            if number > len(found.lengths) or found.lengths[number - 1] != len(sentence.words):
+            if number > len(surveyed.lengths) or surveyed.lengths[number - 1] != len(sentence.words):
                 raise BadInput("the corpus has changed while it was read.", remedy="Filter it again.")
             line = sentence.tokenized if text == "tokens" else sentence.text
             for name, flags in chosen.items():
                 if flags[number - 1]:
                     plain[name].write(line + "\n")
                     parsed[name].write("\n".join(sentence.lines) + "\n\n")
-            for one in filters:
-                reason = int(found.reasons[one.name][number - 1])
+            for rule in filters:
+                reason = int(surveyed.reasons[rule.name][number - 1])
                 if reason != KEPT:
-                    shown = sentence.text.replace("\t", " ")
-                    removed[one.name].write(f"{sentence.sent_id}\t{one.patterns[reason].name}\t{shown}\n")
-            if told and number % 500 == 0:
-                told(number)
-    if number != len(found.lengths):
+                    line = sentence.text.replace("\t", " ")
+                    removed[rule.name].write(f"{sentence.sent_id}\t{rule.patterns[reason].name}\t{line}\n")
+            if progress and number % 500 == 0:
+                progress(number)
+    if number != len(surveyed.lengths):
         raise BadInput("the corpus has changed while it was read.", remedy="Filter it again.")
 
 
 def write_report(document: Mapping[str, Any], folder: Path) -> None:
-    """Write ``report.json``.
-
-    Parameters
-    ----------
-    document : mapping
-        What is to be known of the corpora.
-    folder : Path
-        Exists.
-    """
+    """Write ``report.json``."""
     content = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     (folder / "report.json").write_text(content + "\n", encoding="utf-8")
 

@@ -1,1 +1,1 @@
-"""Are the sentences of one condition better than those of another, and by how much?"""
+"""Tests and effect sizes of contrasts between conditions, factorial designs included."""

@@ -1,159 +1,144 @@
-"""The mixed model of one contrast: linear for scores, logistic for yes-no and for choices."""
+"""Mixed models of one contrast: linear for scores, logistic for yes-no judgments and choices."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.agreement.bootstrap import cluster_sums, participant_intervals
-from analysis.effects.logistic import logistic_mixed_model
-from analysis.effects.mixed import MixedFit, Random, mixed_model
+from analysis.mixed_models.cluster_robust import cluster_robust_logistic, penalized_logistic
+from analysis.mixed_models.linear import CROSSED, MixedFit, Random, mixed_model
+from analysis.mixed_models.logistic import logistic_mixed_model
+from analysis.mixed_models.structures import fit_largest
 from analysis.rows import Flags, Floats, flags, group_codes, none_if_nan
 
-DRAWS = 2_000
+DRAWS = 2_000  # bootstrap samples of participants
 
 
 def contrast_model(
-    rows: pd.DataFrame, good: Flags, *, task: str, random: tuple[Random, ...]
+    rows: pd.DataFrame, good: Flags, *, task: str, random: tuple[Random, ...] | None
 ) -> dict[str, Any]:
-    """Test the contrast of rated sentences in a crossed mixed model.
+    """Test the contrast of rated sentences in a crossed mixed model; without ``random`` in the largest.
 
-    Parameters
-    ----------
-    rows : DataFrame, one row per judgment
-        Needs ``participant``, ``item`` and ``score`` (for yes-no 1 yes, 0 no).
-    good : array of bool
-        The acceptable sentences.
-    task : str
-        ``yes_no`` takes the logistic model, every other task the linear one.
-    random : tuple of Random
-        Random terms; the logistic model takes the intercepts among them.
-
-    Returns
-    -------
-    dict
-        ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``.
+    Notes
+    -----
+    The condition is coded ±½: uncorrelated intercepts and slopes depend on the coding.
 
     References
     ----------
     Bates et al. (2015), Journal of Statistical Software 67(1); Barr et al. (2013), JML 68.
     """
-    coded = rows.assign(condition=good.astype(float))
-    if task == "yes_no":
-        intercepts = tuple(term for term in random if not term.slope)
-        fit = logistic_mixed_model(coded, outcome="score", random=intercepts)
+    coded = rows.assign(condition=good - 0.5)
+    model = logistic_mixed_model if task == "yes_no" else mixed_model
+    if random is not None:
+        fit = model(coded, outcome="score", random=random)
     else:
-        fit = mixed_model(coded, outcome="score", random=random)
-    return told(fit, "condition")
+        fit = fit_largest(
+            lambda terms, start: model(coded, outcome="score", random=terms, start=start),
+            coded,
+            slopes=("condition",),
+        )
+    return term_result(_with_fallback(fit, coded, fixed=("condition",)), "condition")
 
 
-def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...]) -> dict[str, Any]:
-    """Test choices against one half in a logistic mixed model, the side shown first accounted for.
+FALLBACKS = {
+    "not_converged": "no mixed model: Laplace's likelihood has no optimum at SDs within 6 logits",
+    "separated": "no mixed model: all answers of a cell agree, and its estimate is infinite",
+}
+"""Reasons for a logistic regression without random effects, by the status of the mixed model."""
 
-    Parameters
-    ----------
-    rows : DataFrame, one row per choice
-        Needs ``participant``, ``item`` and ``score`` (1 the expected member); ``expected_first`` where known.
-    random : tuple of Random
 
-    Returns
-    -------
-    dict
-        As from :func:`contrast_model`; the estimate is the logit of the expected choice, between the sides.
+def _with_fallback(fit: MixedFit, rows: pd.DataFrame, *, fixed: Sequence[str]) -> MixedFit:
+    """Return a logistic regression without random effects where a logistic mixed model has no estimate.
+
+    Cluster-robust where the answers of every cell vary, else penalized. ``path`` holds the reason.
+    """
+    if fit.status not in FALLBACKS or not fit.formula.startswith("logit"):
+        return fit
+    robust = cluster_robust_logistic(rows, outcome="score", fixed=fixed)
+    if robust.status == "separated":
+        robust = penalized_logistic(rows, outcome="score", fixed=fixed)
+    if not robust.estimates:
+        return fit
+    structure = f"none, {robust.status.replace('_', '-')}"
+    return replace(robust, structure=structure, path=(*fit.path, FALLBACKS[fit.status]))
+
+
+def choice_model(rows: pd.DataFrame, *, random: tuple[Random, ...] | None) -> dict[str, Any]:
+    """Test choices against one half in a logistic mixed model with presentation order as a predictor.
 
     Notes
     -----
-    Answers of "both" and "neither" are no choices and stay out. The side enters as ±½ where at least one
-    item was shown both ways; where every item has one order only, side and item cannot be told apart and
-    the side stays out. ``method`` says which.
+    The intercept is the contrast, so intercepts by participant and item are its slopes.
+    Answers of "both" and "neither" are omitted. The order enters as ±½ if at least one item was shown in
+    both orders; otherwise it is confounded with the item and omitted. ``method`` contains the formula.
 
     References
     ----------
     Bates et al. (2015), Journal of Statistical Software 67(1): Laplace approximation.
     """
-    intercepts = tuple(term for term in random if not term.slope)
+    intercepts = CROSSED if random is None else tuple(term for term in random if not term.slope)
     rows = rows[rows["score"].isin([0.0, 1.0])]
-    side = _sides(rows)
+    side = _order_code(rows)
     fixed = () if side is None else ("side",)
     coded = rows if side is None else rows.assign(side=side)
     fit = logistic_mixed_model(coded, outcome="score", fixed=fixed, random=intercepts)
+    # With the order as a predictor a cell may be separated although the intercept is estimable.
     if fit.status in ("separated", "no_variation") and side is not None:
+        coded, fixed = rows, ()
         fit = logistic_mixed_model(rows, outcome="score", fixed=(), random=intercepts)
-    return told(fit, "intercept")
+    return term_result(_with_fallback(fit, coded, fixed=fixed), "intercept")
 
 
-def _sides(rows: pd.DataFrame) -> Floats | None:
-    """Give ½ where the expected member came first and -½ elsewhere, None where that says nothing."""
+def _order_code(rows: pd.DataFrame) -> Floats | None:
+    """Code presentation order as ±½ (+½: expected member first); None if it is not informative."""
     if "expected_first" not in rows.columns:
         return None
     first = flags(rows["expected_first"])
     if np.isnan(first).any() or first.min() == first.max():
         return None
     item, names = group_codes(rows["item"])
-    shown = np.bincount(item, weights=first, minlength=len(names))
-    both = (shown > 0) & (shown < np.bincount(item, minlength=len(names)))
-    return first - 0.5 if both.any() else None
+    n_first = np.bincount(item, weights=first, minlength=len(names))
+    is_mixed = (n_first > 0) & (n_first < np.bincount(item, minlength=len(names)))
+    return first - 0.5 if is_mixed.any() else None
 
 
-def told(fit: MixedFit, term: str) -> dict[str, Any]:
-    """Give one term of a fit as the row of a table.
+def term_result(fit: MixedFit, term: str) -> dict[str, Any]:
+    """Return the result of one fixed effect as a table row.
 
-    Parameters
-    ----------
-    fit : MixedFit
-    term : str
-        Name of a fixed effect.
-
-    Returns
-    -------
-    dict
-        ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method`` and ``status``; the method of a
-        logistic model tells the exact optimum's estimate and error.
-
-    See Also
-    --------
-    analysis.effects.mixed.mixed_model : The fit.
+    Notes
+    -----
+    ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``method``, ``status``, ``structure`` (the random
+    structure in words) and ``path`` (larger structures that the data do not support); for a logistic model,
+    also ``exact_estimate`` and ``exact_se`` at the exact optimum.
     """
-    effect, method = fit[term], f"{fit.formula}; {fit.method}"
-    if term in fit.exact:
-        method += f" (exact optimum {fit.exact[term].estimate:.4f}, SE {fit.exact[term].se:.4f})"
+    effect, exact = fit[term], fit.exact.get(term)
     return {
         "estimate": effect.estimate,
         "se": effect.se,
         "statistic": effect.statistic,
         "df": effect.df,
         "p": effect.p,
-        "method": method,
+        "exact_estimate": exact.estimate if exact else None,
+        "exact_se": exact.se if exact else None,
+        "method": f"{fit.formula}; {fit.method}",
         "status": fit.status,
+        "structure": fit.structure,
+        "path": "; ".join(fit.path),
     }
 
 
 def share_with_interval(rows: pd.DataFrame, *, seed: int = 0, draws: int = DRAWS) -> dict[str, Any]:
-    """Give the share of expected choices with an interval over participants.
-
-    Parameters
-    ----------
-    rows : DataFrame, one row per choice
-        Needs ``participant`` and ``score``.
-    seed, draws : int
-        Of the participant-cluster bootstrap.
-
-    Returns
-    -------
-    dict
-        ``share``, ``share_low``, ``share_high`` and ``share_method``; None where undefined.
-
-    See Also
-    --------
-    analysis.agreement.bootstrap.participant_intervals : The intervals of agreement, made alike.
-    """
+    """Compute the share of expected choices with an interval over participants."""
     if rows.empty:
         return {"share": None, "share_low": None, "share_high": None, "share_method": "none"}
     person, people = group_codes(rows["participant"])
-    score, one = rows["score"].to_numpy(dtype=np.float64), np.zeros(len(rows), dtype=np.int64)
+    score, single_group = rows["score"].to_numpy(dtype=np.float64), np.zeros(len(rows), dtype=np.int64)
     shape = (len(people), 1)
-    right = cluster_sums(score, person, one, shape=shape)
-    total = cluster_sums(np.ones(len(rows)), person, one, shape=shape)
+    right = cluster_sums(score, person, single_group, shape=shape)
+    total = cluster_sums(np.ones(len(rows)), person, single_group, shape=shape)
     ends = participant_intervals(right, total, draws=draws, seed=seed)
     return {
         "share": float(score.mean()),

@@ -1,4 +1,4 @@
-"""Acceptable against unacceptable: t tests by participants and by items, effect sizes by name."""
+"""t tests of acceptable against unacceptable sentences, standardized effect sizes and their intervals."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class Contrast:
 
     status: str
     n: int = 0
-    """Units with both means; for independent samples, the values of both."""
+    """Units with both means; for independent samples, the number of values of both."""
     mean_difference: float | None = None
     statistic: float | None = None
     df: float | None = None
@@ -30,29 +30,15 @@ class Contrast:
     ci_low: float | None = None
     ci_high: float | None = None
     d_z: float | None = None
-    """mean(D) / sd(D): what the power of a paired test needs."""
+    """mean(D) / sd(D): determines the power of a paired test."""
     d_av: float | None = None
     """mean(D) / ((s_good + s_bad) / 2)."""
     d_pooled: float | None = None
-    """mean(D) / √((s_good² + s_bad²) / 2): what pingouin calls cohen_d of a paired test."""
+    """mean(D) / √((s_good² + s_bad²) / 2): ``cohen_d`` of a paired test in pingouin."""
 
 
 def paired_means(rows: pd.DataFrame, *, unit: str = "participant", value: str = "value") -> pd.DataFrame:
     """Average the acceptable and the unacceptable sentences of each participant or item.
-
-    Parameters
-    ----------
-    rows : DataFrame, one row per judgment
-        Needs ``expected`` (``acceptable`` or ``unacceptable``), the unit and the value.
-    unit : str
-        ``participant`` for the analysis by participants (F1), ``item`` for that by items (F2).
-    value : str
-        Column of scores, for example z.
-
-    Returns
-    -------
-    DataFrame
-        ``unit``, ``good``, ``bad`` and ``difference`` of the units that have both.
 
     Examples
     --------
@@ -67,15 +53,15 @@ def paired_means(rows: pd.DataFrame, *, unit: str = "participant", value: str = 
     scores = rows[value].to_numpy(dtype=np.float64)
     codes, names = group_codes(rows[unit])
     sides = [_means(scores, codes, status == word, n=len(names)) for word in ("acceptable", "unacceptable")]
-    both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
-    found = pd.DataFrame({"unit": np.array(names, dtype=object), "good": sides[0], "bad": sides[1]})[both]
-    return found.assign(difference=found["good"] - found["bad"]).reset_index(drop=True)
+    has_both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
+    pairs = pd.DataFrame({"unit": np.array(names, dtype=object), "good": sides[0], "bad": sides[1]})[has_both]
+    return pairs.assign(difference=pairs["good"] - pairs["bad"]).reset_index(drop=True)
 
 
 def _means(scores: Floats, codes: np.ndarray, chosen: np.ndarray, *, n: int) -> Floats:
-    used = chosen & ~np.isnan(scores)
-    count = np.bincount(codes[used], minlength=n)
-    total = np.bincount(codes[used], weights=scores[used], minlength=n)
+    counted_rows = chosen & ~np.isnan(scores)
+    count = np.bincount(codes[counted_rows], minlength=n)
+    total = np.bincount(codes[counted_rows], weights=scores[counted_rows], minlength=n)
     means: Floats = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
     return means
 
@@ -83,22 +69,10 @@ def _means(scores: Floats, codes: np.ndarray, chosen: np.ndarray, *, n: int) -> 
 def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> Contrast:
     """Test the mean difference of paired values by t.
 
-    Parameters
-    ----------
-    good, bad : arrays of float of equal length
-        One value of each per participant (or item).
-    confidence : float
-
-    Returns
-    -------
-    Contrast
-        ``status``: ``ok``, ``too_few`` (fewer than two pairs) or ``no_variation`` (all differences
-        equal: there is a mean difference but no test).
-
     Notes
     -----
-    t = mean(D) / (sd(D) / √n) with n - 1 degrees of freedom, through pingouin; its interval is rounded, so
-    ours is computed again. Effect sizes differ: on the same rows d_z may be 2.95 and d_pooled 2.26.
+    t = mean(D) / (sd(D) / √n) with n - 1 degrees of freedom, through pingouin, whose rounded interval is
+    recomputed. The effect sizes differ: the same rows may give d_z = 2.95 and d_pooled = 2.26.
 
     References
     ----------
@@ -110,19 +84,19 @@ def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> C
     >>> found.mean_difference, round(found.statistic, 3), found.df, round(found.d_z, 3)
     (1.75, 3.656, 3.0, 1.828)
     """
-    one, other = np.asarray(good, dtype=np.float64), np.asarray(bad, dtype=np.float64)
-    known = ~(np.isnan(one) | np.isnan(other))
-    one, other = one[known], other[known]
-    difference = one - other
+    first, second = np.asarray(good, dtype=np.float64), np.asarray(bad, dtype=np.float64)
+    is_complete = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[is_complete], second[is_complete]
+    difference = first - second
     n = len(difference)
     if n < 2:
         return Contrast("too_few", n, float(difference.mean()) if n else None)
     mean, spread = float(difference.mean()), float(difference.std(ddof=1))
     if spread <= 1e-12 * max(1.0, float(np.abs(difference).max())):
         return Contrast("no_variation", n, mean)
-    statistic, df = _t(one, other, paired=True)
+    statistic, df = _t(first, second, paired=True)
     half = float(scipy.stats.t.ppf(0.5 + confidence / 2, df)) * spread / np.sqrt(n)
-    s_good, s_bad = float(one.std(ddof=1)), float(other.std(ddof=1))
+    s_good, s_bad = float(first.std(ddof=1)), float(second.std(ddof=1))
     return Contrast(
         "ok",
         n=n,
@@ -142,35 +116,25 @@ def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> C
 def welch_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> Contrast:
     """Test the difference of two independent means by Welch's t.
 
-    Parameters
-    ----------
-    good, bad : arrays of float
-        Values of different participants, in any number.
-    confidence : float
-
-    Returns
-    -------
-    Contrast
-        ``d_pooled`` is Cohen's d; ``d_z`` and ``d_av`` belong to pairs and are None.
-
     Notes
     -----
-    For conditions judged by different people. Where the same people judged both, the paired test uses that.
+    For conditions judged by different participants; the paired test is more powerful if the same
+    participants judged both.
 
     References
     ----------
     Welch (1947), Biometrika 34.
     """
-    one, other = (np.asarray(side, dtype=np.float64) for side in (good, bad))
-    one, other = one[~np.isnan(one)], other[~np.isnan(other)]
-    n = len(one) + len(other)
-    if len(one) < 2 or len(other) < 2:
+    first, second = (np.asarray(side, dtype=np.float64) for side in (good, bad))
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    n = len(first) + len(second)
+    if len(first) < 2 or len(second) < 2:
         return Contrast("too_few", n)
-    mean = float(one.mean() - other.mean())
-    squares = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
+    mean = float(first.mean() - second.mean())
+    squares = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
     if sum(squares) <= 0:
         return Contrast("no_variation", n, mean)
-    statistic, df = _t(one, other, paired=False)
+    statistic, df = _t(first, second, paired=False)
     half = float(scipy.stats.t.ppf(0.5 + confidence / 2, df) * np.sqrt(sum(squares)))
     return Contrast(
         "ok",
@@ -182,21 +146,12 @@ def welch_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> Co
         p_greater=float(scipy.stats.t.sf(statistic, df)),
         ci_low=mean - half,
         ci_high=mean + half,
-        d_pooled=_ratio(mean, np.sqrt((one.var(ddof=1) + other.var(ddof=1)) / 2)),
+        d_pooled=_ratio(mean, np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2)),
     )
 
 
 def contrast(rows: pd.DataFrame, *, unit: str = "participant", value: str = "value") -> Contrast:
     """Test acceptable against unacceptable by participants (F1) or by items (F2).
-
-    Parameters
-    ----------
-    rows, unit, value
-        As in :func:`paired_means`.
-
-    Returns
-    -------
-    Contrast
 
     Examples
     --------
@@ -210,23 +165,8 @@ def contrast(rows: pd.DataFrame, *, unit: str = "participant", value: str = "val
     return paired_contrast(means["good"].to_numpy(), means["bad"].to_numpy())
 
 
-def p_of(found: Contrast, *, alternative: str = "two-sided") -> float | None:
-    """Give the p value of one alternative.
-
-    Parameters
-    ----------
-    found : Contrast
-    alternative : {"two-sided", "greater", "less"}
-        ``greater``: the acceptable sentences are better.
-
-    Returns
-    -------
-    float or None
-
-    Raises
-    ------
-    UnknownName
-        If the alternative is another word.
+def p_of(result: Contrast, *, alternative: str = "two-sided") -> float | None:
+    """Return the p value for one alternative hypothesis.
 
     Examples
     --------
@@ -237,30 +177,21 @@ def p_of(found: Contrast, *, alternative: str = "two-sided") -> float | None:
     if alternative not in ALTERNATIVES:
         raise UnknownName("alternative", alternative, ALTERNATIVES)
     if alternative == "two-sided":
-        return found.p
-    if found.statistic is None or found.df is None:
+        return result.p
+    if result.statistic is None or result.df is None:
         return None
     if alternative == "greater":
-        return found.p_greater
-    return float(scipy.stats.t.cdf(found.statistic, found.df))
+        return result.p_greater
+    return float(scipy.stats.t.cdf(result.statistic, result.df))
 
 
 def common_language(good: Floats, bad: Floats) -> float | None:
-    """Give P(good > bad) + ½ P(equal) over all pairs of one value of each (CLES).
-
-    Parameters
-    ----------
-    good, bad : arrays of float
-        Ratings of acceptable and of unacceptable sentences, raw or z.
-
-    Returns
-    -------
-    float or None
-        None where one side is empty.
+    """Compute the common-language effect size (CLES): P(good > bad) + ½ P(equal) over all pairs of values.
 
     Notes
     -----
-    The Mann-Whitney U over n_good · n_bad, from ranks. Needs no interval scale: fit for raw Likert points.
+    The Mann-Whitney U over n_good · n_bad, from ranks. Needs no interval scale, so it
+    suits raw Likert ratings.
 
     References
     ----------
@@ -271,21 +202,55 @@ def common_language(good: Floats, bad: Floats) -> float | None:
     >>> common_language(np.array([5.0, 6, 7]), np.array([4.0, 5, 5]))
     0.8888888888888888
     """
-    one, other = (np.asarray(side, dtype=np.float64) for side in (good, bad))
-    one, other = one[~np.isnan(one)], other[~np.isnan(other)]
-    if not len(one) or not len(other):
+    first, second = (np.asarray(side, dtype=np.float64) for side in (good, bad))
+    first, second = first[~np.isnan(first)], second[~np.isnan(second)]
+    if not len(first) or not len(second):
         return None
-    ranks = scipy.stats.rankdata(np.concatenate([one, other]))[: len(one)]
-    above = ranks.sum() - len(one) * (len(one) + 1) / 2
-    return float(above / (len(one) * len(other)))
+    ranks = scipy.stats.rankdata(np.concatenate([first, second]))[: len(first)]
+    above = ranks.sum() - len(first) * (len(first) + 1) / 2
+    return float(above / (len(first) * len(second)))
 
 
-def _t(one: Floats, other: Floats, *, paired: bool) -> tuple[float, float]:
+def _t(first: Floats, second: Floats, *, paired: bool) -> tuple[float, float]:
     import pingouin  # slow to import
 
-    row = pingouin.ttest(one, other, paired=paired, correction=not paired).iloc[0]
+    row = pingouin.ttest(first, second, paired=paired, correction=not paired).iloc[0]
     return float(row["T"]), float(row["dof"])
 
 
 def _ratio(mean: float, spread: float) -> float | None:
     return float(mean / spread) if spread > 0 else None
+
+
+def d_z_interval(d_z: float, n: int, *, confidence: float = 0.95) -> tuple[float, float] | None:
+    """Compute the confidence interval of d_z = mean(D) / sd(D) of n paired differences.
+
+    Notes
+    -----
+    The two noncentralities λ at which t = d_z √n is the upper and the lower tail of a noncentral t with n - 1
+    degrees of freedom, over √n. Assumes normal differences.
+
+    References
+    ----------
+    Cumming & Finch (2001), Educational and Psychological Measurement 61; Steiger & Fouladi (1997).
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in d_z_interval(0.5, 30)]
+    [0.116, 0.876]
+    """
+    if n < 2 or not np.isfinite(d_z):
+        return None
+    t, df, tail = d_z * np.sqrt(n), n - 1, (1 - confidence) / 2
+    reach = 5 * np.sqrt(1 + t**2 / (2 * df))  # five standard errors of t
+
+    def end(share: float) -> float:
+        def gap(centre: float) -> float:
+            return float(scipy.stats.nct.cdf(t, df, centre)) - share
+
+        if not (gap(t - reach) > 0 > gap(t + reach)):
+            return float("nan")
+        return float(scipy.optimize.brentq(gap, t - reach, t + reach)) / float(np.sqrt(n))
+
+    low, high = end(1 - tail), end(tail)
+    return None if np.isnan(low) or np.isnan(high) else (low, high)

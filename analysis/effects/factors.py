@@ -1,73 +1,139 @@
-"""Which four conditions make a two-by-two design, and which level of each factor is the marked one."""
+"""Factors of a design: from columns, from four named conditions, or from the names of conditions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
-from analysis.effects.factorial import Factor
+import pandas as pd
+
 from analysis.errors import BadInput
+from analysis.rows import column_or_blank
 
-_APART = re.compile(r"[\s._/:|+-]+")
+_SEPARATOR = re.compile(r"[\s._/:|+×,-]+")
+MOST_NAMED = 6
+"""Conditions that a reason names."""
+
+Levels = Mapping[str, Sequence[str]]
+"""Levels of each factor by the name of its column, the plain level first."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A two-level factor: the level without the property under study, then the level with it."""
+
+    column: str
+    plain: str
+    marked: str
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Four conditions as two factors; ``oriented_by`` says where the marked levels come from."""
+    """Four conditions as two factors; ``oriented_by`` is the source of the marked levels."""
 
     first: Factor
     second: Factor
     levels: Mapping[str, tuple[str, str]]
-    """The two levels of each condition."""
+    """Level of the first and of the second factor of each condition."""
     oriented_by: str
+    read_from: str = "names"
+    """``columns``, ``given`` (four named conditions) or ``names`` of conditions."""
+    names: tuple[str, str] = ("", "")
+    """Names of the factors; empty where they were read from the names of conditions."""
 
 
-def find_cells(expected: Mapping[str, str], *, given: Sequence[str] = ()) -> Cells | None:
-    """Read a two-by-two design from the names of conditions.
+@dataclass(frozen=True)
+class NoDesign:
+    """Why conditions are not recognized as a two-by-two design."""
 
-    Parameters
-    ----------
-    expected : mapping
-        Each condition's expected status: ``acceptable``, ``unacceptable``, or empty.
-    given : sequence of str
-        The four conditions in the order plain–plain, marked–plain, plain–marked, marked–marked; empty to read
-        the factors from the names.
+    reason: str
 
-    Returns
-    -------
-    Cells or None
-        None where the names are not two levels of two factors, such as ``island.embedded`` and
-        ``non.matrix``.
 
-    Raises
-    ------
-    BadInput
-        If four conditions are not given, or one of them does not exist.
+def design_of(rows: pd.DataFrame, *, factors: Levels, given: Sequence[str] = ()) -> Cells | NoDesign | None:
+    """Return the two-by-two design of rows with ``condition`` and ``expected``.
 
     Notes
     -----
-    The marked levels are those of the one condition that the author expects to be unacceptable; without one
-    they are the second in alphabetical order, which decides nothing but the sign.
+    Named conditions come first, then the columns of the factors, then the names of conditions. None where
+    there is nothing to recognize: fewer than three conditions without factors.
+    """
+    conditions = rows["condition"].astype(str)
+    expected = dict(zip(conditions, column_or_blank(rows, "expected").astype(str), strict=True))
+    if given:
+        return find_cells(expected, given=given)
+    if factors:
+        return _from_columns(rows.assign(condition=conditions), factors)
+    names = [name for name in expected if name.strip()]
+    if len(names) < 3:
+        return None
+    return find_cells(expected) or NoDesign(_reason(names))
+
+
+def _from_columns(rows: pd.DataFrame, factors: Levels) -> Cells | NoDesign:
+    """Return the design of the columns; factors with one level in these rows do not vary and are left out."""
+    absent = [name for name in factors if name not in rows.columns]
+    if absent:
+        return NoDesign(f"there is no column of the factor {absent[0]}.")
+    present = {
+        name: [level for level in map(str, levels) if level in set(rows[name].dropna().astype(str))]
+        for name, levels in factors.items()
+    }
+    varying = {name: levels for name, levels in present.items() if len(levels) > 1}
+    if [len(levels) for levels in varying.values()] != [2, 2]:
+        sizes = " × ".join(str(len(levels)) for levels in present.values())
+        return NoDesign(
+            f"the design is {sizes} ({' × '.join(present)}): a difference of differences takes two factors "
+            "of two levels. Name four of its conditions for the part that you mean."
+        )
+    (first, first_levels), (second, second_levels) = varying.items()
+    cells = rows.drop_duplicates("condition")
+    levels = {
+        str(condition): (str(one), str(other))
+        for condition, one, other in zip(cells["condition"], cells[first], cells[second], strict=True)
+        if pd.notna(one) and pd.notna(other)
+    }
+    return Cells(
+        Factor("first_factor", *first_levels),
+        Factor("second_factor", *second_levels),
+        levels,
+        oriented_by="order",
+        read_from="columns",
+        names=(first, second),
+    )
+
+
+def find_cells(expected: Mapping[str, str], *, given: Sequence[str] = ()) -> Cells | None:
+    """Derive a two-by-two design from the names of its conditions.
+
+    Notes
+    -----
+    A name is split in two at a separator such that the four names cross two levels with two; a level may
+    itself contain separators, as in ``non-island.short``. Names that can be split in several ways are not
+    recognized. The marked levels are those of the one condition that is expected to be unacceptable; without
+    one they are the second in alphabetical order, which affects only the sign.
 
     Examples
     --------
-    >>> words = {"non.matrix": "acceptable", "non.embedded": "acceptable",
+    >>> words = {"non-island.matrix": "acceptable", "non-island.embedded": "acceptable",
     ...     "island.matrix": "acceptable", "island.embedded": "unacceptable"}
     >>> cells = find_cells(words)
-    >>> cells.first.marked, cells.second.marked, cells.oriented_by
-    ('island', 'embedded', 'expected')
+    >>> cells.first.plain, cells.first.marked, cells.second.marked, cells.oriented_by
+    ('non-island', 'island', 'embedded', 'expected')
     """
     if given:
-        return _given(expected, list(given))
-    split = {name: tuple(_APART.split(name.strip())) for name in expected if name.strip()}
-    if len(split) != 4 or {len(parts) for parts in split.values()} != {2}:
+        return _from_conditions(expected, list(given))
+    names = [name for name in expected if name.strip()]
+    crossings = _crossings(names)
+    if len(crossings) != 1:
         return None
-    levels = {name: (parts[0], parts[1]) for name, parts in split.items()}
-    names = [sorted({pair[side] for pair in levels.values()}) for side in (0, 1)]
-    if [len(one) for one in names] != [2, 2] or len(set(levels.values())) != 4:
-        return None
-    bad = [name for name, word in expected.items() if word == "unacceptable" and name in levels]
-    marked = levels[bad[0]] if len(bad) == 1 else (names[0][1], names[1][1])
-    plain = [next(word for word in one if word != mark) for one, mark in zip(names, marked, strict=True)]
+    levels = crossings[0]
+    sides = [sorted({pair[side] for pair in levels.values()}) for side in (0, 1)]
+    bad = [name for name in names if expected[name] == "unacceptable"]
+    marked = levels[bad[0]] if len(bad) == 1 else (sides[0][1], sides[1][1])
+    plain = [
+        next(word for word in pair_of_names if word != mark)
+        for pair_of_names, mark in zip(sides, marked, strict=True)
+    ]
     return Cells(
         Factor("first_factor", plain[0], marked[0]),
         Factor("second_factor", plain[1], marked[1]),
@@ -76,30 +142,67 @@ def find_cells(expected: Mapping[str, str], *, given: Sequence[str] = ()) -> Cel
     )
 
 
-def _given(expected: Mapping[str, str], given: list[str]) -> Cells | None:
-    if len(given) != 4 or len(set(given)) != 4:
+def _splits(name: str) -> Iterator[tuple[str, str]]:
+    """Yield both sides of every separator within a name."""
+    text = name.strip()
+    for match in _SEPARATOR.finditer(text):
+        if match.start() > 0 and match.end() < len(text):
+            yield text[: match.start()], text[match.end() :]
+
+
+def _crossings(names: Sequence[str]) -> list[dict[str, tuple[str, str]]]:
+    """Return every way to split four names such that two levels cross with two."""
+    if len(names) != 4:
+        return []
+    crossings = []
+    for split in product(*(list(_splits(name)) for name in names)):
+        firsts, seconds = ({pair[side] for pair in split} for side in (0, 1))
+        if len(firsts) == len(seconds) == 2 and len(set(split)) == 4:
+            crossings.append(dict(zip(names, split, strict=True)))
+    return crossings
+
+
+def _reason(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+    if len(names) != 4:
+        return f"{len(names)} conditions ({shown}), and no columns that are their factors."
+    if len(_crossings(names)) > 1:
+        return f"the names of the conditions ({shown}) can be split into two factors in several ways."
+    return f"the names of the conditions ({shown}) do not cross two factors of two levels."
+
+
+def _from_conditions(expected: Mapping[str, str], conditions: list[str]) -> Cells | None:
+    if len(conditions) != 4 or len(set(conditions)) != 4:
         raise BadInput(
-            f"a two-by-two design has four conditions, not {len(set(given))}.",
+            f"a two-by-two design has four conditions, not {len(set(conditions))}.",
             column="factorial",
             remedy="Give them as plain-plain, marked-plain, plain-marked, marked-marked.",
         )
-    if any(name not in expected for name in given):
+    if any(name not in expected for name in conditions):
         return None
-    (one, marked_one), (other, marked_other) = _levels(given) or (("plain", "marked"), ("plain", "marked"))
-    cells = ((one, other), (marked_one, other), (one, marked_other), (marked_one, marked_other))
+    (plain_first, marked_first), (plain_second, marked_second) = _levels(conditions) or (
+        ("plain", "marked"),
+        ("plain", "marked"),
+    )
+    cells = (
+        (plain_first, plain_second),
+        (marked_first, plain_second),
+        (plain_first, marked_second),
+        (marked_first, marked_second),
+    )
     return Cells(
-        Factor("first_factor", one, marked_one),
-        Factor("second_factor", other, marked_other),
-        dict(zip(given, cells, strict=True)),
-        "given",
+        Factor("first_factor", plain_first, marked_first),
+        Factor("second_factor", plain_second, marked_second),
+        dict(zip(conditions, cells, strict=True)),
+        oriented_by="given",
+        read_from="given",
     )
 
 
-def _levels(given: list[str]) -> tuple[tuple[str, str], tuple[str, str]] | None:
-    """Read the plain and the marked level of both factors from the names, where they say them."""
-    split = [_APART.split(name.strip()) for name in given]
-    if any(len(parts) != 2 for parts in split):
-        return None
-    (one, other), (marked_one, marked_other) = split[0], split[3]
-    crossed = split[1] == [marked_one, other] and split[2] == [one, marked_other]
-    return ((one, marked_one), (other, marked_other)) if crossed else None
+def _levels(conditions: list[str]) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """Derive the plain and the marked level of both factors from the names, if they encode them."""
+    for levels in _crossings(conditions):
+        plain, marked = levels[conditions[0]], levels[conditions[3]]
+        if levels[conditions[1]] == (marked[0], plain[1]) and levels[conditions[2]] == (plain[0], marked[1]):
+            return (plain[0], marked[0]), (plain[1], marked[1])
+    return None

@@ -1,7 +1,6 @@
-"""The five analyses of Sprouse, Schütze & Almeida (2013), for each phenomenon.
+"""The five analyses of Sprouse, Schütze & Almeida (2013) and their convergence with published contrasts.
 
-Descriptive direction, two-tailed and one-tailed tests, Bayes factor and mixed model; what each
-says of the author's contrast, and how many contrasts hold.
+Descriptive direction, two-tailed and one-tailed tests, Bayes factor and mixed model for each contrast.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,15 +10,221 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from analysis.aggregation.transforms import transformed
-from analysis.agreement.decisions import forced_choice_decisions
+from analysis.aggregation.decisions import forced_choice_decisions
+from analysis.aggregation.proportions import wilson_interval
+from analysis.aggregation.transforms import transform_ratings
 from analysis.columns import require_columns
-from analysis.comparison.differences import holm
-from analysis.effects.convergence import ALPHA, ANALYSES, BAYES_CUT, convergence_rates, outcome
-from analysis.effects.five_tests import NO_RESULT, choice_tests, rating_tests
-from analysis.effects.mixed import CROSSED, Random
-from analysis.rows import column_or_blank, group_codes, is_kind, tasks
+from analysis.effects.bayes import BayesFactor, jzs_bayes_factor, share_bayes_factor
+from analysis.effects.contrast_models import choice_model, contrast_model, share_with_interval
+from analysis.effects.contrasts import (
+    Contrast,
+    common_language,
+    contrast,
+    paired_contrast,
+    paired_means,
+    welch_contrast,
+)
+from analysis.effects.sign_tests import sign_test
+from analysis.mixed_models.linear import CROSSED, Random, random_formula
+from analysis.mixed_models.structures import LARGEST
+from analysis.multiple_tests import CORRECTIONS
+from analysis.rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
 
+EXACT = ("exact_estimate", "exact_se")
+NO_RESULT: dict[str, Any] = {"estimate": None, "se": None, "statistic": None, "df": None, "p": None}
+
+
+def rating_tests(
+    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...] | None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Test ratings of acceptable against unacceptable sentences."""
+    good = _is_good(rows)
+    scores = rows["score"].to_numpy(dtype=float)
+    tested, paired = rating_contrast(rows)
+    difference = tested.mean_difference
+    if difference is None and good.any() and not good.all():
+        difference = float(scores[good].mean() - scores[~good].mean())
+    n, n_other = (tested.n, 0) if paired else _raters_by_side(rows, good)
+    bayes = jzs_bayes_factor(tested.statistic, n, n_other=n_other)
+    results = [
+        _direction(difference),
+        *_tails(tested, method="paired t, participants" if paired else "Welch t, participants"),
+        _bayes(tested, bayes),
+        contrast_model(rows, good, task=task, random=random),
+    ]
+    items = contrast(rows, unit="item", value="score")
+    return results, {
+        **_sizes_and_effects(rows, tested),
+        "cles": common_language(scores[good], scores[~good]),
+        "t_items": items.statistic,
+        "df_items": items.df,
+        "p_items": items.p,
+    }
+
+
+def _is_good(rows: pd.DataFrame) -> np.ndarray:
+    good: np.ndarray = (rows["expected"] == "acceptable").to_numpy()
+    return good
+
+
+def rating_contrast(rows: pd.DataFrame) -> tuple[Contrast, bool]:
+    """Test participants' means, paired where at least half judged both sides; tell whether it is paired."""
+    people = paired_means(rows, value="score")
+    paired = len(people) >= 2 and 2 * len(people) >= rows["participant"].nunique()
+    return contrast(rows, value="score") if paired else _between(rows, _is_good(rows)), paired
+
+
+def _between(rows: pd.DataFrame, good: np.ndarray) -> Contrast:
+    """Compare the means of participants who judged one side each."""
+    means = [rows[side].groupby("participant")["score"].mean().to_numpy() for side in (good, ~good)]
+    return welch_contrast(means[0], means[1])
+
+
+def _raters_by_side(rows: pd.DataFrame, good: np.ndarray) -> tuple[int, int]:
+    """Count the participants with acceptable and with unacceptable sentences, the samples of Welch's t."""
+    n_good, n_bad = (rows.loc[side, "participant"].nunique() for side in (good, ~good))
+    return n_good, n_bad
+
+
+def choice_tests(
+    rows: pd.DataFrame, *, task: str, random: tuple[Random, ...] | None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Test choices: the sign test for one per participant, otherwise a t test of participants' shares."""
+    k, n = float(rows["score"].sum()), len(rows)
+    shares = rows.groupby("participant")["score"].mean().to_numpy()
+    tested = paired_contrast(shares, np.full(len(shares), 0.5))
+    estimate = k / n - 0.5 if n else None
+    if len(shares) == n or tested.status == "no_variation":
+        above, decided = int((shares > 0.5).sum()), int((shares != 0.5).sum())
+        tails = _sign_tails(above, decided, estimate)
+        bayes = {**NO_RESULT, "estimate": estimate, "method": "binomial, uniform prior", "status": "ok"}
+        bayes["statistic"] = share_bayes_factor(above, decided).value
+    else:
+        tails = _tails(tested, method="t of participants' shares against 1/2")
+        bayes = _bayes(tested, jzs_bayes_factor(tested.statistic, tested.n))
+    results = [_direction(estimate), *tails, bayes, choice_model(rows, random=random)]
+    sized = _sizes_and_effects(rows, tested)
+    # The second "sample" is the constant 1/2, which has no standard deviation.
+    sized |= {"d_av": None, "d_pooled": None}
+    return results, {**sized, "cles": k / n if n else None, **share_with_interval(rows)}
+
+
+def _direction(estimate: float | None) -> dict[str, Any]:
+    status = "ok" if estimate is not None else "no_data"
+    return {**NO_RESULT, "estimate": estimate, "method": "sign of the difference", "status": status}
+
+
+def _tails(tested: Contrast, *, method: str) -> list[dict[str, Any]]:
+    shared = {
+        "estimate": tested.mean_difference,
+        "statistic": tested.statistic,
+        "df": tested.df,
+        "method": method,
+        "status": tested.status,
+    }
+    less = None if tested.p_greater is None else 1 - tested.p_greater
+    return [{**shared, "p": tested.p}, {**shared, "p": tested.p_greater, "p_less": less}]
+
+
+def _sign_tails(k: int, n: int, estimate: float | None) -> list[dict[str, Any]]:
+    shared = {**NO_RESULT, "estimate": estimate, "statistic": k, "method": "exact sign test, participants"}
+    status = {"status": "ok" if n else "no_data"}
+    greater, less = sign_test(k, n, alternative="greater"), sign_test(k, n, alternative="less")
+    return [
+        {**shared, "p": sign_test(k, n), **status},
+        {**shared, "p": greater, "p_less": less, **status},
+    ]
+
+
+def _bayes(tested: Contrast, bayes: BayesFactor) -> dict[str, Any]:
+    return {
+        **NO_RESULT,
+        "estimate": tested.mean_difference,
+        "statistic": bayes.value,
+        "method": "JZS, r = sqrt(2)/2",
+        "status": bayes.status if tested.status == "ok" else tested.status,
+    }
+
+
+def _sizes_and_effects(rows: pd.DataFrame, tested: Contrast) -> dict[str, Any]:
+    return {
+        "n_participants": rows["participant"].nunique(),
+        "n_pairs": tested.n if tested.d_z is not None else None,  # participants behind d_z
+        "n_items": rows["item"].nunique(),
+        "n": len(rows),
+        "mean_difference": tested.mean_difference,
+        "ci_low": tested.ci_low,
+        "ci_high": tested.ci_high,
+        "d_z": tested.d_z,
+        "d_av": tested.d_av,
+        "d_pooled": tested.d_pooled,
+    }
+
+
+ANALYSES = ("direction", "two_tailed", "one_tailed", "bayes_factor", "mixed_model")
+OUTCOMES = ("converges", "reversed", "null", "not_estimable")
+ALPHA = 0.05
+BAYES_CUT = 3.0
+
+
+def outcome(
+    analysis: str, result: dict[str, Any], *, alpha: float = ALPHA, bayes_cut: float = BAYES_CUT
+) -> str:
+    """Classify one result with respect to the predicted contrast.
+
+    Examples
+    --------
+    >>> outcome("two_tailed", {"estimate": 0.4, "statistic": 3.1, "p": 0.004})
+    'converges'
+    >>> outcome("two_tailed", {"estimate": -0.4, "statistic": -3.1, "p": 0.004})
+    'reversed'
+    """
+    estimate, p = result["estimate"], result["p"]
+    if estimate is None or (analysis in ("two_tailed", "one_tailed", "mixed_model") and p is None):
+        return "not_estimable"
+    if analysis == "direction":
+        is_predicted, is_reversed = estimate > 0, estimate < 0
+    elif analysis == "one_tailed":
+        is_predicted, is_reversed = p < alpha, result["p_less"] is not None and result["p_less"] < alpha
+    elif analysis == "bayes_factor":
+        if result["statistic"] is None:
+            return "not_estimable"
+        decided = result["statistic"] > bayes_cut
+        is_predicted, is_reversed = decided and estimate > 0, decided and estimate < 0
+    else:
+        is_predicted, is_reversed = p < alpha and estimate > 0, p < alpha and estimate < 0
+    return "converges" if is_predicted else "reversed" if is_reversed else "null"
+
+
+def convergence_rates(table: pd.DataFrame, *, population: int | None = None) -> pd.DataFrame:
+    """Compute, for each task and analysis, the share of estimable contrasts that converge.
+
+    Notes
+    -----
+    ``task``, ``analysis``, the four outcomes' counts, ``estimable``, ``rate``, ``ci_low``, ``ci_high``
+    (Wilson, 95 %; with a finite population the sample counts as n (N - 1) / (N - n)).
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"outcome": ["converges"] * 19 + ["null"]})
+    >>> rows = rows.assign(task="likert", analysis="direction")
+    >>> convergence_rates(rows)[["estimable", "rate"]].values.tolist()
+    [[20.0, 0.95]]
+    """
+    rows = []
+    for (task, analysis), part in table.groupby(["task", "analysis"], sort=False):
+        counts = {name: int((part["outcome"] == name).sum()) for name in OUTCOMES}
+        n, k = len(part) - counts["not_estimable"], counts["converges"]
+        is_finite = bool(population and population > n > 0)
+        weight = (population - 1) / (population - n) if is_finite and population else 1.0
+        low, high = wilson_interval(k * weight, n * weight)
+        ends = {"ci_low": none_if_nan(float(low)), "ci_high": none_if_nan(float(high))}
+        rate = k / n if n else None
+        rows.append({"task": task, "analysis": analysis, **counts, "estimable": n, "rate": rate, **ends})
+    return pd.DataFrame(rows)
+
+
+# JSON has no infinity: an infinite Bayes factor is written as the largest float.
 _LARGEST = float(np.finfo(np.float64).max)
 
 
@@ -29,13 +234,15 @@ class FiveAnalyses:
 
     table: pd.DataFrame
     """``phenomenon``, ``task``, ``analysis``, ``estimate``, ``se``, ``statistic``, ``df``, ``p``, ``p_holm``,
-    ``outcome``, ``method`` and ``status``."""
+    ``p_bh``, ``exact_estimate`` and ``exact_se`` (logistic models, at the exact optimum), ``outcome``,
+    ``method`` and ``status``; of mixed models ``structure`` (the random structure in words) and ``path``
+    (larger ones that were given up, with the reason)."""
     effects: pd.DataFrame
     rates: pd.DataFrame
     conventions: dict[str, Any]
 
     def document(self) -> dict[str, Any]:
-        """Give everything as plain values for JSON; undefined numbers are None."""
+        """Return all results as plain values for JSON; undefined numbers are None."""
         frames = {"analyses": self.table, "effects": self.effects, "rates": self.rates}
         parts = {
             name: frame.replace([np.inf], _LARGEST)
@@ -48,8 +255,10 @@ class FiveAnalyses:
 
     @classmethod
     def of_document(cls, document: Mapping[str, Any]) -> Self:
-        """Give back what was written as a document."""
+        """Restore the results from a document."""
         table, effects, rates = (pd.DataFrame(document[name]) for name in ("analyses", "effects", "rates"))
+        # A column without any number would be of objects.
+        table = table.astype({name: float for name in EXACT if name in table.columns})
         return cls(table, effects, rates, dict(document["conventions"]))
 
 
@@ -60,7 +269,7 @@ def five_analyses(
     transform: str = "z",
     alpha: float = ALPHA,
     bayes_cut: float = BAYES_CUT,
-    random: tuple[Random, ...] = CROSSED,
+    random: tuple[Random, ...] | None = CROSSED,
     population: int | None = None,
 ) -> FiveAnalyses:
     """Test every phenomenon's contrast in five ways.
@@ -70,17 +279,20 @@ def five_analyses(
     judgments : DataFrame, one row per judgment
         Needs ``participant``, ``item`` and ``value``, and ``expected`` for rating tasks and yes-no. Ratings
         of all target and filler trials set the scale; targets with an expected status are tested.
-    by : str
-        Column of the contrasts: ``phenomenon`` or ``paradigm``.
-    transform : str
-        Of ratings, as in :func:`analysis.aggregation.transforms.transformed`.
+    by : {"phenomenon", "paradigm"}
+        Column that defines the contrasts.
+    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
+        Scale of ratings, as in :func:`analysis.aggregation.ratings.ratings_report`; choices ignore it.
     alpha : float
+        Significance level of the tests, two- or one-tailed as each analysis states.
     bayes_cut : float
-        A Bayes factor above it is a detection.
-    random : tuple of Random
-        Random terms of the mixed model.
+        A Bayes factor above this value counts as a detection.
+    random : tuple of Random, optional
+        Random terms of the mixed model; by default crossed intercepts of participants and items. None takes
+        the largest structure that the data of each contrast support.
     population : int, optional
-        Number of published contrasts of which these are a sample: narrows the interval of the rates.
+        Number of published contrasts from which these are a sample; narrows the interval of the rates by the
+        finite-population correction.
 
     Returns
     -------
@@ -99,8 +311,10 @@ def five_analyses(
     with r = √2/2, crossed mixed model by REML with Satterthwaite degrees of freedom. Choices: one for each
     participant gives the exact sign test and the Bayes factor of a share; several give t tests of the
     participants' shares against ½. Choices and yes-no take a logistic mixed model (Laplace,
-    Wald z); where everybody agrees its estimate is infinite and the status ``separated``. Holm's
-    correction is over the contrasts of one analysis; the original study did not correct.
+    Wald z); where it has no finite estimate, a logistic regression with cluster-robust errors (status
+    ``cluster_robust``), or a penalized one if all agree (``penalized``). The
+    corrections of Holm and of Benjamini and Hochberg are over the contrasts of one analysis; the original
+    study did not correct.
 
     References
     ----------
@@ -117,45 +331,48 @@ def five_analyses(
     """
     require_columns(judgments, "participant", "value")
     rows, effects = [], []
-    for name, task, part in _contrasts(judgments, by=by, transform=transform):
+    for name, task, part in contrast_rows(judgments, by=by, transform=transform):
         analyse = choice_tests if task == "forced_choice" else rating_tests
-        found, effect = analyse(part, task=task, random=random)
+        results, effect = analyse(part, task=task, random=random)
         effects.append({by: name, "task": task, **effect})
-        for analysis, result in zip(ANALYSES, found, strict=True):
+        for analysis, result in zip(ANALYSES, results, strict=True):
             verdict = outcome(analysis, result, alpha=alpha, bayes_cut=bayes_cut)
             rows.append({by: name, "task": task, "analysis": analysis, **result, "outcome": verdict})
-    columns = [by, "task", "analysis", *NO_RESULT, "outcome", "method", "status"]
-    table = pd.DataFrame(rows, columns=columns)
-    table.insert(8, "p_holm", _holm(table))
+    columns = [by, "task", "analysis", *NO_RESULT, *EXACT, "outcome", "method", "status", "structure", "path"]
+    table = pd.DataFrame(rows, columns=columns).fillna({"structure": "", "path": ""})
+    for place, correction in enumerate(CORRECTIONS, start=8):
+        table.insert(place, f"p_{correction}", _corrected(table, correction))
     rates = convergence_rates(table, population=population)
-    told = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
-    return FiveAnalyses(table, pd.DataFrame(effects), rates, told | {"population": population})
+    conventions = _conventions(by, transform, alpha=alpha, bayes_cut=bayes_cut, random=random)
+    return FiveAnalyses(table, pd.DataFrame(effects), rates, conventions | {"population": population})
 
 
-def _contrasts(
+def contrast_rows(
     judgments: pd.DataFrame, *, by: str, transform: str
 ) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Give each contrast's rows, scored, task by task."""
+    """Yield name, task and scored rows of each contrast, task by task."""
     codes, names = group_codes(tasks(judgments))
     for number, task in enumerate(names):
         rows = judgments[codes == number]
         how = "raw" if task == "yes_no" else transform
-        score = transformed(rows, transform=how) if task != "forced_choice" else rows["value"]
+        score = transform_ratings(rows, transform=how) if task != "forced_choice" else rows["value"]
         scored = rows.assign(score=score)
         targets = scored[is_kind(scored, ("target",))]
         if task == "forced_choice":
-            kept = forced_choice_decisions(targets).rename(columns={"agrees": "score"})
-            kept[by] = column_or_blank(targets, by).array
+            scored_rows = forced_choice_decisions(targets).rename(columns={"agrees": "score"})
+            scored_rows[by] = column_or_blank(targets, by).array
         else:
             require_columns(targets, "item", "expected")
-            kept = targets[targets["expected"].isin(["acceptable", "unacceptable"])]
-        kept = kept[kept["score"].notna()]
-        for name, part in kept.groupby(column_or_blank(kept, by).astype(str), sort=True, observed=True):
+            scored_rows = targets[targets["expected"].isin(["acceptable", "unacceptable"])]
+        scored_rows = scored_rows[scored_rows["score"].notna()]
+        for name, part in scored_rows.groupby(
+            column_or_blank(scored_rows, by).astype(str), sort=True, observed=True
+        ):
             yield str(name), task, part
 
 
 def _conventions(
-    by: str, transform: str, *, alpha: float, bayes_cut: float, random: tuple[Random, ...]
+    by: str, transform: str, *, alpha: float, bayes_cut: float, random: tuple[Random, ...] | None
 ) -> dict[str, Any]:
     return {
         "by": by,
@@ -165,17 +382,21 @@ def _conventions(
         "ratings": "paired t on participant means (F1); Welch where fewer than half judged both sides",
         "choices": "exact sign test with one choice per participant, else t of participants' shares",
         "bayes_factor": "JZS, r = sqrt(2)/2, of the t beside it (Welch: two samples); shares: uniform prior",
-        "mixed_model": " + ".join(["score ~ 1 + condition", *(term.formula for term in random)]) + "; REML, "
-        "Satterthwaite degrees of freedom; choices and yes-no: logistic, Laplace as glmer takes it, Wald z",
-        "share": "choices: pooled share, 95 % over participants (bootstrap of whole participants)",
+        "mixed_model": f"score ~ 1 + condition + {LARGEST if random is None else random_formula(random)}; "
+        "condition coded by 1/2 and -1/2; REML, Satterthwaite degrees of freedom; "
+        "choices and yes-no: logistic, Laplace as glmer takes it, Wald z; without a finite optimum "
+        "logistic regression with CR2 errors clustered by participants and items, penalized where all agree",
+        "share": "choices: pooled share, 95 % over participants (below 40 of them Wilson with the "
+        "effective number of judgments, else bootstrap of whole participants)",
         "p_holm": "Holm over the contrasts of one task and analysis",
+        "p_bh": "Benjamini-Hochberg (false discovery rate) over the same contrasts",
         "rates": "converges / estimable; Wilson, 95 %",
     }
 
 
-def _holm(table: pd.DataFrame) -> list[float | None]:
+def _corrected(table: pd.DataFrame, correction: str) -> list[float | None]:
     corrected: dict[Any, float | None] = {}
     for _, part in table.groupby(["task", "analysis"], sort=False):
         raw = [None if pd.isna(p) else float(p) for p in part["p"]]
-        corrected |= dict(zip(part.index, holm(raw), strict=True))
+        corrected |= dict(zip(part.index, CORRECTIONS[correction](raw), strict=True))
     return [corrected[place] for place in table.index]

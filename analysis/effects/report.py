@@ -1,18 +1,28 @@
-"""Everything the effects page shows, as one document."""
+"""Effects report: the five analyses and factorial interactions as one JSON-ready document."""
 
 from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.transforms import transformed
+from analysis.aggregation.transforms import transform_ratings
+from analysis.effects.equivalence import equivalence_tests
+from analysis.effects.factorial import interactions, unrecognized
+from analysis.effects.factors import Levels
 from analysis.effects.five_analyses import five_analyses
-from analysis.effects.interactions import interactions
-from analysis.effects.mixed import CROSSED, Random
+from analysis.effects.model_interactions import model_interactions
 from analysis.errors import UnknownName
+from analysis.mixed_models.linear import CROSSED, Random
+from analysis.multiple_tests import CORRECTIONS
 from analysis.rows import RATING_TASKS, is_kind, tasks
 
 BY = ("phenomenon", "paradigm")
-SLOPES = ("", "participant", "item", "participant,item")
+SLOPES = ("auto", "none", "participant", "item", "participant,item")
+EQUIVALENCE_CONVENTIONS = {
+    "equivalence": "two one-sided tests (TOST) against the bounds of the smallest effect of interest, each "
+    "at p < .05, and the 90 % interval; equivalent: both significant; different: the two-tailed test is; "
+    "both: all are; undecided: neither. Verdicts go by uncorrected p",
+    "sesoi": "on the scale of the ratings; yes-no: of shares of yes; choices: of the share less 1/2",
+}
 
 
 def effects_report(
@@ -20,9 +30,14 @@ def effects_report(
     *,
     by: str = "phenomenon",
     transform: str = "z",
-    slopes: str = "",
+    slopes: str = "auto",
     population: int | None = None,
     factorial: str = "",
+    correction: str = "holm",
+    sesoi: float | None = None,
+    factors: Levels | None = None,
+    scores: pd.DataFrame | None = None,
+    sentences: pd.DataFrame | None = None,
     experiment: str = "",
 ) -> dict[str, Any]:
     """Report the five analyses of every contrast, how many hold, and the interactions of factorial designs.
@@ -30,30 +45,47 @@ def effects_report(
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        The kept rows; needs ``participant``, ``item`` and ``value``, and ``expected`` for ratings and yes-no.
+        After exclusion; needs ``participant``, ``item`` and ``value``, and ``expected`` for ratings and
+        yes-no.
     by : {"phenomenon", "paradigm"}
-        What a contrast is.
-    transform : str
-        Of ratings.
-    slopes : {"", "participant", "item", "participant,item"}
-        Uncorrelated random slopes of the condition beside the crossed intercepts.
+        Column that defines the contrasts.
+    transform : {"z", "z-log", "raw", "robust-z", "rank-normal"}
+        Scale of ratings, as in :func:`analysis.aggregation.ratings.ratings_report`; choices ignore it.
+    slopes : {"auto", "none", "participant", "item", "participant,item"}
+        Random slopes of the condition, added to the crossed intercepts of the mixed model: the largest
+        structure that the data of each contrast support, with correlations (default); none (also ``""``); or
+        uncorrelated slopes by these factors.
     population : int, optional
-        Published contrasts of which these are a sample.
+        Number of published contrasts from which these are a sample; narrows the interval of the rates.
     factorial : str
-        Four conditions as a comma list (plain-plain, marked-plain, plain-marked, marked-marked); empty
-        reads the factors from the names of the conditions.
+        Four conditions as a comma-separated list (plain-plain, marked-plain, plain-marked, marked-marked); if
+        empty, the columns in ``factors`` are used, else factors are read from the names of conditions.
+    correction : {"holm", "bh"}
+        The correction for several tests that pages, texts and reports show: Holm, or Benjamini-Hochberg for
+        the false discovery rate. The document has the p values of both.
+    sesoi : float, optional
+        Smallest effect of interest, chosen before the data: a difference on the scale of the ratings, of
+        shares of yes, or of the share of choices from one half. Adds a test of equivalence to each contrast.
+    factors : Mapping of str to sequence of str, optional
+        Columns of the design's factors, each with its levels in order, the plain level first.
+    scores : DataFrame, optional
+        ``sentence_id`` and one column per model; adds the interactions of models.
+    sentences : DataFrame, optional
+        Needed with ``scores``: ``sentence_id``, ``item``, ``condition``, the column ``by`` and the factors.
     experiment : str
-        Copied into the document.
+        Name of the study, copied into the document.
 
     Returns
     -------
     dict
-        JSON-ready: ``analyses``, ``effects``, ``rates``, ``interactions`` and ``conventions``.
+        JSON-ready: ``analyses``, ``effects``, ``rates``, ``equivalence`` (empty without ``sesoi``),
+        ``interactions``, ``not_recognized`` (groups whose conditions form no 2×2 design, with the reason),
+        ``models`` (interactions of models) and ``conventions``.
 
     Raises
     ------
     MissingColumns, UnknownName, BadInput
-        If a column is absent or a choice is another word.
+        If a column is absent or a parameter has an unknown value.
 
     See Also
     --------
@@ -73,41 +105,88 @@ def effects_report(
     """
     if by not in BY:
         raise UnknownName("kind of contrast", by, BY)
+    slopes = slopes or "none"
     if slopes not in SLOPES:
         raise UnknownName("choice of random slopes", slopes, SLOPES)
-    random = (*CROSSED, *(Random(factor, "condition") for factor in slopes.split(",") if factor))
+    if correction not in CORRECTIONS:
+        raise UnknownName("correction for several tests", correction, list(CORRECTIONS))
+    factors_with_slopes = [] if slopes == "none" else slopes.split(",")
+    random = (
+        None
+        if slopes == "auto"
+        else (*CROSSED, *(Random(factor, "condition") for factor in factors_with_slopes))
+    )
     rows = judgments if "expected" in judgments.columns else judgments.assign(expected="")
     document = five_analyses(
         rows, by=by, transform=transform, random=random, population=population
     ).document()
-    given = [word.strip() for word in factorial.split(",") if word.strip()]
-    told = document.pop("conventions")
+    conditions = [word.strip() for word in factorial.split(",") if word.strip()]
+    conventions = document.pop("conventions")
+    if sesoi is not None:
+        conventions |= EQUIVALENCE_CONVENTIONS
+    scored = scored_targets(rows, transform)
+    designs = interactions(scored, by=by, factors=factors, given=conditions, random=random)
     return {
         "experiment": experiment,
         "by": by,
         "transform": transform,
         "slopes": slopes,
         "population": population,
+        "correction": correction,
         "participants": int(rows["participant"].nunique()),
         **document,
-        "interactions": interactions(_scored(rows, transform), by=by, given=given, random=random),
-        "conventions": told
+        "sesoi": sesoi,
+        "equivalence": []
+        if sesoi is None
+        else equivalence_tests(rows, sesoi=sesoi, by=by, transform=transform),
+        "factors": {name: list(levels) for name, levels in (factors or {}).items()},
+        "interactions": designs,
+        "not_recognized": unrecognized(scored, by=by, factors=factors, given=conditions)
+        or _without_means(rows, scored, by=by, factors=factors),
+        "models": []
+        if scores is None or sentences is None
+        else model_interactions(scores, sentences, designs, by=by, factors=factors, given=conditions),
+        "conventions": conventions
         | {
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
             "level of the second, less its cost at the plain level",
-            "factors": "read from conditions such as island.embedded; the marked levels are those of the one "
-            "condition expected to be unacceptable, else the later ones in the alphabet",
+            "factors": _source(designs),
+            "models": "z of each model over all scored sentences, fillers included, ddof 0",
         },
     }
 
 
-def _scored(judgments: pd.DataFrame, transform: str) -> pd.DataFrame:
-    """Give the rated targets on the scale that is averaged; choices have no cells of their own."""
+def _source(rows: list[dict[str, Any]]) -> str:
+    """Say where factors and marked levels come from."""
+    sources = {
+        "columns": "columns of the materials, levels in the researcher's order: the second is the marked one",
+        "given": "the four conditions that were named, plain and marked",
+        "names": "read from names of conditions such as non-island.embedded; the marked levels are those "
+        "of the one condition expected to be unacceptable, else the later ones in the alphabet",
+    }
+    used = [text for name, text in sources.items() if name in {row["read_from"] for row in rows}]
+    return "; ".join(used or [sources["names"]])
+
+
+def _without_means(
+    rows: pd.DataFrame, scored: pd.DataFrame, *, by: str, factors: Levels | None
+) -> list[dict[str, Any]]:
+    """Return the reason why a factorial study of choices has no interaction."""
+    if not factors or len(scored) or rows.empty:
+        return []
+    reason = (
+        "choices between sentences give no means of conditions; a difference of differences takes ratings."
+    )
+    return [{by: "", "reason": reason}]
+
+
+def scored_targets(judgments: pd.DataFrame, transform: str) -> pd.DataFrame:
+    """Return the rated targets with their scores; choices have no cell means and are omitted."""
     if judgments.empty or "condition" not in judgments.columns:
         return judgments.iloc[:0].assign(score=0.0, condition="")
     rated = judgments[tasks(judgments).astype(object).isin([*RATING_TASKS, "yes_no"]).to_numpy()]
     if rated.empty:
         return rated.assign(score=0.0)
     how = "raw" if (tasks(rated) == "yes_no").all() else transform
-    scored = rated.assign(score=transformed(rated, transform=how))
+    scored = rated.assign(score=transform_ratings(rated, transform=how))
     return scored[is_kind(scored, ("target",)) & scored["score"].notna()]

@@ -1,4 +1,4 @@
-"""Tests of shares: exact sign test, exact McNemar, sign flips of whole participants."""
+"""Tests of proportions: exact sign test, exact McNemar test and sign flips of whole participants."""
 
 from itertools import product
 from typing import Literal
@@ -12,23 +12,12 @@ from analysis.rows import Floats, group_codes
 
 FLIPS = 10_000
 Alternative = Literal["two-sided", "greater", "less"]
-_EXACT = 14
-_BLOCK = 4_000_000
+_EXACT = 14  # clusters up to which all 2^14 flips are enumerated
+_BLOCK = 4_000_000  # random signs drawn at once
 
 
 def sign_test(k: int, n: int, *, alternative: Alternative = "two-sided") -> float | None:
-    """Give the exact p of k choices among n, against one half.
-
-    Parameters
-    ----------
-    k, n : int
-        Expected choices and all choices, one per participant.
-    alternative : {"two-sided", "greater", "less"}
-
-    Returns
-    -------
-    float or None
-        None where n is 0.
+    """Compute the exact p value of k choices among n against one half.
 
     Notes
     -----
@@ -44,22 +33,12 @@ def sign_test(k: int, n: int, *, alternative: Alternative = "two-sided") -> floa
     if n == 0:
         return None
     if not 0 <= k <= n:
-        raise BadInput(f"{k} of {n} is no count.", remedy="k lies between 0 and n.")
+        raise BadInput(f"{k} of {n} is no count.", remedy="k must be between 0 and n.")
     return float(scipy.stats.binomtest(int(k), int(n), alternative=alternative).pvalue)
 
 
 def mcnemar_test(only_first: int, only_second: int) -> float | None:
-    """Give the exact McNemar p of two sets of yes or no on the same cases.
-
-    Parameters
-    ----------
-    only_first, only_second : int
-        Cases where only the first, and where only the second is right.
-
-    Returns
-    -------
-    float or None
-        Two-tailed; None where no case tells them apart.
+    """Compute the exact McNemar p value of two sets of binary results on the same cases.
 
     Examples
     --------
@@ -74,21 +53,6 @@ def sign_flip_test(
 ) -> dict[str, float | int | str | None]:
     """Test a mean of 0 by flipping the signs of whole clusters.
 
-    Parameters
-    ----------
-    values : array of float
-        For example share of expected choices minus .5, or differences of means. NaN is left out.
-    clusters : Series, optional
-        Participant of each value: values of one are summed and flipped together.
-    seed, flips : int
-        Of the random flips; up to 14 clusters all flips are gone through.
-
-    Returns
-    -------
-    dict
-        ``mean``, ``p`` (two-tailed), ``p_greater``, ``n_clusters``, ``flips``, ``method`` (``exact`` or
-        ``random``) and ``status`` (``ok``, ``no_data``, ``no_variation`` where all is 0).
-
     Notes
     -----
     T = Σ over clusters of their sums; p = share of flips with |T*| ≥ |T|, or (1 + #) / (1 + R) for R
@@ -98,18 +62,18 @@ def sign_flip_test(
     ----------
     Winkler et al. (2014), NeuroImage 92.
     """
-    known = ~np.isnan(values)
-    scores = np.asarray(values, dtype=np.float64)[known]
-    codes = np.arange(len(scores)) if clusters is None else group_codes(clusters[known])[0]
+    answered = ~np.isnan(values)
+    scores = np.asarray(values, dtype=np.float64)[answered]
+    codes = np.arange(len(scores)) if clusters is None else group_codes(clusters[answered])[0]
     sums = np.bincount(codes, weights=scores).astype(np.float64)
-    found: dict[str, float | int | str | None] = {
+    result: dict[str, float | int | str | None] = {
         "mean": float(scores.mean()) if len(scores) else None, "p": None, "p_greater": None,
         "n_clusters": len(sums), "flips": 0, "method": "none", "status": "no_data",
     }  # fmt: skip
     if len(sums) == 0:
-        return found
+        return result
     if not sums.any():
-        return found | {"status": "no_variation"}
+        return result | {"status": "no_variation"}
     exact = len(sums) <= _EXACT
     totals = _every_flip(sums) if exact else _random_flips(sums, seed=seed, flips=flips)
     slack, here, added = 1e-9 * float(np.abs(sums).sum()), float(sums.sum()), 0 if exact else 1
@@ -117,7 +81,7 @@ def sign_flip_test(
     as_high = (np.sum(totals >= here - slack) + added) / (len(totals) + added)
     method = "exact" if exact else "random"
     numbers = {"p": float(as_far), "p_greater": float(as_high), "flips": len(totals)}
-    return found | numbers | {"method": method, "status": "ok"}
+    return result | numbers | {"method": method, "status": "ok"}
 
 
 def _every_flip(sums: Floats) -> Floats:

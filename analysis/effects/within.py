@@ -1,4 +1,4 @@
-"""Intervals of condition means that leave out what distinguishes people."""
+"""Within-participant confidence intervals of condition means."""
 
 import numpy as np
 import pandas as pd
@@ -16,28 +16,17 @@ def within_intervals(
     value: str = "value",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Give condition means with Cousineau–Morey within-participant intervals.
-
-    Parameters
-    ----------
-    rows : DataFrame, one row per judgment
-        Needs the condition, the unit and the value.
-    condition, unit, value : str
-        Names of the columns.
-    confidence : float
-
-    Returns
-    -------
-    DataFrame
-        ``condition``, ``n`` (units), ``mean``, ``se``, ``ci_low``, ``ci_high`` and ``status``: ``ok``,
-        ``too_few`` (one complete unit) or ``no_data``. Units that lack a condition are left out.
+    """Compute condition means with Cousineau–Morey within-participant intervals.
 
     Notes
     -----
+    ``condition``, ``n`` (units), ``mean``, ``se``, ``ci_low``, ``ci_high`` and ``status``: ``ok``,
+    ``too_few`` (one complete unit) or ``no_data``. Units that lack a condition are left out.
+
     y' = y - mean of the unit + grand mean, on the unit's condition means; variance times M / (M - 1) for M
-    conditions; t with n - 1 degrees of freedom. For looking at differences within people: two
-    conditions differ clearly where the intervals, shortened by √2, do not meet. Not an interval of
-    the population mean of one condition.
+    conditions; t with n - 1 degrees of freedom. For comparing conditions within participants:
+    two conditions differ clearly if the intervals, divided by √2, do not overlap. Not an interval of the
+    population mean of one condition.
 
     References
     ----------
@@ -51,13 +40,13 @@ def within_intervals(
     [['x', 4.0, 0.118], ['y', 5.167, 0.118]]
     """
     require_columns(rows, condition, unit, value)
-    known = rows[rows[value].notna()]
-    codes, names = group_codes(known[condition])
-    people, labels = group_codes(known[unit])
+    answered = rows[rows[value].notna()]
+    codes, names = group_codes(answered[condition])
+    people, labels = group_codes(answered[unit])
     m = len(names)
     cell = people * max(m, 1) + codes
     count = np.bincount(cell, minlength=len(labels) * m).reshape(len(labels), m)
-    total = np.bincount(cell, weights=known[value].to_numpy(dtype=float), minlength=count.size)
+    total = np.bincount(cell, weights=answered[value].to_numpy(dtype=float), minlength=count.size)
     complete = (count > 0).all(axis=1)
     means = total.reshape(count.shape)[complete] / count[complete]
     n = len(means)

@@ -1,4 +1,4 @@
-"""Apply a plan: a mask of removed rows with reasons, and a flow table. Nothing is deleted."""
+"""Apply an exclusion plan: kept rows, removed rows with reasons, and a flow table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.columns import require_columns
-from analysis.exclusions.criteria import CRITERIA, analysed
-from analysis.exclusions.criterion import Verdicts
+from analysis.exclusions.criteria import CRITERIA, Verdicts, is_analysed
 from analysis.exclusions.plan import Plan, Step
 from analysis.rows import Codes, Flags, column_or_blank, group_codes, rows_where
 
@@ -17,22 +16,22 @@ UNITS = ("participants", "sessions", "judgments")
 
 @dataclass(frozen=True)
 class Excluded:
-    """What a plan keeps, what it removes and why."""
+    """Result of a plan: kept and removed rows, and tables of its steps."""
 
     plan: Plan
     kept: pd.DataFrame
-    """The rows that stay, unchanged and in order."""
+    """The kept rows, unchanged and in order."""
     mask: pd.DataFrame
     """One row per removed row: trial, participant, session, step, reason."""
     flow: pd.DataFrame
     """Participants, sessions and judgments removed and left after each step, in order."""
     marginal: pd.DataFrame
-    """What each step would remove alone, and the units it has no evidence on."""
+    """Counts that each step removes on its own, and units without evidence."""
     overlap: pd.DataFrame
-    """Judgments that both steps would remove, step by step."""
+    """Judgments removed by both of two steps, steps × steps."""
 
     def flow_rows(self) -> list[dict[str, Any]]:
-        """Give the flow table as plain values, for JSON."""
+        """Return the flow table as plain values, for JSON."""
         return [
             {str(key): value if isinstance(value, str) else int(value) for key, value in row.items()}
             for row in self.flow.to_dict("records")
@@ -46,12 +45,15 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
     ----------
     judgments : DataFrame, one row per judgment
         Needs ``participant`` and ``value``; each step reads the columns of its criterion. The frame
-        is left untouched.
+        is not modified.
     plan : Plan
+        Steps to apply, for example from :func:`analysis.exclusions.plan.parse_plan`.
 
     Returns
     -------
     Excluded
+        ``kept`` (the remaining rows), ``mask`` (the removed rows with step and reason), ``flow`` (what
+        each step removed and what was left after it), ``marginal`` and ``overlap`` (steps compared).
 
     Raises
     ------
@@ -60,29 +62,30 @@ def apply_plan(judgments: pd.DataFrame, plan: Plan) -> Excluded:
 
     Notes
     -----
-    Every criterion looks at all rows, not at what earlier steps left: so the kept rows do not
-    depend on the order of the steps, and another step never brings rows back. The order decides
+    Every criterion is evaluated on all rows, not on those that earlier steps kept: the kept rows do not
+    depend on the order of the steps, and a further step never restores rows. The order determines
     only which step a row is counted under. *Judgments* are answered targets; participants and
-    sessions count while they have any row.
+    sessions count as long as they have any row.
 
     References
     ----------
-    Moher et al. (2010), CONSORT: the flow table. Steegen et al. (2016), PPS 11: why recipes.
+    Moher et al. (2010), CONSORT (flow table). Steegen et al. (2016), Perspectives on Psychological
+    Science 11 (multiverse analysis).
 
     Examples
     --------
     >>> from analysis.exclusions.plan import parse_plan
     >>> rows = pd.DataFrame({"participant": ["a", "b"], "value": [1, 0], "flagged": [False, True]})
-    >>> found = apply_plan(rows, parse_plan("flagged"))
-    >>> found.kept["participant"].tolist(), found.flow["judgments_left"].tolist()
+    >>> excluded = apply_plan(rows, parse_plan("flagged"))
+    >>> excluded.kept["participant"].tolist(), excluded.flow["judgments_left"].tolist()
     (['a'], [2, 1])
     """
     require_columns(judgments, "participant", "value")
     person = group_codes(judgments["participant"])[0]
     session = _sessions(judgments, person)
-    units = Units(person, session, analysed(judgments))
+    units = Units(person, session, is_analysed(judgments))
     verdicts = [_verdict(judgments, step, units) for step in plan.steps]
-    removes = [_removed(found, step) for found, step in zip(verdicts, plan.steps, strict=True)]
+    removes = [_is_removed(verdict, step) for verdict, step in zip(verdicts, plan.steps, strict=True)]
     first = np.full(len(judgments), -1)
     for number, removed in enumerate(removes):
         first[removed & (first < 0)] = number
@@ -105,7 +108,7 @@ class Units:
     judgment: Flags
 
     def codes(self, scope: str) -> Codes:
-        """Give each row's unit of that scope."""
+        """Return each row's unit of that scope."""
         if scope == "judgment":
             return np.arange(len(self.participant))
         return self.participant if scope == "participant" else self.session
@@ -133,15 +136,15 @@ def _sessions(judgments: pd.DataFrame, person: Codes) -> Codes:
 
 
 def _verdict(judgments: pd.DataFrame, step: Step, units: Units) -> Verdicts:
-    """Give the verdict on each row's unit."""
+    """Return the verdict on each row's unit."""
     codes = units.codes(step.scope)
     n_units = int(codes.max()) + 1 if len(codes) else 0
-    found = CRITERIA[step.rule].judge(judgments, codes, n_units, step.parameters)
-    by_row: Verdicts = found[codes]
+    by_unit = CRITERIA[step.rule].judge(judgments, codes, n_units, step.parameters)
+    by_row: Verdicts = by_unit[codes]
     return by_row
 
 
-def _removed(verdict: Verdicts, step: Step) -> Flags:
+def _is_removed(verdict: Verdicts, step: Step) -> Flags:
     missing = np.isnan(verdict) if step.on_missing == "drop" else np.zeros(len(verdict), dtype=bool)
     removed: Flags = (verdict == 1) | missing
     return removed
@@ -150,8 +153,8 @@ def _removed(verdict: Verdicts, step: Step) -> Flags:
 def _mask(judgments: pd.DataFrame, first: Codes, plan: Plan) -> pd.DataFrame:
     rows = first >= 0
     removed, step = judgments[rows], first[rows]
-    names = np.array([each.name for each in plan.steps], dtype=object)
-    reasons = np.array([CRITERIA[each.rule].reason for each in plan.steps], dtype=object)
+    names = np.array([plan_step.name for plan_step in plan.steps], dtype=object)
+    reasons = np.array([CRITERIA[plan_step.rule].reason for plan_step in plan.steps], dtype=object)
     trial = removed["trial"] if "trial" in judgments.columns else removed.index.to_series()
     return pd.DataFrame(
         {
@@ -167,17 +170,17 @@ def _mask(judgments: pd.DataFrame, first: Codes, plan: Plan) -> pd.DataFrame:
 def _flow(units: Units, first: Codes, plan: Plan) -> pd.DataFrame:
     left = np.ones(len(first), dtype=bool)
     before = units.count(left)
-    rows = [{"step": "all", **{f"{name}_removed": 0 for name in UNITS}, **_named(before, "left")}]
+    rows = [{"step": "all", **{f"{name}_removed": 0 for name in UNITS}, **_with_suffix(before, "left")}]
     for number, step in enumerate(plan.steps):
         left &= first != number
         after = units.count(left)
         removed = {name: before[name] - after[name] for name in UNITS}
-        rows.append({"step": step.name, **_named(removed, "removed"), **_named(after, "left")})
+        rows.append({"step": step.name, **_with_suffix(removed, "removed"), **_with_suffix(after, "left")})
         before = after
     return pd.DataFrame(rows)
 
 
-def _named(counts: dict[str, int], suffix: str) -> dict[str, Any]:
+def _with_suffix(counts: dict[str, int], suffix: str) -> dict[str, Any]:
     return {f"{name}_{suffix}": count for name, count in counts.items()}
 
 

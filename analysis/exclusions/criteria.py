@@ -1,41 +1,109 @@
-"""The criteria of exclusion: one function each, from judgments to failed, passed or no evidence.
+"""Exclusion criteria: functions from judgments to failed, passed or no evidence for each unit.
 
-A criterion never looks at the answers to analysed items: excluding people because they disagree
-with the expected labels would raise the very agreement that is reported. Quality signals serve as
-criteria under ``signal:<name>``; the one that compares people with each other says so in its reason.
+A criterion does not depend on the answers to analysed items: excluding participants because they
+disagree with the expected labels would inflate the reported agreement. Quality signals are available
+as criteria ``signal:<name>``; the reason states if a signal compares participants with each other.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from analysis.exclusions.criterion import Criterion, Judge, Verdicts, any_row, share_from
-from analysis.joint_groups import joint_codes
+from analysis.errors import BadInput
 from analysis.quality.base import Signal, session_codes
 from analysis.quality.report import SIGNALS
-from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers
+from analysis.rows import (
+    Codes,
+    Flags,
+    Floats,
+    column_or_blank,
+    flags,
+    group_codes,
+    is_kind,
+    joint_codes,
+    numbers,
+)
 from analysis.undecided import is_undecided
+
+Verdicts = Floats
+"""1: the unit fails; 0: it passes; NaN: no evidence."""
+Scope = Literal["participant", "session", "judgment"]
+Judge = Callable[[pd.DataFrame, Codes, int, Mapping[str, Any]], Verdicts]
+
+SCORABLE_KINDS = ("catch",)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A criterion with its function, scopes and default settings."""
+
+    judge: Judge
+    scopes: tuple[Scope, ...]
+    """The first is the default."""
+    reason: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    version: int | None = None
+    """Version of the signal; a plan stores the version for which it was written."""
+
+    def check(self, settings: Mapping[str, Any]) -> None:
+        """Raise BadInput for settings out of range or that would use the answers to analysed items."""
+        scored = [kind for kind in settings.get("kinds", SCORABLE_KINDS) if kind not in SCORABLE_KINDS]
+        if scored:
+            raise BadInput(
+                f"a plan cannot exclude by the answers to {', '.join(scored)} trials: that would raise the "
+                "agreement it is meant to measure.",
+                remedy="Only catch trials, which are outside the analysis, may exclude.",
+            )
+        for name in ("max_errors", "minimum"):
+            if name in settings and not (type(settings[name]) is int and settings[name] >= 0):
+                raise BadInput(f"{name} is {settings[name]!r}.", remedy="Give a whole number from 0.")
+        if "version" in settings and settings["version"] != self.version:
+            raise BadInput(
+                f"the plan was written for version {settings['version']!r} of a signal that now has version "
+                f"{self.version}.",
+                remedy="Look at what has changed, and write the next version of the plan.",
+            )
+        if "min_share" in settings:
+            share_from(settings["min_share"])
+
+
+def any_row(marks: Floats, unit: Codes, n_units: int) -> Verdicts:
+    """Fail a unit if any of its rows fails; no evidence if no row has any.
+
+    Examples
+    --------
+    >>> any_row(np.array([1, 0, 0]), np.array([0, 0, 1]), 3).tolist()
+    [1.0, 0.0, nan]
+    """
+    judged = ~np.isnan(marks)
+    n_judged = np.bincount(unit[judged], minlength=n_units)
+    failing = np.bincount(unit[judged & (marks == 1)], minlength=n_units)
+    return np.where(n_judged > 0, (failing > 0).astype(float), np.nan)
+
+
+def share_from(text: Any) -> Fraction:
+    """Parse a share as an exact fraction.
+
+    Examples
+    --------
+    >>> share_from("0.9")
+    Fraction(9, 10)
+    """
+    try:
+        share = Fraction(str(text))
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 <= share <= 1:
+        raise BadInput(f"min_share is {text!r}.", remedy="Give a share from 0 to 1.")
+    return share
 
 
 def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
-    """Fail units whose submission the platform's requester rejected.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``submission_status``; empty where nothing was decided.
-    unit : array of int
-        The unit (session or participant) of each row.
-    n_units : int
-    settings : mapping
-        None used.
-
-    Returns
-    -------
-    array of float
-        1, 0 or NaN for each unit.
+    """Fail units whose submission was rejected on the recruitment platform.
 
     Examples
     --------
@@ -51,21 +119,6 @@ def rejected(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappi
 def catch_failed(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units with more than ``max_errors`` wrong answers to catch trials.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``correct`` of the rows whose ``kind`` is catch.
-    unit : array of int
-        The unit (session or participant) of each row.
-    n_units : int
-    settings : mapping
-        ``max_errors`` (default 0) and ``kinds`` (only catch).
-
-    Returns
-    -------
-    array of float
-        NaN for units that answered no catch trial.
-
     References
     ----------
     Warstadt et al. (2020), "BLiMP", TACL 8: one obvious pair in every HIT.
@@ -73,29 +126,13 @@ def catch_failed(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: M
     catches = is_kind(judgments, tuple(settings["kinds"]))
     correct = flags(column_or_blank(judgments, "correct"))
     answered = catches & ~np.isnan(correct)
-    seen = np.bincount(unit[answered], minlength=n_units)
+    n_answered = np.bincount(unit[answered], minlength=n_units)
     wrong = np.bincount(unit[answered & (correct == 0)], minlength=n_units)
-    return np.where(seen > 0, (wrong > settings["max_errors"]).astype(float), np.nan)
+    return np.where(n_answered > 0, (wrong > settings["max_errors"]).astype(float), np.nan)
 
 
 def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units that answered less than ``min_share`` of their planned trials.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``n_planned`` with ``session``; where it is unknown, ``session_status`` other than
-        ``complete`` fails.
-    unit : array of int
-        The unit (session or participant) of each row.
-    n_units : int
-    settings : mapping
-        ``min_share`` (default 0.9); exactly that share passes.
-
-    Returns
-    -------
-    array of float
-        NaN for units with neither.
 
     Examples
     --------
@@ -105,8 +142,8 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
     """
     share = share_from(settings["min_share"])
     total = _planned(judgments, unit, n_units)
-    given = ~np.isnan(numbers(judgments)) | is_undecided(judgments)
-    answered = np.bincount(unit[given], minlength=n_units)
+    is_answered = ~np.isnan(numbers(judgments)) | is_undecided(judgments)
+    answered = np.bincount(unit[is_answered], minlength=n_units)
     short = answered * share.denominator < total * share.numerator
     codes, labels = group_codes(column_or_blank(judgments, "session_status"))
     meaning = [np.nan if label == "" else float(label != "complete") for label in labels]
@@ -116,34 +153,20 @@ def incomplete(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
 
 
 def _planned(judgments: pd.DataFrame, unit: Codes, n_units: int) -> Floats:
-    """Add up the planned trials of each unit's sessions, NaN where none says how many."""
+    """Sum the planned trials of each unit's sessions; NaN if no session has a number."""
     column = pd.to_numeric(column_or_blank(judgments, "n_planned"), errors="coerce")
     by_row = column.to_numpy(dtype=np.float64)
     cell, unit_of, _ = joint_codes(unit, group_codes(column_or_blank(judgments, "session"))[0])
     by_session = np.full(len(unit_of), np.nan)
-    known = ~np.isnan(by_row)
-    by_session[cell[known]] = by_row[known]
-    said = ~np.isnan(by_session)
-    total = np.bincount(unit_of[said], weights=by_session[said], minlength=n_units)
-    return np.where(np.bincount(unit_of[said], minlength=n_units) > 0, total, np.nan)
+    has_number = ~np.isnan(by_row)
+    by_session[cell[has_number]] = by_row[has_number]
+    stated = ~np.isnan(by_session)
+    total = np.bincount(unit_of[stated], weights=by_session[stated], minlength=n_units)
+    return np.where(np.bincount(unit_of[stated], minlength=n_units) > 0, total, np.nan)
 
 
 def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units whose participant does not report the study's language as a native one.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``native``; empty where it was not asked.
-    unit : array of int
-        The unit (participant or session) of each row.
-    n_units : int
-    settings : mapping
-        None used.
-
-    Returns
-    -------
-    array of float
 
     Examples
     --------
@@ -156,21 +179,7 @@ def not_native(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Map
 
 
 def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
-    """Fail units that a researcher flagged by hand.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``flagged``.
-    unit : array of int
-        The unit (session or participant) of each row.
-    n_units : int
-    settings : mapping
-        None used.
-
-    Returns
-    -------
-    array of float
+    """Fail units that a researcher flagged manually.
 
     Examples
     --------
@@ -184,57 +193,33 @@ def flagged(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mappin
 def too_few(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
     """Fail units with fewer than ``minimum`` answered targets.
 
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``value``, ``kind`` and ``status``.
-    unit : array of int
-        The unit (participant or session) of each row.
-    n_units : int
-    settings : mapping
-        ``minimum`` (default 4, as for participant z-scores).
-
-    Returns
-    -------
-    array of float
-        Never NaN: a count is always known.
-
     Examples
     --------
     >>> rows = pd.DataFrame({"value": [1, 1]})
     >>> too_few(rows, np.array([0, 1]), 2, {"minimum": 2}).tolist()
     [1.0, 1.0]
     """
-    answered = analysed(judgments)
+    answered = is_analysed(judgments)
     verdict: Verdicts = np.where(
         np.bincount(unit[answered], minlength=n_units) < settings["minimum"], 1.0, 0.0
     )
     return verdict
 
 
-def analysed(judgments: pd.DataFrame) -> Flags:
-    """Tell which rows are answered targets, the judgments that an analysis counts.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Needs ``value``; ``kind`` and ``status`` are used where present.
-
-    Returns
-    -------
-    array of bool
+def is_analysed(judgments: pd.DataFrame) -> Flags:
+    """Return which rows are answered targets, that is analysed judgments.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"value": [1, None, 1], "kind": ["target", "target", "catch"]})
-    >>> analysed(rows).tolist()
+    >>> is_analysed(rows).tolist()
     [True, False, False]
     """
     return is_kind(judgments, ("target",)) & ~np.isnan(numbers(judgments))
 
 
 def _judge_of(signal: Signal) -> Judge:
-    """Fail units with a session that the signal flags; no evidence where the signal has none."""
+    """Make a criterion that fails units with a flagged session; no evidence where the signal has none."""
 
     def judge(judgments: pd.DataFrame, unit: Codes, n_units: int, settings: Mapping[str, Any]) -> Verdicts:
         flagged = signal.measure(judgments)["flagged"].astype(float)
@@ -263,12 +248,12 @@ CRITERIA: dict[str, Criterion] = {
     "too_few": Criterion(too_few, ("participant", "session"), "too few answers", {"minimum": 4}),
     **{
         f"{SIGNAL_PREFIX}{name}": Criterion(
-            _judge_of(one),
+            _judge_of(signal),
             ("session", "participant"),
-            one.reason,
-            {"version": one.version},
-            version=one.version,
+            signal.reason,
+            {"version": signal.version},
+            version=signal.version,
         )
-        for name, one in SIGNALS.items()
+        for name, signal in SIGNALS.items()
     },
 }

@@ -1,7 +1,6 @@
-"""An exclusion plan: a named, ordered list of steps that can be stored, compared and cited.
+"""Exclusion plans: named, ordered lists of steps that can be stored, compared and cited.
 
-A plan is written down before it is applied; its hash depends on the steps alone, so two plans that
-do the same have the same hash.
+The hash of a plan depends on its steps only, so that plans with the same effect have the same hash.
 """
 
 import hashlib
@@ -12,9 +11,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from analysis.errors import BadInput, UnknownName
-from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
+from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX, Scope
 
-Scope = Literal["participant", "session", "judgment"]
 OnMissing = Literal["keep", "drop"]
 SCOPES = ("participant", "session", "judgment")
 ON_MISSING = ("keep", "drop")
@@ -27,22 +25,22 @@ class Step:
     Parameters
     ----------
     name : str
-        Shown in the flow table; unique in a plan.
+        Label in the flow table; unique in a plan.
     scope : {"participant", "session", "judgment"}
-        What leaves when the criterion is met.
+        Unit that is excluded when the criterion is met.
     rule : str
         Name of a criterion in :data:`analysis.exclusions.criteria.CRITERIA`.
     parameters : mapping
-        The criterion's settings; those not given take their defaults.
+        Settings of the criterion by name; those left out take their defaults.
     on_missing : {"keep", "drop"}
-        What happens where there is no evidence either way.
+        Whether a unit without data for the criterion is kept (default) or excluded.
 
     Raises
     ------
     UnknownName
         If the rule, the scope, a parameter or ``on_missing`` is unknown.
     BadInput
-        If the step would score analysed items.
+        If the step would depend on the answers to analysed items.
 
     Examples
     --------
@@ -78,7 +76,7 @@ class Step:
         criterion.check(settings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the step as plain values."""
+        """Return the step as plain values."""
         return {
             "name": self.name,
             "scope": self.scope,
@@ -90,18 +88,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """An ordered list of steps under a name.
+    """An ordered list of exclusion steps with a name.
 
     Parameters
     ----------
     name : str
+        Name of the plan, unique in a study; shown on every page, figure and export that uses the plan.
     steps : sequence of Step
+        Steps in the order of the flow table. By default none: nothing is excluded.
     version : int
-        Counts the versions of the plan of that name.
-    author, created_at : str
-        Who wrote it and when (ISO 8601, UTC).
+        Version number among the plans of that name, from 1.
+    author : str
+        User name of the author; empty for plans made in a script.
+    created_at : str
+        Time of creation in ISO 8601, UTC; empty for plans made in a script.
     locked_before_first_response : bool
-        Whether it was fixed before any judgment came in (preregistered).
+        Whether the plan was fixed before the first judgment was collected (preregistered).
 
     Raises
     ------
@@ -134,11 +136,11 @@ class Plan:
 
     @property
     def has_signals(self) -> bool:
-        """Whether a step reads a quality signal, which needs what the browser noted beside the answers."""
+        """Whether a step uses a quality signal, which needs the measurements recorded with the answers."""
         return any(step.rule.startswith(SIGNAL_PREFIX) for step in self.steps)
 
     def canonical_json(self) -> str:
-        """Give the steps as JSON with sorted keys and no spaces: the text that is hashed."""
+        """Return the steps as JSON with sorted keys and no spaces, the input of the hash."""
         steps = [step.as_dict() for step in self.steps]
         return json.dumps(
             {"format": 1, "steps": steps}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
@@ -146,11 +148,11 @@ class Plan:
 
     @property
     def sha256(self) -> str:
-        """Hash of what the plan does, whatever it is called."""
+        """SHA-256 of the steps, independent of the plan's name."""
         return hashlib.sha256(self.canonical_json().encode()).hexdigest()
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the plan as plain values, with its hash."""
+        """Return the plan as plain values, with its hash."""
         return {
             "name": self.name,
             "version": self.version,
@@ -163,11 +165,11 @@ class Plan:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> "Plan":
-        """Read a plan written by :meth:`as_dict`; a hash that does not fit is refused."""
+        """Restore a plan from :meth:`as_dict`; raises BadInput if the hash does not match."""
         try:
             steps = [Step(**step) for step in stored["steps"]]
-            others = {key: value for key, value in stored.items() if key not in ("steps", "sha256")}
-            plan = cls(steps=steps, **others)
+            metadata = {key: value for key, value in stored.items() if key not in ("steps", "sha256")}
+            plan = cls(steps=steps, **metadata)
         except (KeyError, TypeError) as error:
             raise BadInput(f"this is no exclusion plan: {error}.", remedy="Write it with as_dict.") from error
         if stored.get("sha256", plan.sha256) != plan.sha256:
@@ -178,7 +180,7 @@ class Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """Read a comma list of built-in steps.
+    """Parse a comma-separated list of built-in steps.
 
     Parameters
     ----------
@@ -188,7 +190,7 @@ def parse_plan(text: str) -> Plan:
     Returns
     -------
     Plan
-        Named by the list itself, each step with its default scope and parameters.
+        Its name is the list itself; each step has its default scope and parameters.
 
     Raises
     ------

@@ -1,23 +1,37 @@
 """Figures drawn by Altair: one function each, the same for page, file and notebook."""
 
-from analysis.figures.adc_curve import adc_curve_figure, curve_frame
-from analysis.figures.deltas import delta_figure, delta_frame
-from analysis.figures.drawing import Drawing
+from analysis.figures.charts.effects.power import planned_power_figure
+from analysis.figures.charts.judgments.agreement import agreement_figure, agreement_frame, progress_chart
+from analysis.figures.charts.judgments.items import item_strip
+from analysis.figures.charts.judgments.ratings import rating_figure
+from analysis.figures.charts.models.adc_curve import adc_curve_figure, curve_frame
+from analysis.figures.charts.models.deltas import delta_figure, delta_frame
+from analysis.figures.charts.models.leaderboard import leaderboard_figure, leaderboard_frame
+from analysis.figures.charts.models.paradigms import paradigm_figure, paradigm_frame
+from analysis.figures.charts.participants.agreement_and_time import (
+    agreement_and_time_figure,
+    agreement_and_time_frame,
+)
+from analysis.figures.drawing import Drawing, row_parts, statement_figure
 from analysis.figures.evidence import Evidence
 from analysis.figures.export import EMBED_OPTIONS, MEDIA_TYPES, export_figure, figure_data, vega_bundle
-from analysis.figures.items import item_strip
-from analysis.figures.paradigms import paradigm_figure, paradigm_frame
-from analysis.figures.registry import FIGURES, applicable, draw, find_figure
-from analysis.figures.statement import statement_figure
+from analysis.figures.points import Addresses
+from analysis.figures.registry import FIGURES, GROUPS, applicable, draw, find_figure
 from analysis.figures.theme import specification, vega_config
 
 __all__ = [
     "EMBED_OPTIONS",
     "FIGURES",
+    "GROUPS",
     "MEDIA_TYPES",
+    "Addresses",
     "Drawing",
     "Evidence",
     "adc_curve_figure",
+    "agreement_and_time_figure",
+    "agreement_and_time_frame",
+    "agreement_figure",
+    "agreement_frame",
     "applicable",
     "curve_frame",
     "delta_figure",
@@ -27,8 +41,14 @@ __all__ = [
     "figure_data",
     "find_figure",
     "item_strip",
+    "leaderboard_figure",
+    "leaderboard_frame",
     "paradigm_figure",
     "paradigm_frame",
+    "planned_power_figure",
+    "progress_chart",
+    "rating_figure",
+    "row_parts",
     "specification",
     "statement_figure",
     "vega_bundle",

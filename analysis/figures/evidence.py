@@ -1,6 +1,6 @@
-"""What figures are drawn from: judgments under a plan, pairs and scores, a power table, corpora."""
+"""The data that figures are drawn from: judgments under a plan, pairs and scores, power, corpora."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,52 +9,85 @@ import pandas as pd
 
 from analysis.agreement.report import agreement_report
 from analysis.comparison.criteria import Signs
-from analysis.comparison.deltas import PairTable, pair_table
-from analysis.comparison.report import compare_report
+from analysis.comparison.pairs import PairTable, pair_table
+from analysis.comparison.report import comparison_document
 from analysis.effects.five_analyses import FiveAnalyses, five_analyses
-from analysis.effects.pilot_power import pilot_power
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.exclusions.plan import Plan
+from analysis.figures.points import Addresses
+from analysis.power.pilot import pilot_power
 from analysis.rows import tasks
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything a figure may be drawn from; what is absent stays None, and the figure says so.
+    """Data from which figures are drawn; a figure whose data are absent shows a message instead.
 
     Parameters
     ----------
     judgments : DataFrame, optional
-        All rows of a study, before any exclusion, with catch trials and fillers where there are any.
+        All rows of a study before exclusion, including catch trials and fillers.
     plan : Plan
-        What is excluded; named in every caption.
+        Exclusion plan applied to ``judgments`` and named in every caption; by default none.
     stages : DataFrame, optional
-        ``stage`` and ``participants``: who opened, consented, started and finished, in this order.
-    human, pairs, scores : DataFrame, optional
-        As for :func:`analysis.comparison.report.compare_report`.
+        ``stage`` and ``participants``: numbers who opened, consented, started and finished, in this order.
+    sessions : DataFrame, optional
+        ``started_at`` and ``completed_at`` of each session, UTC.
+    time_zone : str
+        IANA name of the time zone in which moments are drawn.
+    human : DataFrame, optional
+        ``sentence_id`` and ``score``, as for :func:`analysis.comparison.report.compare_report`.
+    pairs : DataFrame, optional
+        ``pair_id``, ``good_id``, ``bad_id``, as for :func:`analysis.comparison.report.compare_report`.
+    scores : DataFrame, optional
+        ``sentence_id`` and one column per model, as for :func:`analysis.comparison.report.compare_report`.
     report : dict, optional
-        A comparison that was computed before; else it is computed from the three frames.
+        A comparison computed before; by default it is computed from ``human``, ``pairs`` and ``scores``.
+    number : int, optional
+        Number of the comparison, which completes the address of its models.
     model : str
         The model of figures that show one; empty for the first.
     learning : DataFrame, optional
         ``model``, ``tokens``, ``phenomenon``, ``accuracy``: models trained on corpora of several sizes.
     planned : DataFrame, optional
         Power of a planned study by size, as ``designs`` of
-        :func:`analysis.effects.prospective.prospective_power`.
+        :func:`analysis.power.simulation.prospective_power`.
     chosen : int, optional
-        The number of participants planned.
-    by : str
-        Column of the contrasts that are tested: ``phenomenon`` or ``paradigm``.
+        Planned number of participants, marked in the figure of power.
+    by : {"", "phenomenon", "paradigm"}
+        Column that defines the tested contrasts; if empty, the phenomenon where it is known,
+        else the paradigm.
     effects : dict, optional
-        The effects of the kept rows, computed before by :func:`analysis.effects.report.effects_report`.
+        Document of :func:`analysis.effects.report.effects_report` for the kept rows; computed if absent.
+    multiverse : dict, optional
+        Document of :func:`analysis.exclusions.multiverse.multiverse_report`.
+    replication : dict, optional
+        Document of :func:`analysis.power.report.pilot_report` for the kept rows; computed if absent.
+    factors : Mapping of str to sequence of str, optional
+        Columns of the factors of the design in ``judgments``, each with its levels in order.
+    stimuli : DataFrame, optional
+        ``sentence_id``, ``item``, ``condition`` and the factors of all sentences.
+    model_scores : DataFrame, optional
+        ``sentence_id`` and one column per model, for the interactions of models over ``stimuli``.
     basis : str
-        What captions say in place of the plan, for numbers of a frozen release.
+        Text of captions in place of the plan's name, for numbers of a frozen release.
     sentences : Mapping of str to str
-        The text of sentences by id, shown on hover and used to find identical members.
-    already_standardized, signs, deltas
-        Conventions of the comparison.
+        Text of each sentence by id, shown on hover and used to find identical members.
+    members : Mapping of str to str, optional
+        Texts of each item by its name, shown on hover.
+    addresses : Addresses
+        Where points lead; by default nowhere.
+    already_standardized : bool
+        Whether model scores are used as given instead of being standardized.
+    signs : {"strict", "published"}
+        How the ADC treats differences of zero.
+    deltas : tuple of float
+        Values of δ at which the ADC is shown, in standard deviations.
+    outliers : str
+        Rule for outliers of response times, as :func:`analysis.effects.response_times.parse_outlier_rule`
+        takes it.
     seed : int
-        Of every random procedure.
+        Seed of every random procedure.
 
     Examples
     --------
@@ -66,21 +99,32 @@ class Evidence:
     judgments: pd.DataFrame | None = None
     plan: Plan = Plan("none")
     stages: pd.DataFrame | None = None
+    sessions: pd.DataFrame | None = None
+    time_zone: str = "UTC"
     human: pd.DataFrame | None = None
     pairs: pd.DataFrame | None = None
     scores: pd.DataFrame | None = None
     report: Mapping[str, Any] | None = None
+    number: int | None = None
     model: str = ""
     learning: pd.DataFrame | None = None
     planned: pd.DataFrame | None = None
     chosen: int | None = None
     by: str = ""
     effects: Mapping[str, Any] | None = None
+    multiverse: Mapping[str, Any] | None = None
+    replication: Mapping[str, Any] | None = None
+    factors: Mapping[str, Sequence[str]] | None = None
+    stimuli: pd.DataFrame | None = None
+    model_scores: pd.DataFrame | None = None
     basis: str = ""
     sentences: Mapping[str, str] | None = None
+    members: Mapping[str, str] | None = None
+    addresses: Addresses = Addresses()
     already_standardized: bool = False
     signs: Signs = "strict"
     deltas: tuple[float, ...] = (0.5, 1.0, 5.0)
+    outliers: str = ""
     seed: int = 0
 
     @cached_property
@@ -118,7 +162,7 @@ class Evidence:
 
     @property
     def note_before(self) -> str:
-        """The plan, for captions of figures that show everybody."""
+        """The plan, for captions of figures that show all participants."""
         return f"Before exclusions. {self.note}" if self.plan.steps else self.note
 
     @cached_property
@@ -143,12 +187,15 @@ class Evidence:
         """The five analyses of each contrast of the kept rows."""
         if self.effects is not None:
             return FiveAnalyses.of_document(self.effects)
-        return five_analyses(self.kept, by=self.contrasts)
+        return five_analyses(self.kept, by=self.contrasts, random=None)
 
     @cached_property
     def power(self) -> pd.DataFrame:
         """The power of other numbers of participants, from the kept rows."""
-        return pilot_power(self.kept, by=self.contrasts, seed=self.seed)
+        if self.replication is not None:
+            table = pd.DataFrame(self.replication["phenomena"])
+            return table.assign(task=self.replication["task"], test=self.replication["test"])
+        return pilot_power(self.kept, by=self.contrasts, seed=self.seed).table
 
     @cached_property
     def table(self) -> PairTable | None:
@@ -160,20 +207,12 @@ class Evidence:
     @cached_property
     def comparison(self) -> Mapping[str, Any] | None:
         """The comparison of models with people; None without pairs or scores."""
-        if self.report is not None or self.pairs is None or self.scores is None:
+        if self.report is not None or self.table is None:
             return self.report
-        return compare_report(
-            self.human,
-            self.pairs,
-            self.scores,
-            already_standardized=self.already_standardized,
-            signs=self.signs,
-            deltas=self.deltas,
-            seed=self.seed,
-        )
+        return comparison_document(self.table, signs=self.signs, deltas=self.deltas, seed=self.seed)
 
     @property
     def ceiling(self) -> dict[float, float]:
         """The ADC of another sample of people by δ, as far as the comparison knows it."""
-        found = (self.comparison or {}).get("baselines", {}).get("human_ceiling") or {"adc": {}}
-        return {float(key): value for key, value in found["adc"].items() if value is not None}
+        ceiling = (self.comparison or {}).get("baselines", {}).get("human_ceiling") or {"adc": {}}
+        return {float(key): value for key, value in ceiling["adc"].items() if value is not None}

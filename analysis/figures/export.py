@@ -10,6 +10,7 @@ import vl_convert as vlc
 
 from analysis.errors import BadInput, UnknownName
 from analysis.figures.fitting import fitted
+from analysis.figures.points import answering_svg
 from analysis.figures.theme import VEGA_LITE, Mode, specification
 
 Format = Literal["svg", "png", "pdf", "csv", "json"]
@@ -21,8 +22,8 @@ MEDIA_TYPES = {
     "csv": "text/csv",
     "json": "application/json",
 }
-WIDTH = 640
-PIXELS_PER_POINT = 2.0
+WIDTH = 640  # points
+PIXELS_PER_POINT = 2.0  # sharp on high-density screens; PNG only
 
 # What vegaEmbed needs under a policy that forbids evaluated code and inline styles.
 EMBED_OPTIONS: dict[str, Any] = {
@@ -39,28 +40,28 @@ _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 
 
 def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", width: int = WIDTH) -> bytes:
-    """Give a figure as the content of a file.
+    """Render a figure as the content of a file.
 
     Parameters
     ----------
-    chart : Altair chart
-        From a function of this package.
+    chart : altair.LayerChart
+        From :func:`analysis.figures.registry.draw`.
     form : {"svg", "png", "pdf", "csv", "json"}
-        ``csv`` is the data drawn, ``json`` the Vega-Lite specification.
+        File format; ``csv`` is the data drawn, ``json`` the Vega-Lite specification.
     mode : {"light", "dark"}
-        Paper; PNG and PDF have no transparent ground in print, so light is white.
+        Colour theme; PNG and PDF get an opaque background, white or dark.
     width : int
-        Of the whole figure in points, labels included.
+        Width of the whole figure in points, labels included.
 
     Returns
     -------
     bytes
-        The file.
+        Content of the file.
 
     Raises
     ------
     UnknownName
-        If there is no such form.
+        If the format is unknown.
 
     Examples
     --------
@@ -72,19 +73,20 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
         raise UnknownName("form of figure", form, FORMATS)
     if form == "csv":
         return figure_data(chart).to_csv(index=False, lineterminator="\n").encode()
-    found = fitted(specification(chart, mode), width=width)
+    vega_lite = fitted(specification(chart, mode), width=width)
     if form == "json":
-        return json.dumps(found, ensure_ascii=False).encode()
+        return json.dumps(vega_lite, ensure_ascii=False).encode()
     if form == "svg":
-        return str(vlc.vegalite_to_svg(found, vl_version=VEGA_LITE)).encode()
-    found["config"]["background"] = "#ffffff" if mode == "light" else "#14161a"
+        return answering_svg(str(vlc.vegalite_to_svg(vega_lite, vl_version=VEGA_LITE))).encode()
+    # A transparent PNG or PDF is unreadable in a viewer with the other background.
+    vega_lite["config"]["background"] = "#ffffff" if mode == "light" else "#14161a"
     if form == "png":
-        return bytes(vlc.vegalite_to_png(found, vl_version=VEGA_LITE, scale=PIXELS_PER_POINT))
-    return bytes(vlc.vegalite_to_pdf(found, vl_version=VEGA_LITE))
+        return bytes(vlc.vegalite_to_png(vega_lite, vl_version=VEGA_LITE, scale=PIXELS_PER_POINT))
+    return bytes(vlc.vegalite_to_pdf(vega_lite, vl_version=VEGA_LITE))
 
 
 def figure_data(chart: alt.LayerChart) -> pd.DataFrame:
-    """Give the data that a figure draws.
+    """Return the data that a figure draws.
 
     Parameters
     ----------
@@ -107,7 +109,7 @@ def figure_data(chart: alt.LayerChart) -> pd.DataFrame:
 
 
 def vega_bundle() -> str:
-    """Give Vega, Vega-Lite and vegaEmbed as one script for the pages, from the installed package.
+    """Return Vega, Vega-Lite and vegaEmbed as one script for the pages, from the installed package.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A square of cells with numbers, for figures that set the same names against each other."""
+"""Matrix of labelled cells, for figures of correlations and overlaps."""
 
 from collections.abc import Sequence
 
@@ -13,15 +13,7 @@ DARK, LIGHT = "#101216", "#ffffff"
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Put a number before each name, so that columns need no long labels.
-
-    Parameters
-    ----------
-    names : sequence of str
-
-    Returns
-    -------
-    list of str
+    """Prefix each name with a number, so that columns need no long labels.
 
     Examples
     --------
@@ -40,37 +32,12 @@ def matrix_figure(
     small: bool = False,
     data: pd.DataFrame | None = None,
 ) -> alt.LayerChart:
-    """Draw a matrix whose columns bear the numbers of its rows.
-
-    Parameters
-    ----------
-    cells : DataFrame
-        ``a``, ``b`` (names of row and column), ``value`` (colour), ``text`` and, with ``small``, ``below``.
-    names : sequence of str
-        Rows from top to bottom, and columns from left to right.
-    domain : tuple of float
-        Ends of the scale of colours (viridis, told apart with every kind of colour vision).
-    title : altair.TitleParams
-        From :func:`analysis.figures.theme.caption`.
-    small : bool
-        Whether a second line of small text stands in each cell.
-    data : DataFrame, optional
-        The rows of the download; the cells by default.
-
-    Returns
-    -------
-    altair.LayerChart
-
-    Raises
-    ------
-    NotEnoughData
-        If there is no cell.
-    """
+    """Draw a matrix whose columns are labelled by the numbers of its rows."""
     if not len(cells):
-        raise NotEnoughData("there is nothing to set against each other.")
+        raise NotEnoughData("there is nothing to compare.")
     rows = numbered(names)
     place = {name: number for number, name in enumerate(names)}
-    shown = cells.assign(
+    placed = cells.assign(
         row=[rows[place[name]] for name in cells["a"]], column=[str(place[name] + 1) for name in cells["b"]]
     )
     y = alt.Y("row:N", sort=rows, title=None, scale=alt.Scale(domain=rows))
@@ -82,7 +49,7 @@ def matrix_figure(
         scale=alt.Scale(domain=columns),
         axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False),
     )
-    base = alt.Chart(shown)
+    base = alt.Chart(placed)
     middle = domain[0] + 0.6 * (domain[1] - domain[0])
     ink = alt.condition(f"datum.value > {middle}", alt.value(DARK), alt.value(LIGHT))
     tiles = base.mark_rect(stroke="transparent").encode(

@@ -1,62 +1,74 @@
-"""The one list of figures, for pages, exports, reports and notebooks."""
+"""The registry of figures for pages, exports, reports and notebooks."""
 
 import altair as alt
 
 from analysis.errors import BadInput, UnknownName
-from analysis.figures import (
+from analysis.figures.charts.effects import five_analyses, interaction, power, specification_curve
+from analysis.figures.charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
+from analysis.figures.charts.models import (
     adc_curve,
-    agreement,
-    catch_times,
-    conduct,
     correlations,
     deltas,
-    five_analyses,
-    flow,
-    items,
+    leaderboard,
     learning_curves,
-    magnitudes,
     paradigms,
+)
+from analysis.figures.charts.participants import (
+    agreement_and_time,
+    arrivals,
+    conduct,
+    flow,
     participants,
-    power,
-    ratings,
-    reliability,
     response_times,
-    scale_points,
     sensitivity,
 )
-from analysis.figures.drawing import Drawing
+from analysis.figures.drawing import Drawing, statement_figure
 from analysis.figures.evidence import Evidence
-from analysis.figures.statement import statement_figure
 
-FIGURES: dict[str, Drawing] = {
-    drawing.name: drawing
-    for module in (
-        items,
-        agreement,
-        paradigms,
-        deltas,
-        adc_curve,
-        correlations,
-        participants,
-        conduct,
-        response_times,
-        catch_times,
-        flow,
-        power,
-        reliability,
-        five_analyses,
-        scale_points,
-        magnitudes,
-        ratings,
-        learning_curves,
-        sensitivity,
-    )
+MODULES = (
+    interaction,
+    items,
+    agreement,
+    paradigms,
+    leaderboard,
+    deltas,
+    adc_curve,
+    correlations,
+    arrivals,
+    agreement_and_time,
+    participants,
+    conduct,
+    response_times,
+    flow,
+    power,
+    reliability,
+    five_analyses,
+    scale_points,
+    magnitudes,
+    ratings,
+    learning_curves,
+    sensitivity,
+    specification_curve,
+)
+FIGURES: dict[str, Drawing] = {drawing.name: drawing for module in MODULES for drawing in module.DRAWINGS}
+GROUPS: dict[str, str] = {
+    drawing.name: group
+    for group, modules in {
+        "judgments": (items, agreement, ratings, scale_points, magnitudes, reliability),
+        "effects": (interaction, five_analyses, power, specification_curve),
+        "sample": (arrivals, flow, sensitivity),
+        "participants": (agreement_and_time, participants, conduct),
+        "times": (response_times,),
+        "models": (paradigms, leaderboard, deltas, adc_curve, correlations, learning_curves),
+    }.items()
+    for module in modules
     for drawing in module.DRAWINGS
 }
+"""The question that each figure answers, as a group of pages."""
 
 
 def find_figure(name: str) -> Drawing:
-    """Give the figure of a name.
+    """Look up a figure by name.
 
     Parameters
     ----------
@@ -83,14 +95,14 @@ def find_figure(name: str) -> Drawing:
 
 
 def draw(name: str, evidence: Evidence) -> alt.LayerChart:
-    """Draw a figure, or say in its place why there is nothing to draw.
+    """Draw a figure, or a statement of why it cannot be drawn.
 
     Parameters
     ----------
     name : str
-        A key of :data:`FIGURES`.
+        A key of :data:`FIGURES`, such as ``items``.
     evidence : Evidence
-        What to draw from.
+        Data to draw from.
 
     Returns
     -------
@@ -119,28 +131,29 @@ def draw(name: str, evidence: Evidence) -> alt.LayerChart:
 
 
 def applicable(evidence: Evidence, *, about: str = "") -> tuple[list[Drawing], list[tuple[Drawing, str]]]:
-    """Sort the figures into those that apply and those that do not, with the reason.
+    """Divide the figures into those that can be drawn and those that cannot, with the reason.
 
     Parameters
     ----------
     evidence : Evidence
-        What there is.
+        Data of the study or comparison.
     about : {"", "study", "models"}
-        Only figures of that kind.
+        Restrict to figures of one subject; empty for all.
 
     Returns
     -------
     drawable : list of Drawing
+        Figures that the evidence suffices for.
     others : list of (Drawing, str)
-        With the reason, one sentence.
+        The other figures, each with the reason in one sentence.
 
     Examples
     --------
     >>> [drawing.name for drawing in applicable(Evidence())[0]]
     []
     """
-    wanted = [drawing for drawing in FIGURES.values() if about in ("", drawing.about)]
-    reasons = [(drawing, drawing.lacking(evidence)) for drawing in wanted]
+    drawings = [drawing for drawing in FIGURES.values() if about in ("", drawing.about)]
+    reasons = [(drawing, drawing.lacking(evidence)) for drawing in drawings]
     return (
         [drawing for drawing, reason in reasons if not reason],
         [(drawing, reason) for drawing, reason in reasons if reason],

@@ -1,4 +1,4 @@
-"""One look for every figure: colours, sizes, light and dark; captions that fit a phone."""
+"""Theme of all figures: colours and sizes on light and dark paper, captions that fit a phone."""
 
 import json
 import textwrap
@@ -11,14 +11,17 @@ import pandas as pd
 Mode = Literal["light", "dark"]
 
 PEOPLE, CONSTANT, CHANCE = "people", "constant", "chance"
+# Lengths of dashes and gaps in points: baselines are recognizable without colour.
 DASHES = {PEOPLE: [6, 4], CONSTANT: [2, 3], CHANCE: [8, 3, 2, 3]}
 # Fonts of one width (Liberation Sans is Arial's), so that a page's text is as wide as the server measured.
 SANS = 'Arial, "Liberation Sans", Arimo, Helvetica, sans-serif'
 PADDING = {"left": 14, "top": 5, "right": 8, "bottom": 5}  # where no such font is there, text runs wider
-CAPTION_WIDTH = 54
+LEGENDS = ("color", "shape", "strokeDash")
+"""Encodings that have a legend."""
+CAPTION_WIDTH = 54  # characters: one line on a phone
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
-# Okabe & Ito (2008), told apart with every common kind of colour vision; lighter steps on dark paper.
+# Okabe & Ito (2008), distinguishable with every common kind of colour vision; lighter steps on dark paper.
 INK = {"light": "#1b1d21", "dark": "#eceae4"}
 QUIET = {"light": "#5b6069", "dark": "#a4a8b0"}
 LINE = {"light": "#dcd9d1", "dark": "#343842"}
@@ -34,7 +37,7 @@ PASSED, TOO_FAR, FAILED, BAND = "#0072b2", "#e69f00", "#d55e00", "#009e73"
 
 
 def vega_config(mode: Mode = "light") -> dict[str, Any]:
-    """Give the Vega-Lite configuration of a theme.
+    """Return the Vega-Lite configuration of a theme.
 
     Parameters
     ----------
@@ -65,6 +68,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
             "titleFontWeight": "normal",
             "labelLimit": 0,
         },
+        "axisQuantitative": {"labelSeparation": 6},  # numbers that touch read as one
         "legend": {
             "labelColor": ink,
             "titleColor": quiet,
@@ -92,7 +96,7 @@ def vega_config(mode: Mode = "light") -> dict[str, Any]:
 
 
 def specification(chart: alt.TopLevelMixin, mode: Mode = "light") -> dict[str, Any]:
-    """Give a figure's Vega-Lite specification with the theme of a paper.
+    """Return a figure's Vega-Lite specification with the theme of a paper.
 
     Parameters
     ----------
@@ -107,54 +111,47 @@ def specification(chart: alt.TopLevelMixin, mode: Mode = "light") -> dict[str, A
         Ready for JSON; all data inside.
     """
     with alt.data_transformers.enable("default", max_rows=None):
-        found: dict[str, Any] = chart.to_dict()
+        vega_lite: dict[str, Any] = chart.to_dict()
+    _omit_legends_of_one_entry(vega_lite, getattr(chart, "data", None))
     if mode == "dark" and not keeps_colours(chart):
-        found = _on_dark(found)
-    return {**found, "config": vega_config(mode)}
+        vega_lite = _on_dark(vega_lite)
+    return {**vega_lite, "config": vega_config(mode)}
+
+
+def _omit_legends_of_one_entry(vega_lite: dict[str, Any], data: Any) -> None:
+    """Omit legends that distinguish nothing."""
+    for layer in vega_lite.get("layer", ()):
+        encoding = layer.get("encoding", {})
+        for channel in LEGENDS:
+            code = encoding.get(channel, {})
+            entries = (code.get("legend") or {}).get("values") or (code.get("scale") or {}).get("domain")
+            if entries is None and isinstance(data, pd.DataFrame) and code.get("field") in data.columns:
+                entries = data[code["field"]].dropna().unique()
+            if code.get("type") == "nominal" and entries is not None and len(entries) == 1:
+                code["legend"] = None
 
 
 def keeps_colours(chart: alt.TopLevelMixin) -> bool:
-    """Say whether a figure's marks have the same colours on dark paper, because signs stand on them.
-
-    Parameters
-    ----------
-    chart : Altair chart
-        From a function of this package.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether a figure keeps its colours on dark paper, because text is drawn on its marks."""
     meta = getattr(chart, "usermeta", None)
     return isinstance(meta, dict) and meta == KEEPS_COLOURS
 
 
 def _on_dark(part: Any) -> Any:
-    """Put the lighter steps in place of the palette's colours; data stay as they are."""
+    """Replace the palette's colours by lighter steps, except in data."""
     if isinstance(part, dict):
-        return {key: one if key in ("datasets", "values") else _on_dark(one) for key, one in part.items()}
+        return {
+            key: value if key in ("datasets", "values") else _on_dark(value) for key, value in part.items()
+        }
     if isinstance(part, list):
-        return [_on_dark(one) for one in part]
+        return [_on_dark(value) for value in part]
     return LIGHTER.get(part, part) if isinstance(part, str) else part
 
 
 def caption(title: str, *sentences: str) -> alt.TitleParams:
-    """Head a figure with its title and, below, n and conventions in lines that fit a phone.
-
-    Parameters
-    ----------
-    title : str
-        What the figure shows.
-    *sentences : str
-        What is to be known of the numbers.
-
-    Returns
-    -------
-    altair.TitleParams
-        Title and subtitle.
-    """
-    said = " ".join(sentence for sentence in sentences if sentence).replace(" %", "\u00a0%")
-    lines = textwrap.wrap(said, CAPTION_WIDTH, break_on_hyphens=False)
+    """Return a title with a subtitle of n and conventions in lines that fit a phone."""
+    text = " ".join(sentence for sentence in sentences if sentence).replace(" %", "\u00a0%")
+    lines = textwrap.wrap(text, CAPTION_WIDTH, break_on_hyphens=False)
     return alt.TitleParams(text=textwrap.wrap(title, 40), subtitle=lines)
 
 
@@ -165,61 +162,20 @@ def judge_colour(
     labels: Mapping[str, str] | None = None,
     lines: bool = False,
 ) -> alt.Color:
-    """Colour people as ink and models by the palette, in the order of their names.
-
-    Parameters
-    ----------
-    judges : iterable of str
-        Names; people first, whatever the order.
-    title : str, optional
-        Of the legend.
-    labels : mapping of str to str, optional
-        What the legend says in place of a name.
-    lines : bool
-        Whether lines are drawn: the legend shows a piece of each, long enough for its dashes.
-
-    Returns
-    -------
-    altair.Color
-        Encoding of the field ``judge``.
-    """
+    """Colour people as ink and models by the palette, in the order of their names."""
     names = list(judges)
     legend = _legend(names, labels, lines=lines)
     return alt.Color("judge:N", title=title, scale=alt.Scale(domain=judge_order(names)), legend=legend)
 
 
 def judge_shape(judges: Iterable[str]) -> alt.Shape:
-    """Tell judges apart by shape too; the legend is shared with the colour.
-
-    Parameters
-    ----------
-    judges : iterable of str
-        Names.
-
-    Returns
-    -------
-    altair.Shape
-        Encoding of the field ``judge``.
-    """
+    """Encode judges by shape too; the legend is shared with the colour."""
     names = list(judges)
     return alt.Shape("judge:N", title=None, scale=alt.Scale(domain=judge_order(names)), legend=_legend(names))
 
 
 def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None) -> alt.StrokeDash:
-    """Dash people's line and dot the constant's; the legend is shared with the colour.
-
-    Parameters
-    ----------
-    judges : iterable of str
-        Names.
-    labels : mapping of str to str, optional
-        As in :func:`judge_colour`.
-
-    Returns
-    -------
-    altair.StrokeDash
-        Encoding of the field ``judge``.
-    """
+    """Dash people's line and dot the constant's; the legend is shared with the colour."""
     names = list(judges)
     order = judge_order(names)
     dashes = [DASHES.get(name, [1, 0]) for name in order]
@@ -230,7 +186,7 @@ def judge_dash(judges: Iterable[str], *, labels: Mapping[str, str] | None = None
 def _legend(
     judges: Sequence[str], labels: Mapping[str, str] | None = None, *, lines: bool = False
 ) -> alt.Legend:
-    """Only the judges that occur; the first colour stays people's."""
+    """Return a legend of the judges that occur; the first colour is reserved for people."""
     values = [name for name in judge_order(judges) if name in set(judges)]
     looks: dict[str, Any] = {"values": values}
     if lines:
@@ -241,16 +197,7 @@ def _legend(
 
 
 def renamed(labels: Mapping[str, str]) -> str:
-    """Give the expression by which a legend says something else than the name.
-
-    Parameters
-    ----------
-    labels : mapping of str to str
-
-    Returns
-    -------
-    str
-        For ``labelExpr``.
+    """Return the Vega expression that replaces names in a legend.
 
     Examples
     --------
@@ -261,18 +208,7 @@ def renamed(labels: Mapping[str, str]) -> str:
 
 
 def judge_order(judges: Iterable[str]) -> list[str]:
-    """Order judges: people, then models as they come, then constant and chance.
-
-    Parameters
-    ----------
-    judges : iterable of str
-        Names, perhaps repeated.
-
-    Returns
-    -------
-    list of str
-        Each name once; people keep the first place, hence the colour of ink, even where they are absent.
-    """
+    """Order judges: people, then models as they come, then constant and chance."""
     names: Sequence[str] = list(dict.fromkeys(judges))
     models = [name for name in names if name not in (PEOPLE, CONSTANT, CHANCE)]
     return [PEOPLE, *models, *(name for name in (CONSTANT, CHANCE) if name in names)]
@@ -281,22 +217,5 @@ def judge_order(judges: Iterable[str]) -> list[str]:
 def layered(
     layers: Sequence[alt.Chart], data: pd.DataFrame, *, height: int | alt.Step, title: alt.TitleParams
 ) -> alt.LayerChart:
-    """Lay charts over each other in a frame as wide as the page allows.
-
-    Parameters
-    ----------
-    layers : sequence of Altair charts
-        From back to front.
-    data : DataFrame
-        The rows the figure is about, for its download.
-    height : int or altair.Step
-        In points, or by row.
-    title : altair.TitleParams
-        From :func:`caption`.
-
-    Returns
-    -------
-    altair.LayerChart
-        The figure.
-    """
+    """Layer charts in a frame as wide as the page."""
     return alt.LayerChart(data=data, layer=list(layers), width="container", height=height, title=title)

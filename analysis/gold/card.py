@@ -1,4 +1,4 @@
-"""The card that opens a release: what it holds, its labels, exclusions and people."""
+"""The dataset card (README) of a release: contents, labels, exclusions and participants."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,18 +8,7 @@ from analysis.gold.labels import label_rule
 
 
 def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
-    """Write the card that opens the release.
-
-    Parameters
-    ----------
-    facts : Facts
-    files : sequence of (str, str)
-        Name and one sentence for each file.
-
-    Returns
-    -------
-    str
-        Markdown with a YAML head, as dataset hubs read it.
+    """Write the dataset card of a release in Markdown.
 
     References
     ----------
@@ -39,7 +28,7 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     ]
     body = [
         *([facts.description, ""] if facts.description else []),
-        f"{_whose(facts)} acceptability judgments by {TASK_WORDS.get(facts.task, facts.task)}.",
+        f"{_judge_kind(facts)} acceptability judgments by {TASK_WORDS.get(facts.task, facts.task)}.",
         *_simulation(facts),
         "",
         *_table(("what", "how many"), [(name.replace("_", " "), n) for name, n in facts.counts.items()]),
@@ -73,16 +62,16 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     return "\n".join([*head, *body])
 
 
-def _whose(facts: Facts) -> str:
+def _judge_kind(facts: Facts) -> str:
     return "Simulated" if facts.is_simulated else "Human"
 
 
 def _simulation(facts: Facts) -> list[str]:
-    """A paragraph where participants were simulated, so that nobody takes their answers for people's."""
+    """Write a notice if participants were simulated."""
     if not facts.n_simulated:
         return []
-    who = "All" if facts.is_simulated else f"{facts.n_simulated:,} of {facts.counts['participants']:,}"
-    return ["", f"**{who} participants were simulated**; `participants.csv` says which."]
+    share = "All" if facts.is_simulated else f"{facts.n_simulated:,} of {facts.counts['participants']:,}"
+    return ["", f"**{share} participants were simulated**; `participants.csv` says which."]
 
 
 def _flow_table(flow: Sequence[dict[str, Any]]) -> list[str]:
@@ -94,10 +83,10 @@ def _flow_table(flow: Sequence[dict[str, Any]]) -> list[str]:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
     lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    return lines + [f"| {' | '.join(_shown(cell) for cell in row)} |" for row in rows]
+    return lines + [f"| {' | '.join(_cell_text(cell) for cell in row)} |" for row in rows]
 
 
-def _shown(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     if cell is None:
         return ""
     return f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|").replace("\n", " ")

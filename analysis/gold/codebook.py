@@ -1,4 +1,4 @@
-"""What every column of a release means: the allow-lists of its files and their data package."""
+"""The codebook of a release: columns of each file, their meaning, and the data package."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,6 +46,7 @@ RELEASE_COLUMNS = {
     column.name: column
     for column in (
         Column("sentence", "text", "The sentence exactly as it was shown."),
+        Column("context", "text", "Text before the sentence, which models read and do not score."),
         Column("expected", "text", "The author's intended status: acceptable or unacceptable."),
         Column("good_id", "text", "sentence_id of the member intended as acceptable."),
         Column("bad_id", "text", "sentence_id of the member intended as unacceptable."),
@@ -93,6 +94,17 @@ RELEASE_COLUMNS = {
         Column("sessions", "integer", "Sessions of the participant."),
         Column("judgments", "integer", "Judgments given."),
         Column("kept", "integer", "Judgments left after exclusions."),
+        Column("source", "text", "people, or the name of a model."),
+        Column("group", "text", "Phenomenon, or paradigm where no phenomenon is named."),
+        Column("unit", "text", "participant or item: what name is."),
+        Column("name", "text", "The participant or the item."),
+        Column(
+            "difference",
+            "number",
+            "Difference of differences: cost of the first factor's second level at the second level of the "
+            "second factor, less its cost at the first level.",
+            "z",
+        ),
         Column("excluded_by", "text", "First step that removed the row; empty where it was kept."),
         Column("step", "text", "Exclusion step that removed the session or trial."),
         Column("reason", "text", "Why, in words."),
@@ -102,43 +114,28 @@ _TYPES = {"text": "string", "number": "number", "integer": "integer", "flag": "b
 
 
 def describe(name: str) -> Column:
-    """Give the meaning of a column of a release.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    Column
-        A column of the materials or questionnaire that is nobody's vocabulary is described as such.
+    """Look up the meaning of a column of a release.
 
     Examples
     --------
     >>> describe("rt_ms").unit
     'ms'
     """
-    known = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS, **RELEASE_COLUMNS}
+    columns = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS, **RELEASE_COLUMNS}
     if name.startswith("background_"):
         return Column(name, "text", f"Answer to the questionnaire's {name.removeprefix('background_')!r}.")
-    return known.get(name, Column(name, "text", "Column of the source, as given."))
+    return columns.get(name, Column(name, "text", "Column of the source, as given."))
 
 
 def data_package(
-    files: Mapping[str, Sequence[str]], *, name: str, title: str, licence: str = ""
+    files: Mapping[str, Sequence[str]],
+    *,
+    name: str,
+    title: str,
+    licence: str = "",
+    factors: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Describe the files of a release as a Frictionless data package.
-
-    Parameters
-    ----------
-    files : mapping of str to sequence of str
-        The columns of each file.
-    name, title, licence : str
-
-    Returns
-    -------
-    dict
-        Ready for JSON.
 
     References
     ----------
@@ -148,12 +145,12 @@ def data_package(
         "profile": "data-package",
         "name": name,
         "title": title,
-        "resources": [_resource(path, columns) for path, columns in sorted(files.items())],
+        "resources": [_resource(path, columns, factors or {}) for path, columns in sorted(files.items())],
     }
     return document | ({"licenses": [{"title": licence}]} if licence else {})
 
 
-def _resource(path: str, columns: Sequence[str]) -> dict[str, Any]:
+def _resource(path: str, columns: Sequence[str], factors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     stem, _, suffix = path.rpartition(".")
     return {
         "name": stem.lower(),
@@ -161,8 +158,19 @@ def _resource(path: str, columns: Sequence[str]) -> dict[str, Any]:
         "format": suffix,
         "mediatype": "text/csv" if suffix == "csv" else "application/x-ndjson",
         "encoding": "utf-8",
-        "schema": {"fields": [_field(describe(column)) for column in columns], "missingValues": [""]},
+        "schema": {
+            "fields": [_factor(column, factors) or _field(describe(column)) for column in columns],
+            "missingValues": [""],
+        },
     }
+
+
+def _factor(name: str, factors: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
+    """Describe the column of a factor, its levels in their order; None for other columns."""
+    if name not in factors:
+        return None
+    column = Column(name, "text", "Level of a factor of the design; empty for fillers.")
+    return _field(column) | {"constraints": {"enum": list(factors[name])}}
 
 
 def _field(column: Column) -> dict[str, str]:

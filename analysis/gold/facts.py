@@ -1,4 +1,4 @@
-"""What the texts of a release state, and the words that they share."""
+"""Facts about a release that its card and methods text state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,22 +16,19 @@ TASK_WORDS = {
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything the texts of a release state."""
+    """Facts about a release that its texts state."""
 
     slug: str
     title: str
     task: str
     language: str
     code_version: str
-    seed: int
     exclusions: str
-    ties: str
     n_min: int
     description: str = ""
     licence: str = ""
     source: str = ""
     materials: str = ""
-    rule: str = ""
     first_answer: str = ""
     last_answer: str = ""
     counts: dict[str, int] = field(default_factory=dict)
@@ -40,9 +37,9 @@ class Facts:
     agreement: dict[str, Any] | None = None
     """The block over all paradigms, and the block over included ones."""
     undecided: str = ""
-    """How often both and neither were answered, and how they count."""
+    """Number of answers "both" and "neither", and how they are counted."""
     n_simulated: int = 0
-    """Participants who were no people."""
+    """Number of simulated participants."""
 
     @property
     def is_simulated(self) -> bool:
@@ -50,23 +47,13 @@ class Facts:
         return 0 < self.n_simulated >= self.counts.get("participants", 0)
 
     @property
-    def people(self) -> str:
-        """How many took part, in words."""
-        n = f"{self.counts.get('participants', 0):,}"
-        if self.is_simulated:
-            return f"{n} simulated participants"
-        return f"{n} participants" + (
-            f" ({self.n_simulated:,} of them simulated)" if self.n_simulated else ""
-        )
-
-    @property
     def left_out(self) -> str:
-        """What was excluded, in a sentence."""
+        """Sentence on what was excluded."""
         counts = self.counts
         if not self.exclusions:
             return "No judgment was excluded."
-        gone = counts.get("judgments", 0) - counts.get("judgments_kept", 0)
+        n_removed = counts.get("judgments", 0) - counts.get("judgments_kept", 0)
         return (
-            f"Exclusions followed {self.exclusions}; they removed {gone:,} judgments and left "
+            f"Exclusions followed {self.exclusions}; they removed {n_removed:,} judgments and left "
             f"{counts.get('judgments_kept', 0):,} of {counts.get('participants_kept', 0):,} participants."
         )

@@ -1,4 +1,4 @@
-"""One number per sentence from a release's tables, for models to be compared with."""
+"""Human scores of sentences from a release's tables, for comparison with models."""
 
 import pandas as pd
 
@@ -8,28 +8,13 @@ from analysis.rows import RATING_TASKS
 
 
 def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.DataFrame:
-    """Give one number per sentence for comparing models: the contract's ``human`` file.
-
-    Parameters
-    ----------
-    sentences, pairs : DataFrame
-        As from :func:`analysis.gold.tables.sentence_table` and :func:`analysis.gold.tables.pair_table`.
-    task : str
-        Ratings give mean z. Shares, of yes or of showings in which a sentence was chosen over all its
-        pairs, are standardized over all judged sentences.
-
-    Returns
-    -------
-    DataFrame
-        ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
-        ``sentence_id``; empty where every share is the same.
-
-    See Also
-    --------
-    analysis.gold.tables.sentence_table, analysis.gold.tables.pair_table : What it is made of.
+    """Compute one human score per sentence, the content of the ``human`` file.
 
     Notes
     -----
+    ``sentence_id``, ``score``, ``n``, ``sd`` (in units of the score), judged sentences only, ordered by
+    ``sentence_id``; empty if all shares are equal.
+
     A share p becomes (p - mean) / SD (ddof 0), because an acceptability delta criterion compares
     standardized differences; sd is divided by the same SD.
     """
@@ -45,7 +30,9 @@ def human_table(sentences: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> p
 def _chosen_shares(pairs: pd.DataFrame) -> pd.DataFrame:
     judged = pairs[pairs["human_n"].fillna(0) > 0]
     n, k = judged["human_n"].astype(int), judged["human_k"].astype(int)
-    halves = (judged["human_share"].astype(float) * n - k).round(1)  # both and neither, where they count so
+    halves = (judged["human_share"].astype(float) * n - k).round(
+        1
+    )  # "both" and "neither" counted as one half
     against = judged["human_k_bad"].astype(int) if "human_k_bad" in judged.columns else n - k
     good = pd.DataFrame({"sentence_id": judged["good_id"], "k": k + halves, "n": n})
     bad = pd.DataFrame({"sentence_id": judged["bad_id"], "k": against + halves, "n": n})

@@ -1,4 +1,4 @@
-"""From an aggregate to a gold label, a tie or "undecided", by a rule that is printed beside it."""
+"""Gold labels from aggregates (or tie or undecided), and the rules in words."""
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,7 @@ from analysis.rows import RATING_TASKS
 Labels = npt.NDArray[np.object_]
 TIE, UNDECIDED = "tie", "undecided"
 
-#: The rule of each task in words, for the card and the manifest.
+#: Label rule of each task in words, for the card and the manifest.
 LABEL_RULES = {
     "forced_choice": (
         "expected if more than half of the kept judgments chose the expected member, unexpected if fewer "
@@ -27,15 +27,7 @@ LABEL_RULES = {
 
 
 def label_rule(task: str) -> str:
-    """Give the rule by which a task's labels are made.
-
-    Parameters
-    ----------
-    task : str
-
-    Returns
-    -------
-    str
+    """Return the label rule of a task in words.
 
     Examples
     --------
@@ -52,24 +44,27 @@ def preference_labels(
 
     Parameters
     ----------
-    k, n : arrays of counts
-        Judgments that chose the expected member, and all kept judgments.
+    k : array of counts
+        Number of judgments per pair that chose the expected member.
+    n : array of counts
+        Number of kept judgments per pair, same shape as ``k``.
     n_min : int
         Pairs with fewer judgments are ``undecided``.
-    halves : array of counts
-        Judgments of both or neither that count one half for each member.
+    halves : array of counts, optional
+        Number of judgments per pair (*both* or *neither*) that count one half for each member; included
+        in ``n``, not in ``k``. By default none.
 
     Returns
     -------
     array of str
-        ``expected``, ``unexpected``, ``tie`` or ``undecided``.
+        ``expected``, ``unexpected``, ``tie`` or ``undecided`` for each pair.
 
     Examples
     --------
     >>> preference_labels([4, 2, 1], [4, 4, 1]).tolist()
     ['expected', 'tie', 'undecided']
     """
-    return _named(k, n, above="expected", below="unexpected", n_min=n_min, halves=halves)
+    return _majority_labels(k, n, above="expected", below="unexpected", n_min=n_min, halves=halves)
 
 
 def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
@@ -77,40 +72,42 @@ def acceptability_labels(k: npt.ArrayLike, n: npt.ArrayLike, *, n_min: int = N_M
 
     Parameters
     ----------
-    k, n : arrays of counts
-        Judgments that said yes, and all kept judgments.
+    k : array of counts
+        Number of judgments per sentence that said yes.
+    n : array of counts
+        Number of kept judgments per sentence, same shape as ``k``.
     n_min : int
         Sentences with fewer judgments are ``undecided``.
 
     Returns
     -------
     array of str
-        ``acceptable``, ``unacceptable``, ``tie`` or ``undecided``.
+        ``acceptable``, ``unacceptable``, ``tie`` or ``undecided`` for each sentence.
 
     Examples
     --------
     >>> acceptability_labels([4, 0], [4, 4]).tolist()
     ['acceptable', 'unacceptable']
     """
-    return _named(k, n, above="acceptable", below="unacceptable", n_min=n_min)
+    return _majority_labels(k, n, above="acceptable", below="unacceptable", n_min=n_min)
 
 
 def difference_labels(difference: npt.ArrayLike, n_fewest: npt.ArrayLike, *, n_min: int = N_MIN) -> Labels:
-    """Label pairs by the sign of expected minus other member.
+    """Label pairs by the sign of the difference between the expected and the other member.
 
     Parameters
     ----------
     difference : array of float
-        NaN where one member has no mean.
+        Mean rating of the expected member minus that of the other; NaN if one member has no mean.
     n_fewest : array of counts
-        Judgments of the member that has fewer.
+        Number of judgments of the member with fewer judgments, same shape as ``difference``.
     n_min : int
-        Pairs with fewer are ``undecided``.
+        Pairs with fewer judgments are ``undecided``.
 
     Returns
     -------
     array of str
-        ``expected``, ``unexpected``, ``tie`` or ``undecided``.
+        ``expected``, ``unexpected``, ``tie`` or ``undecided`` for each pair.
 
     Examples
     --------
@@ -123,7 +120,7 @@ def difference_labels(difference: npt.ArrayLike, n_fewest: npt.ArrayLike, *, n_m
     return np.select([thin, delta > 0, delta < 0], words, default=TIE).astype(object)
 
 
-def _named(
+def _majority_labels(
     k: npt.ArrayLike,
     n: npt.ArrayLike,
     *,

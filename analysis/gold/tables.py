@@ -1,4 +1,4 @@
-"""Judgments, sentences and pairs as the tables of a gold release."""
+"""Sentence and pair tables of a gold release, with human columns."""
 
 from collections.abc import Sequence
 
@@ -58,43 +58,21 @@ _COUNTS = (
 def sentence_table(
     judgments: pd.DataFrame, sentences: pd.DataFrame, *, task: str, n_min: int = N_MIN
 ) -> pd.DataFrame:
-    """Put what people said beside every sentence.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        The kept rows: ``participant``, ``sentence_id``, ``value``, ``kind`` and ``status``.
-    sentences : DataFrame
-        ``sentence_id`` and whatever else is known of each sentence.
-    task : str
-        ``yes_no`` and rating tasks judge sentences; in ``forced_choice`` the human columns stay empty.
-    n_min : int
-        Sentences with fewer judgments are ``undecided``.
-
-    Returns
-    -------
-    DataFrame
-        ``sentences`` with :data:`HUMAN_SENTENCE_COLUMNS`; for ratings the mean is that of participants'
-        z-scores (ddof 1), for yes-no the share of yes.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
+    """Add the human columns to every sentence.
 
     References
     ----------
     Schütze & Sprouse (2013), "Judgment data", in *Research Methods in Linguistics*, CUP.
     """
     require_columns(sentences, "sentence_id")
-    known = sentences.reset_index(drop=True)
+    frame = sentences.reset_index(drop=True)
     if task == "yes_no":
         human = _yes_shares(judgments, n_min=n_min)
     elif task in RATING_TASKS:
         human = _rating_means(judgments)
     else:
         human = pd.DataFrame({"sentence_id": []})
-    merged = known.merge(human, on="sentence_id", how="left", validate="one_to_one")
+    merged = frame.merge(human, on="sentence_id", how="left", validate="one_to_one")
     return _complete(merged, HUMAN_SENTENCE_COLUMNS)
 
 
@@ -106,30 +84,7 @@ def pair_table(
     task: str,
     n_min: int = N_MIN,
 ) -> pd.DataFrame:
-    """Put what people said beside every minimal pair.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        The kept rows; forced choice needs ``pair_id`` and ``value``.
-    sentences : DataFrame
-        As from :func:`sentence_table`.
-    pairs : DataFrame
-        ``pair_id``, ``good_id``, ``bad_id`` and whatever else is known of each pair.
-    task : str
-        Whether pairs were judged as pairs or through their members.
-    n_min : int
-        Pairs with fewer judgments are ``undecided``.
-
-    Returns
-    -------
-    DataFrame
-        ``pairs`` with :data:`HUMAN_PAIR_COLUMNS`.
-
-    Raises
-    ------
-    MissingColumns
-        If a column is absent.
+    """Add the human columns to every minimal pair.
 
     References
     ----------
@@ -137,16 +92,16 @@ def pair_table(
     """
     require_columns(pairs, "pair_id", "good_id", "bad_id")
     if task == "yes_no" or task in RATING_TASKS:
-        return _complete(_through_members(sentences, pairs, n_min=n_min), HUMAN_PAIR_COLUMNS)
+        return _complete(_member_means(sentences, pairs, n_min=n_min), HUMAN_PAIR_COLUMNS)
     human = _choice_shares(judgments, n_min=n_min)
     merged = pairs.reset_index(drop=True).merge(human, on="pair_id", how="left", validate="one_to_one")
     return _complete(merged, HUMAN_PAIR_COLUMNS)
 
 
 def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
-    rows = _answered(judgments, "pair_id")
+    rows = _answered_rows(judgments, "pair_id")
     is_open, value = is_undecided(rows), rows["value"].to_numpy()
-    said = {
+    answers = {
         "human_k": (value == 1) & ~is_open,
         "human_k_bad": (value == 0) & ~is_open,
         "human_n_both": is_undecided(rows, answer="both"),
@@ -154,7 +109,7 @@ def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
         "half": value == 0.5,
         "n": np.ones(len(rows), dtype=bool),
     }
-    counts = pd.DataFrame(said, index=rows.index).groupby(rows["pair_id"], observed=True).sum()
+    counts = pd.DataFrame(answers, index=rows.index).groupby(rows["pair_id"], observed=True).sum()
     k, n, half = (counts[name].to_numpy().astype(int) for name in ("human_k", "n", "half"))
     labels = preference_labels(k, n, n_min=n_min, halves=half)
     shares = _shares(counts.index, k, n, name="pair_id", labels=labels, halves=half)
@@ -163,7 +118,7 @@ def _choice_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
 
 
 def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
-    rows = _answered(judgments, "sentence_id")
+    rows = _answered_rows(judgments, "sentence_id")
     counts = rows.groupby("sentence_id", observed=True)["value"].agg(["sum", "size"])
     k, n = counts["sum"].to_numpy().round().astype(int), counts["size"].to_numpy()
     labels = acceptability_labels(k, n, n_min=n_min)
@@ -179,15 +134,15 @@ def _yes_shares(judgments: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
 
 def _rating_means(judgments: pd.DataFrame) -> pd.DataFrame:
     means = item_means(judgments, zscore_by_participant(judgments))
-    named = means[(means["sentence_id"] != "") & (means["n"] > 0)]
-    if named["sentence_id"].duplicated().any():
-        raise BadInput("a sentence stands in two items or conditions.", column="sentence_id")
+    identified = means[(means["sentence_id"] != "") & (means["n"] > 0)]
+    if identified["sentence_id"].duplicated().any():
+        raise BadInput("a sentence occurs in two items or conditions.", column="sentence_id")
     columns = {"human_mean": "mean", "human_sd": "sd", "human_se": "se", "human_mean_raw": "mean_raw"}
-    human = pd.DataFrame({"sentence_id": named["sentence_id"], "human_n": named["n"]})
-    return human.assign(**{ours: rounded(named[theirs]) for ours, theirs in columns.items()})
+    human = pd.DataFrame({"sentence_id": identified["sentence_id"], "human_n": identified["n"]})
+    return human.assign(**{column: rounded(identified[source]) for column, source in columns.items()})
 
 
-def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
+def _member_means(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int) -> pd.DataFrame:
     means = sentences.set_index("sentence_id")[["human_mean", "human_n"]]
     members = {side: means.reindex(pairs[f"{side}_id"]).reset_index(drop=True) for side in ("good", "bad")}
     n_good, n_bad = (members[side]["human_n"].fillna(0).astype(int) for side in ("good", "bad"))
@@ -204,12 +159,12 @@ def _through_members(sentences: pd.DataFrame, pairs: pd.DataFrame, *, n_min: int
     )
 
 
-def _answered(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
+def _answered_rows(judgments: pd.DataFrame, by: str) -> pd.DataFrame:
     require_columns(judgments, by, "value")
     values = numbers(judgments)
     identifier = judgments[by]
-    kept = is_kind(judgments, ("target",)) & ~np.isnan(values) & (identifier.notna() & (identifier != ""))
-    return judgments.assign(value=values)[kept]
+    selected = is_kind(judgments, ("target",)) & ~np.isnan(values) & (identifier.notna() & (identifier != ""))
+    return judgments.assign(value=values)[selected]
 
 
 def _shares(
@@ -221,14 +176,14 @@ def _shares(
     labels: np.ndarray,
     halves: np.ndarray | int = 0,
 ) -> pd.DataFrame:
-    counted = k + np.asarray(halves) / 2
-    low, high = wilson_interval(counted, n)
+    successes = k + np.asarray(halves) / 2
+    low, high = wilson_interval(successes, n)
     return pd.DataFrame(
         {
             name: index.astype(object),
             "human_n": n,
             "human_k": k,
-            "human_share": rounded(pd.Series(counted / n, dtype=float)),
+            "human_share": rounded(pd.Series(successes / n, dtype=float)),
             "human_ci_low": rounded(pd.Series(low)),
             "human_ci_high": rounded(pd.Series(high)),
             "human_label": labels,

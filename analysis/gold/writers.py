@@ -1,4 +1,4 @@
-"""Frames as bytes that are the same on every machine: stated columns, stable order, LF, UTF-8."""
+"""Reproducible files from frames: fixed columns, stable order, LF, UTF-8."""
 
 import csv
 import io
@@ -24,29 +24,17 @@ BLIMP_FIELDS = (
     "lexically_identical",
     "pairID",
 )
+# Significant; sums in another order differ from about the 15th digit on.
 DIGITS = 12
 
 
 def csv_bytes(frame: pd.DataFrame, columns: Sequence[str]) -> bytes:
-    """Write the named columns of a frame, and no others, as CSV.
+    """Serialize the given columns of a frame as CSV.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        Rows in the order in which they are to stand.
-    columns : sequence of str
-        The allow-list: a column that is not named is not written.
-
-    Returns
-    -------
-    bytes
-        UTF-8 without BOM, LF; whole numbers without a point, other floats in the shortest form that
-        reads back equal, gaps empty, flags ``true`` and ``false``.
-
-    Raises
-    ------
-    MissingColumns
-        If a named column is absent.
+    Notes
+    -----
+    UTF-8 without BOM, LF; whole numbers without a decimal point, other floats in the shortest form that
+    round-trips, missing values empty, flags ``true`` and ``false``.
 
     Examples
     --------
@@ -62,15 +50,7 @@ def csv_bytes(frame: pd.DataFrame, columns: Sequence[str]) -> bytes:
 
 
 def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
-    """Write records as JSON lines, keys in their own order; undefined numbers are null.
-
-    Parameters
-    ----------
-    records : iterable of dict
-
-    Returns
-    -------
-    bytes
+    """Serialize records as JSON lines, keys in their own order; undefined numbers are null.
 
     Examples
     --------
@@ -82,58 +62,25 @@ def jsonl_bytes(records: Iterable[dict[str, Any]]) -> bytes:
 
 
 def json_bytes(document: Any) -> bytes:
-    """Write one JSON document, indented, with sorted keys.
-
-    Parameters
-    ----------
-    document : JSON-like
-
-    Returns
-    -------
-    bytes
-
-    See Also
-    --------
-    csv_bytes, jsonl_bytes : Tables, and one document a line.
-    """
+    """Serialize one JSON document, indented, with sorted keys."""
     text = json.dumps(_plain(document), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
     return f"{text}\n".encode()
 
 
-def blimp_record(fields: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Give a pair in BLiMP's form: its ten fields first, any further fields of its source after them.
-
-    Parameters
-    ----------
-    fields : dict
-        The source line's fields, as given.
-    known : dict
-        What is known of the pair otherwise; fills BLiMP fields the source lacks.
-
-    Returns
-    -------
-    dict
-        Further fields stand in alphabetical order, because databases do not keep theirs.
+def blimp_record(fields: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return a pair in BLiMP's format: its ten fields first, then further fields of its source.
 
     Examples
     --------
     >>> blimp_record({"field": "syntax"}, {"UID": "islands"})["UID"]
     'islands'
     """
-    blimp = {name: fields.get(name, known.get(name)) for name in BLIMP_FIELDS}
+    blimp = {name: fields.get(name, defaults.get(name)) for name in BLIMP_FIELDS}
     return blimp | {name: fields[name] for name in sorted(fields) if name not in blimp}
 
 
 def rounded(values: pd.Series) -> pd.Series:
-    """Round computed numbers to 12 significant digits, so that the order of a sum does not show.
-
-    Parameters
-    ----------
-    values : Series of float
-
-    Returns
-    -------
-    Series of float
+    """Round computed numbers to 12 significant digits, so that the order of summation has no effect.
 
     Examples
     --------

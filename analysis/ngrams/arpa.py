@@ -17,7 +17,7 @@ from analysis.ngrams.writing import TOKENIZATION
 
 T = TypeVar("T")
 BLOCK = 2**20
-"""Most n-grams read at once."""
+"""Maximum number of n-grams read at once."""
 
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
 _SECTION = re.compile(r"\\(\d+)-grams:")
@@ -25,24 +25,6 @@ _SECTION = re.compile(r"\\(\d+)-grams:")
 
 def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel:
     """Read a back-off model from an ARPA file.
-
-    Parameters
-    ----------
-    path : str or Path
-        UTF-8 text; a name ending in ``.gz`` is decompressed.
-    max_order : int, optional
-        Stop after this order (1 for single words alone).
-
-    Returns
-    -------
-    BackoffModel
-        Probabilities and weights as in the file (log10), and how text became tokens where the file says so.
-
-    Raises
-    ------
-    BadInput
-        Naming file and line: no ARPA file, a number that is none, an n-gram whose beginning is not listed,
-        or another number of n-grams than announced.
 
     Notes
     -----
@@ -53,23 +35,7 @@ def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel
 
 
 def arpa_order(path: str | Path) -> int:
-    """Give the order of the model in an ARPA file, from its head.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    int
-        Length of its longest n-gram.
-
-    Raises
-    ------
-    BadInput
-        If it is no ARPA file.
-    """
+    """Read the order of the model from the header of an ARPA file."""
     return _guarded(path, lambda reader: reader.order())
 
 
@@ -90,7 +56,7 @@ def _open(path: Path) -> IO[bytes]:
 
 
 class _Reader:
-    """Goes through the file once, keeping the number of the line for messages."""
+    """Read a file once, tracking the line number for error messages."""
 
     def __init__(self, path: Path, lines: Lines) -> None:
         self.path, self.lines = path, lines
@@ -98,11 +64,11 @@ class _Reader:
         self.tokenization: dict[str, str] = {}
 
     def order(self) -> int:
-        """Read the head alone."""
+        """Read only the header."""
         return len(self._head())
 
     def read(self, *, max_order: int | None) -> BackoffModel:
-        """Read the head and as many sections as wanted."""
+        """Read the header and the requested sections."""
         orders: list[BackoffOrder] = []
         announced = self._head()
         for n in range(1, min(max_order or len(announced), len(announced)) + 1):
@@ -113,8 +79,8 @@ class _Reader:
         """Read from ``\\data\\`` to the empty line after the announced numbers."""
         while (line := self.lines.line()) is not None and line.strip() != "\\data\\":
             if line.startswith(TOKENIZATION):
-                named = (field.partition("=") for field in line.removeprefix(TOKENIZATION).split())
-                self.tokenization = {name: value for name, _, value in named}
+                settings = (field.partition("=") for field in line.removeprefix(TOKENIZATION).split())
+                self.tokenization = {name: value for name, _, value in settings}
         if line is None:
             raise BadInput("not an ARPA file: there is no line \\data\\.", file=str(self.path))
         announced: list[int] = []
@@ -135,21 +101,21 @@ class _Reader:
             keys, log10, backoff = np.empty(announced, dtype=np.int64), *np.empty((2, announced))
         except (MemoryError, ValueError) as error:
             raise self._wrong(f"{announced} {n}-grams are announced, more than memory holds.") from error
-        done, vocabulary = 0, pa.array(self.ids, pa.string()) if n > 1 else None
-        while done < announced:
+        n_read, vocabulary = 0, pa.array(self.ids, pa.string()) if n > 1 else None
+        while n_read < announced:
             first = self.lines.number + 1
-            found = self._entries(n, min(announced - done, BLOCK), vocabulary)
-            if not len(found.log10):
+            entries = self._entries(n, min(announced - n_read, BLOCK), vocabulary)
+            if not len(entries.log10):
                 break
-            self._check(found, first=first)
-            part = slice(done, done + len(found.log10))
-            keys[part] = self._keys(found.words, shorter, first=first)
-            log10[part], backoff[part] = found.log10, found.backoff
-            done = part.stop
+            self._check(entries, first=first)
+            part = slice(n_read, n_read + len(entries.log10))
+            keys[part] = self._keys(entries.words, shorter, first=first)
+            log10[part], backoff[part] = entries.log10, entries.backoff
+            n_read = part.stop
         while self.lines.line():
-            done += 1
-        if done != announced:
-            raise self._wrong(f"{announced} {n}-grams are announced, {done} are listed.")
+            n_read += 1
+        if n_read != announced:
+            raise self._wrong(f"{announced} {n}-grams are announced, {n_read} are listed.")
         if not (keys[1:] > keys[:-1]).all():
             order = np.argsort(keys, kind="stable")
             keys, log10, backoff = keys[order], log10[order], backoff[order]
@@ -158,16 +124,16 @@ class _Reader:
         return BackoffOrder(keys, log10, backoff)
 
     def _entries(self, n: int, most: int, vocabulary: pa.Array | None) -> Entries:
-        """Read some n-grams: at once where their lines are alike, else line by line up to an empty one."""
+        """Read n-grams in bulk if their lines have the same fields, otherwise line by line."""
         if vocabulary is not None:
-            found = read_entries(*self.lines.block(most), n, vocabulary)
-            if found is not None:
-                return found
+            entries = read_entries(*self.lines.block(most), n, vocabulary)
+            if entries is not None:
+                return entries
             self.lines.give_back()
         return self._line_by_line(n, most)
 
     def _line_by_line(self, n: int, most: int) -> Entries:
-        """Read line by line, and tell the line that is wrong."""
+        """Parse an ARPA file line by line, with the line number in errors."""
         log10: list[float] = []
         backoff: list[float] = []
         words: list[int] = []
@@ -193,39 +159,39 @@ class _Reader:
             raise self._wrong(f"a {n}-gram has another number of words.")
         return Entries(np.array(log10), np.array(words, dtype=np.int64).reshape(-1, n), np.array(backoff))
 
-    def _check(self, found: Entries, *, first: int) -> None:
-        right = np.isfinite(found.log10 + found.backoff) & (found.log10 < 1e-6)
+    def _check(self, entries: Entries, *, first: int) -> None:
+        right = np.isfinite(entries.log10 + entries.backoff) & (entries.log10 < 1e-6)
         if not right.all():
             line = first + int(np.flatnonzero(~right)[0])
             raise self._wrong("not the logarithm of a probability.", line=line)
 
     def _keys(self, words: Ids, shorter: list[BackoffOrder], *, first: int) -> Ids:
-        """Find the place of each n-gram's beginning in the order below, word by word."""
+        """Look up the position of each n-gram's prefix in the order below, word by word."""
         place = words[:, 0]
         for column, level in enumerate(shorter[1:], start=1):
-            wanted = place * len(self.ids) + words[:, column]
-            found, absent = _found(level.keys, wanted)
+            wanted_keys = place * len(self.ids) + words[:, column]
+            positions, absent = _find_keys(level.keys, wanted_keys)
             if absent.any():
                 raise self._wrong(
                     "the beginning of this n-gram is not listed itself.",
                     line=first + int(np.flatnonzero(absent)[0]),
                 )
-            place = found
+            place = positions
         return place * len(self.ids) + words[:, -1] if shorter else place
 
     def _wrong(self, message: str, *, line: int | None = None) -> BadInput:
         return BadInput(message, file=str(self.path), row=self.lines.number if line is None else line)
 
 
-def _found(keys: Ids, wanted: Ids) -> tuple[Ids, Ids]:
-    """The places of some keys, and which of them are absent; asked in ascending order the search is short."""
+def _find_keys(keys: Ids, wanted_keys: Ids) -> tuple[Ids, Ids]:
+    """Return the positions of keys, and which are absent; ascending keys make the search fast."""
     if not len(keys):
-        return np.zeros(len(wanted), dtype=np.int64), np.ones(len(wanted), dtype=np.bool_)
-    if (wanted[1:] >= wanted[:-1]).all():
-        place = np.searchsorted(keys, wanted)
+        return np.zeros(len(wanted_keys), dtype=np.int64), np.ones(len(wanted_keys), dtype=np.bool_)
+    if (wanted_keys[1:] >= wanted_keys[:-1]).all():
+        place = np.searchsorted(keys, wanted_keys)
     else:
-        order = np.argsort(wanted)
-        place = np.empty(len(wanted), dtype=np.int64)
-        place[order] = np.searchsorted(keys, wanted[order])
+        order = np.argsort(wanted_keys)
+        place = np.empty(len(wanted_keys), dtype=np.int64)
+        place[order] = np.searchsorted(keys, wanted_keys[order])
     np.minimum(place, len(keys) - 1, out=place)
-    return place, keys[place] != wanted
+    return place, keys[place] != wanted_keys

@@ -1,4 +1,4 @@
-"""Long columns of numbers, in memory or in unnamed files mapped into it."""
+"""Long numeric columns, in memory or in memory-mapped temporary files."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,25 +14,25 @@ Column = npt.NDArray[Any]
 
 
 class Workspace:
-    """Where the columns of a training run lie.
+    """Storage of the columns of a training run.
 
     Parameters
     ----------
     folder : Path, optional
         Columns become files there, without a name: they vanish with the process, however it ends, and the
-        system may take their pages out of memory. Without a folder they stay in memory.
+        system may page them out. Without a folder they are kept in memory.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
 
     def column(self, dtype: type[np.generic]) -> "GrowingColumn":
-        """Begin a column that is filled from its start to its end."""
+        """Create a column that is filled sequentially."""
         return GrowingColumn(np.dtype(dtype), self.folder)
 
 
 class GrowingColumn:
-    """A column that is appended to, and read when it is whole."""
+    """A column that is appended to and read after it is complete."""
 
     def __init__(self, dtype: np.dtype[Any], folder: Path | None) -> None:
         self.dtype, self.folder, self.size = dtype, folder, 0
@@ -40,18 +40,7 @@ class GrowingColumn:
         self.file: IO[bytes] | None = None
 
     def append(self, values: Column) -> None:
-        """Add values at the end.
-
-        Parameters
-        ----------
-        values : ndarray
-            Converted to the column's type.
-
-        Raises
-        ------
-        BadInput
-            If the folder cannot be written to or its disk is full.
-        """
+        """Add values at the end."""
         values = np.ascontiguousarray(values, dtype=self.dtype)
         self.size += len(values)
         if self.folder is None:
@@ -65,18 +54,7 @@ class GrowingColumn:
             raise _no_room(self.folder, error) from error
 
     def whole(self) -> Column:
-        """Give the column; nothing is added any more.
-
-        Returns
-        -------
-        ndarray
-            In memory, or mapped from the file.
-
-        Raises
-        ------
-        BadInput
-            If its disk is full.
-        """
+        """Close the column for appending and return it."""
         if self.file is None or self.folder is None:
             parts, self.parts = self.parts, []
             return np.concatenate(parts) if parts else np.empty(0, dtype=self.dtype)
@@ -92,18 +70,6 @@ class GrowingColumn:
 
 def blocks(size: int, length: int) -> Iterator[slice]:
     """Cut a column into slices.
-
-    Parameters
-    ----------
-    size : int
-        Length of the column.
-    length : int
-        Length of a slice.
-
-    Yields
-    ------
-    slice
-        One after the other.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Adjusted counts of n-grams, as Kneser-Ney smoothing wants them."""
+"""Adjusted n-gram counts for Kneser-Ney smoothing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ UNKNOWN_ID, BEGIN_ID, END_ID = 0, 1, 2
 MAX_ORDER = 6
 CHUNK = 2**22
 """Tokens sorted at once."""
-TALLY = 2**25
+TALLY = 2**25  # values counted at once by bincount
 
 Ids = npt.NDArray[np.int64]
 
@@ -25,9 +25,9 @@ Ids = npt.NDArray[np.int64]
 class OrderCounts:
     """The distinct n-grams of one order, sorted by key.
 
-    An n-gram's key is the place of its first n-1 words in the order below, times the number of words,
-    plus its last word; ``suffix`` is the place of its last n-1 words there. ``occurrences`` is how often
-    it stands in the text, ``count`` its adjusted count.
+    An n-gram's key is the position of its first n-1 words in the order below, times the number of words,
+    plus its last word; ``suffix`` is the position of its last n-1 words there. ``occurrences`` is its
+    frequency in the text, ``count`` its adjusted count.
     """
 
     keys: Column
@@ -55,32 +55,11 @@ def count_ngrams(
 ) -> Counts:
     """Count the n-grams of tokenized sentences.
 
-    Parameters
-    ----------
-    sentences : iterable of sequences of str
-        Tokens of each sentence, without boundary marks; gone through once.
-    order : int
-        Longest n-gram, 1 to 6.
-    workspace : Workspace, optional
-        Where the counts lie; by default in memory.
-    chunk : int
-        How many tokens are sorted at once.
-
-    Returns
-    -------
-    Counts
-        For the highest order and for n-grams that begin a sentence, how often they occur; for all others
-        in how many different words they are preceded by (continuation counts).
-
-    Raises
-    ------
-    BadInput
-        If the order is out of range, a token is a boundary mark, or the disk is full.
-    NotEnoughData
-        Without any token.
-
     Notes
     -----
+    For the highest order and for n-grams that begin a sentence, how often they occur; for all others
+    in how many different words they are preceded by (continuation counts).
+
     One ``<s>`` opens each sentence and one ``</s>`` closes it; ``<unk>`` and ``<s>`` have count 0 as
     single words. Chunks of the text are sorted one by one and the sorted runs merged in parts, so that
     working memory depends on the chunk and, once per order, on the number of distinct n-grams.
@@ -100,7 +79,7 @@ def count_ngrams(
 def _encode(
     sentences: Iterable[Sequence[str]], space: Workspace, *, chunk: int
 ) -> tuple[Column, list[str], int]:
-    """Number the words in order of appearance, each sentence between its marks."""
+    """Number the words in order of appearance, with boundary marks around each sentence."""
     ids: defaultdict[str, int] = defaultdict()
     ids.update({UNKNOWN: UNKNOWN_ID, BEGIN: BEGIN_ID, END: END_ID})
     ids.default_factory = ids.__len__
@@ -138,7 +117,7 @@ def _unigrams(tokens: Column, n_words: int) -> Merged:
 def _longer(
     tokens: Column, shorter: Column, space: Workspace, *, n_words: int, chunk: int, last: bool
 ) -> tuple[Merged, Column]:
-    """Find the distinct n-grams of the next order, and which one ends at each place (-1: none)."""
+    """Return the distinct n-grams of the next order, and the one that ends at each position (-1: none)."""
     runs: list[Run] = []
     local = space.column(np.int32)
     for part in blocks(len(tokens), chunk):
@@ -170,7 +149,7 @@ def _put_down(run: Run, space: Workspace) -> Run:
 
 
 def _in_text(local: Column, merged: Merged, space: Workspace, *, chunk: int) -> Column:
-    """Turn each chunk's own numbers into places among all n-grams."""
+    """Map the numbers within each chunk to positions among all n-grams."""
     column = space.column(np.int32)
     for part, place_of in zip(blocks(len(local), chunk), merged.place_of, strict=True):
         here = local[part]
@@ -179,7 +158,7 @@ def _in_text(local: Column, merged: Merged, space: Workspace, *, chunk: int) -> 
 
 
 def _adjust(raw: list[Merged], *, n_words: int) -> list[OrderCounts]:
-    """Count what precedes each n-gram; those that begin a sentence, first by key, keep their own count."""
+    """Count the words that precede each n-gram; sentence-initial ones, first by key, keep their frequency."""
     adjusted, opening = [], END_ID
     for level, longer in zip(raw, [*raw[1:], None], strict=True):
         count = level.count

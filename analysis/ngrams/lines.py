@@ -1,4 +1,4 @@
-"""The lines of a large text file, one at a time or many at once, and n-grams read from many at once."""
+"""Read lines of a large file, singly or in blocks, and parse blocks of n-grams."""
 
 import io
 from typing import IO, NamedTuple
@@ -24,7 +24,7 @@ class Entries(NamedTuple):
 
 
 class Lines:
-    """Goes through a binary file once; ``number`` is that of the last line given.
+    """Read a binary file once; ``number`` is the number of the last line returned.
 
     Parameters
     ----------
@@ -37,41 +37,35 @@ class Lines:
         self.before = (0, 0)
 
     def line(self) -> str | None:
-        """Give the next line without its end; None after the last.
-
-        Raises
-        ------
-        UnicodeDecodeError
-            If it is not UTF-8.
-        """
+        """Return the next line without its newline; None after the last."""
         end = self._newline()
         self.before = (self.place, self.number)
-        found, self.place = self.buffer[self.place : end], end
-        if not found:
+        line, self.place = self.buffer[self.place : end], end
+        if not line:
             return None
         self.number += 1
-        return found.decode("utf-8").rstrip("\r\n")
+        return line.decode("utf-8").rstrip("\r\n")
 
     def block(self, most: int) -> tuple[bytes, int]:
-        """Give whole lines, as many as lie at hand but no more than ``most``, and their number."""
+        """Return the buffered whole lines, at most ``most``, and their number."""
         end = self._newline()
         self.before = (self.place, self.number)
         end = max(end, self.buffer.rfind(b"\n") + 1)
-        found = self.buffer[self.place : end]
-        n = found.count(b"\n") + (not found.endswith(b"\n") and bool(found))
+        block = self.buffer[self.place : end]
+        n = block.count(b"\n") + (not block.endswith(b"\n") and bool(block))
         if n > most:
-            ends = np.flatnonzero(np.frombuffer(found, dtype=np.uint8) == ord("\n"))
-            found, n = found[: int(ends[most - 1]) + 1], most
-        self.place += len(found)
+            ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+            block, n = block[: int(ends[most - 1]) + 1], most
+        self.place += len(block)
         self.number += n
-        return found, n
+        return block, n
 
     def give_back(self) -> None:
-        """Take back what was given last."""
+        """Push back the lines that were returned last."""
         self.place, self.number = self.before
 
     def _newline(self) -> int:
-        """Where the line at hand ends, after reading on as far as needed."""
+        """Return the end of the current line, after reading more if needed."""
         while (end := self.buffer.find(b"\n", self.place) + 1) == 0:
             more = self.file.read(BLOCK)
             if not more:
@@ -83,22 +77,10 @@ class Lines:
 def read_entries(block: bytes, n_lines: int, n: int, vocabulary: pa.Array) -> Entries | None:
     """Read lines that all have the same number of fields.
 
-    Parameters
-    ----------
-    block : bytes
-        Whole lines: a number, n words, perhaps another number; between them tabs or single spaces.
-    n_lines : int
-        How many.
-    n : int
-        Length of the n-grams.
-    vocabulary : pyarrow array of strings
-        The words, by their numbers.
-
-    Returns
-    -------
-    Entries or None
-        None where a line differs from the first in its fields, a number is none or a word is not known; read
-        line by line, these can be named.
+    Notes
+    -----
+    None where a line differs from the first in its fields, a number is none or a word is not known; read
+    line by line, these can be named.
     """
     step = len(block[: block.find(b"\n")].replace(b"\t", b" ").split(b" "))
     if step not in (n + 1, n + 2):

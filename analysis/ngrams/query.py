@@ -1,4 +1,4 @@
-"""Ask a back-off model for the probability of words in context, many places at once."""
+"""Vectorized queries of back-off models: probabilities of words in context."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ class BackoffOrder:
 
 @dataclass(frozen=True)
 class BackoffModel:
-    """A back-off n-gram model, as an ARPA file holds it.
+    """A back-off n-gram model with the contents of an ARPA file.
 
-    ``words[i]`` is the i-th word. The key of a longer n-gram is the place of its first n-1 words in the order
-    below, times ``len(words)``, plus the number of its last word. ``tokenization`` says how text became
-    tokens, where it is known.
+    ``words[i]`` is the i-th word. The key of a longer n-gram is the position of its first n-1 words in
+    the order below, times ``len(words)``, plus the number of its last word. ``tokenization`` says how
+    text became tokens, where it is known.
     """
 
     words: list[str]
@@ -51,7 +51,7 @@ class BackoffModel:
 
 @dataclass(frozen=True)
 class TokenLogprobs:
-    """Natural log probabilities of the scored tokens of sentences laid end to end."""
+    """Natural log probabilities of the scored tokens of concatenated sentences."""
 
     logprob: Floats
     unigram: Floats
@@ -63,29 +63,29 @@ class TokenLogprobs:
 def token_logprobs(
     model: BackoffModel, sentences: Sequence[Sequence[str]], *, bos: bool = True, eos: bool = True
 ) -> TokenLogprobs:
-    """Score every token of every sentence in the context of those before it.
+    """Score every token of every sentence given the preceding tokens.
 
     Parameters
     ----------
     model : BackoffModel
-        The model.
+        Model from :func:`analysis.ngrams.train_model` or an ARPA file.
     sentences : sequence of sequences of str
         Tokens of each sentence, without boundary marks.
     bos : bool
-        Whether the first word is scored after ``<s>``, or without any context.
+        Whether the first word is scored after ``<s>`` (default) or without context.
     eos : bool
-        Whether ``</s>`` is scored after the last word.
+        Whether ``</s>`` is scored after the last word (default).
 
     Returns
     -------
     TokenLogprobs
-        Natural logarithms; ``unigram`` is the model's own single-word probability of the same tokens.
+        Natural logarithms; ``unigram`` is the model's own single-word log probability of the same tokens.
 
     Notes
     -----
-    P(w | h) is that of the longest n-gram found; each word of context dropped on the way costs the back-off
-    weight of the context. A word outside the vocabulary takes the probability of ``<unk>``, or
-    10^-100 when the model has none, as kenlm does.
+    P(w | h) is that of the longest n-gram found; each word of context that is dropped adds the back-off
+    weight of the context. A word outside the vocabulary has the probability of ``<unk>``, or
+    10^-100 if the model has none, as in kenlm.
 
     Examples
     --------
@@ -115,15 +115,15 @@ def token_logprobs(
 def _lay_out(
     model: BackoffModel, sentences: Sequence[Sequence[str]], *, bos: bool, eos: bool
 ) -> tuple[Ids, Ids, npt.NDArray[np.str_]]:
-    """Lay sentences end to end: word numbers (-1 unknown), sentence of each, b(egin), w(ord) or e(nd)."""
+    """Concatenate sentences: word numbers (-1 unknown), sentence of each, b(egin), w(ord) or e(nd)."""
     unknown = -1 if model.unknown_id is None else model.unknown_id
-    known = model.ids
-    begin, end = ([known.get(BEGIN, -1)] if bos else []), ([known.get(END, -1)] if eos else [])
+    known_ids = model.ids
+    begin, end = ([known_ids.get(BEGIN, -1)] if bos else []), ([known_ids.get(END, -1)] if eos else [])
     flat: list[int] = []
     lengths = np.array([len(tokens) for tokens in sentences], dtype=np.int64)
     for tokens in sentences:
         flat += begin
-        flat += [known.get(token, unknown) for token in tokens]
+        flat += [known_ids.get(token, unknown) for token in tokens]
         flat += end
     sizes = lengths + len(begin) + len(end)
     sentence = np.repeat(np.arange(len(sizes)), sizes)
@@ -141,22 +141,22 @@ def _single(model: BackoffModel, words: Ids) -> Floats:
 
 
 def _log10_in_context(model: BackoffModel, words: Ids, starts: npt.NDArray[np.bool_]) -> Floats:
-    """Take the longest n-gram that ends at each place, and charge the contexts that had to be shortened."""
+    """Use the longest n-gram that ends at each position, plus back-off weights of shortened contexts."""
     log10 = _single(model, words)
     here = words
     for level, shorter in zip(model.orders[1:], model.orders[:-1], strict=True):
         context = np.full(len(words), -1, dtype=np.int64)
         context[1:] = here[:-1]
         context[starts] = -1
-        found = _look_up(level.keys, context, words, n_words=len(model.words))
+        positions = _look_up(level.keys, context, words, n_words=len(model.words))
         charged = log10 + _take(shorter.backoff, context)
-        log10 = np.where(found >= 0, _take(level.log10, found), charged)
-        here = found
+        log10 = np.where(positions >= 0, _take(level.log10, positions), charged)
+        here = positions
     return log10
 
 
 def _take(values: Floats, places: Ids) -> Floats:
-    """Give the values at some places, 0 where there is no place (-1)."""
+    """Return the values at some positions, 0 for position -1."""
     if not len(values):
         return np.zeros(len(places))
     return np.where(places >= 0, values[np.maximum(places, 0)], 0.0)
@@ -165,11 +165,11 @@ def _take(values: Floats, places: Ids) -> Floats:
 def _look_up(keys: Ids, context: Ids, words: Ids, *, n_words: int) -> Ids:
     if not len(keys):
         return np.full(len(words), -1, dtype=np.int64)
-    asked = np.flatnonzero((context >= 0) & (words >= 0))
-    wanted = context[asked] * n_words + words[asked]
-    order = np.argsort(wanted)  # in ascending order the search stays where the last one ended
-    asked, wanted = asked[order], wanted[order]
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found = np.full(len(words), -1, dtype=np.int64)
-    found[asked] = np.where(keys[place] == wanted, place, -1)
-    return found
+    rows = np.flatnonzero((context >= 0) & (words >= 0))
+    wanted_keys = context[rows] * n_words + words[rows]
+    order = np.argsort(wanted_keys)  # ascending keys keep the binary search within cached pages
+    rows, wanted_keys = rows[order], wanted_keys[order]
+    place = np.minimum(np.searchsorted(keys, wanted_keys), len(keys) - 1)
+    positions = np.full(len(words), -1, dtype=np.int64)
+    positions[rows] = np.where(keys[place] == wanted_keys, place, -1)
+    return positions

@@ -1,4 +1,4 @@
-"""Sort keys chunk by chunk, and merge the sorted runs part by part: memory stays that of a chunk."""
+"""External sorting: sort keys in chunks and merge the sorted runs, in the memory of one chunk."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -33,20 +33,6 @@ class Merged:
 def sorted_run(keys: Column, suffix: Column) -> tuple[Run, Column]:
     """Sort one chunk's keys and count them.
 
-    Parameters
-    ----------
-    keys : ndarray of int64
-        One for each place in the text.
-    suffix : ndarray of int
-        The suffix of the n-gram at each place; the same for equal keys.
-
-    Returns
-    -------
-    Run
-        The distinct keys.
-    ndarray of int32
-        Which of them stands at each place.
-
     Examples
     --------
     >>> run, which = sorted_run(np.array([7, 5, 7]), np.array([1, 2, 1]))
@@ -67,20 +53,6 @@ def sorted_run(keys: Column, suffix: Column) -> tuple[Run, Column]:
 def merge_runs(runs: list[Run], workspace: Workspace, *, part: int = PART) -> Merged:
     """Merge sorted runs into one, adding up the counts.
 
-    Parameters
-    ----------
-    runs : list of Run
-        Sorted, each without repetition.
-    workspace : Workspace
-        Where the merged columns lie.
-    part : int
-        About how many keys are merged at once.
-
-    Returns
-    -------
-    Merged
-        Ascending keys, and where each run's keys are found among them.
-
     Examples
     --------
     >>> one, two = (sorted_run(np.array(k), np.array(k))[0] for k in ([1, 3, 3], [2, 3]))
@@ -99,10 +71,10 @@ def merge_runs(runs: list[Run], workspace: Workspace, *, part: int = PART) -> Me
         distinct = distinct[np.append(True, distinct[1:] != distinct[:-1])] if len(distinct) else distinct
         total, last = np.zeros((2, len(distinct)), dtype=np.int32)
         for run, cut, piece, place in zip(runs, cuts, pieces, places, strict=True):
-            found = np.searchsorted(distinct, piece)
-            total[found] += run.times[cut]
-            last[found] = run.suffix[cut]
-            place.append(found + keys.size)
+            positions = np.searchsorted(distinct, piece)
+            total[positions] += run.times[cut]
+            last[positions] = run.suffix[cut]
+            place.append(positions + keys.size)
         for column, values in ((keys, distinct), (count, total), (suffix, last)):
             column.append(values)
     return Merged(keys.whole(), count.whole(), suffix.whole(), [place.whole() for place in places])

@@ -1,4 +1,4 @@
-"""Interpolated modified Kneser-Ney smoothing, as lmplz does it."""
+"""Interpolated modified Kneser-Ney smoothing, equivalent to lmplz."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,9 +9,9 @@ from analysis.ngrams.columns import Column, Workspace
 from analysis.ngrams.counts import BEGIN_ID, CHUNK, Counts, Ids, OrderCounts, count_ngrams
 from analysis.ngrams.query import BackoffModel, BackoffOrder
 
-FALLBACK = (0.5, 1.0, 1.5)
-BLOCK = 2**21
-NOTHING = 1e-99
+FALLBACK = (0.5, 1.0, 1.5)  # discounts of lmplz where the counts of counts do not determine them
+BLOCK = 2**21  # n-grams processed at once
+MIN_WEIGHT = 1e-99  # log10 is -99, which ARPA files use for zero
 
 
 def train_model(
@@ -27,28 +27,29 @@ def train_model(
     Parameters
     ----------
     sentences : iterable of sequences of str
-        Tokens of each sentence, without boundary marks; gone through once.
+        Tokens of each sentence, without boundary marks; consumed once.
     order : int
-        Longest n-gram, 1 to 6.
+        Length of the longest n-grams, 1 to 6.
     prune : sequence of int
-        For each order, leave out n-grams that occur so often or less; the last number holds for longer
-        ones too. ``(0, 0, 1)`` leaves out what occurs once, from three words on.
+        Threshold for each order from 1 on: n-grams with this count or less are removed; the last number also
+        applies to longer n-grams. ``(0, 0, 1)`` removes trigrams and longer that occur once. By default none.
     workspace : Workspace, optional
-        Where counts and model lie; by default in memory.
+        Where counts and the model are stored; by default in memory.
     chunk : int
-        How many tokens are sorted at once.
+        Number of tokens that are sorted at once, which bounds the memory used.
 
     Returns
     -------
     BackoffModel
-        Ready to be asked or written as an ARPA file; ``<unk>`` has the share every word gets for nothing.
+        For :func:`analysis.ngrams.query.token_logprobs`, or to be written as an ARPA file; ``<unk>`` has the
+        probability that smoothing reserves for every unseen word.
 
     Raises
     ------
     BadInput
-        If the order is out of range, a token is a boundary mark, or the numbers to prune by fall.
+        If the order is out of range, a token is a boundary mark, or the thresholds of ``prune`` decrease.
     NotEnoughData
-        Without any token.
+        If there are no tokens.
 
     Notes
     -----
@@ -74,59 +75,27 @@ def train_model(
 
 
 def pruning(prune: Sequence[int], *, order: int) -> list[int]:
-    """Give one number to prune by for each order.
-
-    Parameters
-    ----------
-    prune : sequence of int
-        Not falling; the first is 0.
-    order : int
-        Longest n-gram.
-
-    Returns
-    -------
-    list of int
-        As many as orders.
-
-    Raises
-    ------
-    BadInput
-        If there are more numbers than orders, single words would be pruned, or a number falls.
+    """Expand the pruning thresholds to one per order.
 
     Examples
     --------
     >>> pruning([0, 0, 1], order=5)
     [0, 0, 1, 1, 1]
     """
-    given = list(prune) or [0]
-    if given[0] != 0:
+    thresholds = list(prune) or [0]
+    if thresholds[0] != 0:
         remedy = "Begin with 0: single words are never pruned."
-        raise BadInput(f"single words cannot be pruned ({given[0]}).", column="prune", remedy=remedy)
-    if len(given) > order:
-        raise BadInput(f"{len(given)} numbers for a model of order {order}.", column="prune")
-    if sorted(given) != given:
+        raise BadInput(f"single words cannot be pruned ({thresholds[0]}).", column="prune", remedy=remedy)
+    if len(thresholds) > order:
+        raise BadInput(f"{len(thresholds)} numbers for a model of order {order}.", column="prune")
+    if sorted(thresholds) != thresholds:
         remedy = "A later number must not be smaller: a kept n-gram needs its beginning."
-        raise BadInput(f"the numbers fall ({' '.join(map(str, given))}).", column="prune", remedy=remedy)
-    return given + [given[-1]] * (order - len(given))
+        raise BadInput(f"the numbers fall ({' '.join(map(str, thresholds))}).", column="prune", remedy=remedy)
+    return thresholds + [thresholds[-1]] * (order - len(thresholds))
 
 
 def smooth(counts: Counts, *, prune: Sequence[int] = (), workspace: Workspace | None = None) -> BackoffModel:
-    """Turn adjusted counts into an interpolated model with back-off weights.
-
-    Parameters
-    ----------
-    counts : Counts
-        Adjusted counts of orders 1 to n.
-    prune : sequence of int
-        For each order, leave out n-grams that occur so often or less.
-    workspace : Workspace, optional
-        Where the model lies; by default in memory.
-
-    Returns
-    -------
-    BackoffModel
-        Probabilities of every n-gram counted and not pruned.
-    """
+    """Turn adjusted counts into an interpolated model with back-off weights."""
     space, n_words = workspace or Workspace(), len(counts.words)
     thresholds = pruning(prune, order=len(counts.orders))
     below: Column = np.full(1, 1.0 / (n_words - 1))
@@ -144,27 +113,21 @@ def smooth(counts: Counts, *, prune: Sequence[int] = (), workspace: Workspace | 
         for level, log10, weight in zip(counts.orders, log10s, weights[1:], strict=True)
     ]
     if any(thresholds):
-        kept = [
+        is_kept = [
             level.occurrences > threshold if threshold else None
             for level, threshold in zip(counts.orders, thresholds, strict=True)
         ]
-        orders = _without_pruned(orders, kept, n_words=n_words)
+        orders = _without_pruned(orders, is_kept, n_words=n_words)
     return BackoffModel(counts.words, orders)
 
 
 def discounts(adjusted: Ids) -> tuple[float, float, float]:
     """Estimate the discounts of n-grams seen once, twice, and more often.
 
-    Parameters
-    ----------
-    adjusted : ndarray of int
-        Adjusted counts of one order; zeros are left out.
-
-    Returns
-    -------
-    tuple of float
-        ``D_k = k - (k+1) Y n_{k+1} / n_k`` with ``Y = n_1 / (n_1 + 2 n_2)``; 0.5, 1, 1.5 when one of
-        n_1 to n_3 is zero or a discount leaves the range from 0 to k.
+    Notes
+    -----
+    ``D_k = k - (k+1) Y n_{k+1} / n_k`` with ``Y = n_1 / (n_1 + 2 n_2)``; 0.5, 1, 1.5 when one of
+    n_1 to n_3 is zero or a discount leaves the range from 0 to k.
 
     Examples
     --------
@@ -175,15 +138,15 @@ def discounts(adjusted: Ids) -> tuple[float, float, float]:
     if not (n1 and n2 and n3):
         return FALLBACK
     y = n1 / (n1 + 2 * n2)
-    found = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
-    in_range = all(0 <= value <= k for k, value in enumerate(found, start=1))
-    return found if in_range else FALLBACK
+    values = (1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3)
+    in_range = all(0 <= value <= k for k, value in enumerate(values, start=1))
+    return values if in_range else FALLBACK
 
 
 def _smooth_order(
     level: OrderCounts, below: Column, space: Workspace, *, threshold: int, n_words: int, is_first: bool
 ) -> tuple[Column, Column, Column]:
-    """Give the order's probabilities, their logarithms, and the log10 weight of each context."""
+    """Compute the probabilities of an order, their logarithms, and the log10 weight of each context."""
     amounts = np.array([0.0, *discounts(level.count)])
     probabilities, log10s, weights = (space.column(np.float64) for _ in range(3))
     for part, contexts in _whole_contexts(level.keys, n_words, n_contexts=len(below)):
@@ -201,7 +164,7 @@ def _smooth_order(
             probability[BEGIN_ID] = 1.0
         probabilities.append(probability)
         log10s.append(np.log10(probability))
-        weights.append(np.log10(np.maximum(gamma, NOTHING)))
+        weights.append(np.log10(np.maximum(gamma, MIN_WEIGHT)))
     return probabilities.whole(), log10s.whole(), weights.whole()
 
 
@@ -220,17 +183,17 @@ def _whole_contexts(keys: Ids, n_words: int, *, n_contexts: int) -> Iterator[tup
 
 
 def _without_pruned(
-    orders: list[BackoffOrder], kept: list[Column | None], *, n_words: int
+    orders: list[BackoffOrder], is_kept: list[Column | None], *, n_words: int
 ) -> list[BackoffOrder]:
-    """Leave n-grams out, and number the others anew; the beginning of a kept n-gram is always kept."""
-    found: list[BackoffOrder] = []
+    """Prune n-grams and renumber the others; prefixes of retained n-grams are retained."""
+    pruned: list[BackoffOrder] = []
     place: Ids | None = None
-    for level, keep in zip(orders, kept, strict=True):
+    for level, keep in zip(orders, is_kept, strict=True):
         keys, log10, backoff = level.keys, level.log10, level.backoff
         if keep is not None:
             keys, log10, backoff = keys[keep], log10[keep], backoff[keep]
         if place is not None:
             keys = place[keys // n_words] * n_words + keys % n_words
         place = np.cumsum(keep) - 1 if keep is not None else None
-        found.append(BackoffOrder(keys, log10, backoff))
-    return found
+        pruned.append(BackoffOrder(keys, log10, backoff))
+    return pruned

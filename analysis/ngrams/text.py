@@ -1,4 +1,4 @@
-"""A corpus in a file, gone through sentence by sentence."""
+"""Iterate over the tokenized sentences of a text file."""
 
 import gzip
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ class CorpusSentences:
     path : str or Path
         UTF-8 text, a sentence per line; a name ending in ``.gz`` is decompressed.
     tokens : callable
-        Cuts a line into tokens, as :meth:`analysis.scoring.tokens.Tokenization.tokens` does.
+        Cuts a line into tokens, as :meth:`analysis.scoring.words.tokens.Tokenization.tokens` does.
 
     Raises
     ------
@@ -35,7 +35,7 @@ class CorpusSentences:
         self.path, self.tokens, self.n_blank = Path(path), tokens, 0
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Give each line's tokens."""
+        """Yield the tokens of each line."""
         if not self.path.is_file():
             raise BadInput("there is no such file.", file=str(self.path))
         self.n_blank, number = 0, 0

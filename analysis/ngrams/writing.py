@@ -9,40 +9,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.files import whole_file
+from analysis.files import atomic_write
 from analysis.ngrams.columns import blocks
 from analysis.ngrams.counts import Ids
 from analysis.ngrams.query import BackoffModel, Floats
 
 TOKENIZATION = "# tokenization:"
-BLOCK = 2**18
+BLOCK = 2**18  # lines formatted at once
 
 Progress = Callable[[int], None]
 
 
 def write_arpa(model: BackoffModel, path: str | Path, *, progress: Progress | None = None) -> None:
-    """Write a model as an ARPA file; it appears complete or not at all.
-
-    Parameters
-    ----------
-    model : BackoffModel
-        The model.
-    path : str or Path
-        Where to; a name ending in ``.gz`` is compressed.
-    progress : callable, optional
-        Told how many more n-grams are written.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be written.
+    """Write a model as an ARPA file, atomically.
 
     Notes
     -----
-    Logarithms are written in single precision, as lmplz does. How text became tokens, where known, stands
+    Logarithms are written in single precision, as lmplz does. The tokenization, if known, is written
     on a line beginning with ``#`` before ``\\data\\``; kenlm and our reader skip such lines.
     """
-    with whole_file(path) as draft, _open(draft) as file:
+    with atomic_write(path) as draft, _open(draft) as file:
         if model.tokenization:
             recorded = " ".join(f"{name}={value}" for name, value in model.tokenization.items())
             file.write(f"{TOKENIZATION} {recorded}\n\n".encode())
@@ -65,7 +51,7 @@ def _open(path: Path) -> IO[bytes] | gzip.GzipFile:
 
 
 def _lines(model: BackoffModel, words: pa.Array, n: int, part: slice) -> memoryview:
-    """Make the lines of some n-grams of one order: logarithm, words, weight."""
+    """Format lines of one order: log10 probability, words, back-off weight."""
     level = model.orders[n - 1]
     pieces = list(_words_of(model, n, level.keys[part]))
     gram = pc.binary_join_element_wise(*(words.take(pa.array(ids)) for ids in reversed(pieces)), " ")
@@ -78,7 +64,7 @@ def _lines(model: BackoffModel, words: pa.Array, n: int, part: slice) -> memoryv
 
 
 def _words_of(model: BackoffModel, n: int, keys: Ids) -> Iterator[Ids]:
-    """Give the numbers of the words, the last one first."""
+    """Return the word indices, last word first."""
     for shorter in reversed(model.orders[: n - 1]):
         place, word = np.divmod(keys, len(model.words))
         yield word

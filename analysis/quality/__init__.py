@@ -1,1 +1,1 @@
-"""Quality signals: flags with a plain reason for people to look at. No signal rejects or excludes anybody."""
+"""Quality signals: flags with a reason, for review. No signal rejects or excludes participants."""

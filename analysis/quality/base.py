@@ -1,4 +1,4 @@
-"""What every quality signal is, and the few steps that all of them share."""
+"""Definition of a quality signal, and functions that all signals share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from analysis.rows import Codes, Flags, Floats, column_or_blank, group_codes, is_kind, numbers, tasks
+from analysis.rows import Codes, Flags, Floats, column_or_blank, flags, group_codes, is_kind, numbers, tasks
 
 ANALYSED = ("target", "filler")
 RESULT = ("session", "participant", "signal", "version", "value", "reason")
@@ -15,21 +15,21 @@ Measure = Callable[[pd.DataFrame], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Signal:
-    """One signal under its name and version.
+    """A quality signal with its name and version.
 
     Parameters
     ----------
     name : str
-        As plans write it: ``signal:<name>``.
+        Name in exclusion plans: ``signal:<name>``.
     version : int
-        Raised with every change of a cut or of what is measured; a plan names the version it means.
+        Incremented with every change of a threshold or measure; a plan stores the version it uses.
     label : str
-        In a few plain words.
+        Short description for tables.
     measure : callable
         From judgments to one row per session with evidence: ``value``, ``flagged``, ``reason``.
     scores_analysed : bool
-        Whether it looks at how analysed items were answered beside others' answers: excluding by it
-        raises the agreement that is then reported, and its reason says so.
+        Whether the signal compares the answers to analysed items with those of others: excluding by it
+        raises the reported agreement, which its reason states.
     """
 
     name: str
@@ -40,86 +40,37 @@ class Signal:
 
     @property
     def reason(self) -> str:
-        """Why a plan removes by this signal."""
+        """Reason of exclusions by this signal."""
         stamp = "; it scores analysed items, which raises agreement" if self.scores_analysed else ""
         return f"{self.label} (signal, version {self.version}{stamp})"
 
 
 def session_codes(judgments: pd.DataFrame) -> tuple[Codes, list[str]]:
-    """Number the sessions; without a session column each participant has one.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-
-    Returns
-    -------
-    codes : array of int
-    labels : list of str
-    """
+    """Number the sessions; without a session column each participant has one."""
     name = "session" if "session" in judgments.columns else "participant"
     return group_codes(column_or_blank(judgments, name))
 
 
 def column_numbers(judgments: pd.DataFrame, name: str) -> Floats:
-    """Give a column as floats, NaN where it is absent, empty or no number.
-
-    Parameters
-    ----------
-    judgments : DataFrame
-    name : str
-
-    Returns
-    -------
-    array of float
-    """
+    """Return a column as floats, NaN if absent, empty or not a number."""
     column = pd.to_numeric(column_or_blank(judgments, name), errors="coerce")
-    found: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return found
+    values: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return values
 
 
-def answered(judgments: pd.DataFrame, *, of: Sequence[str]) -> tuple[Flags, Floats]:
-    """Tell which targets and fillers of some tasks were answered, with their values.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-    of : sequence of str
-        Names of tasks.
-
-    Returns
-    -------
-    rows : array of bool
-    values : array of float
-    """
+def answered_rows(judgments: pd.DataFrame, *, of: Sequence[str]) -> tuple[Flags, Floats]:
+    """Return which targets and fillers of the given tasks were answered, and all values."""
     values = numbers(judgments)
     codes, labels = group_codes(tasks(judgments))
-    wanted = np.array([label in of for label in labels], dtype=bool)[codes]
-    return is_kind(judgments, ANALYSED) & wanted & ~np.isnan(values), values
+    of_task = np.array([label in of for label in labels], dtype=bool)[codes]
+    return is_kind(judgments, ANALYSED) & of_task & ~np.isnan(values), values
 
 
-def measured(
-    labels: Sequence[str], value: Floats, *, seen: Flags, flagged: Flags, reason: Callable[[int], str]
+def signal_frame(
+    labels: Sequence[str], value: Floats, *, has_data: Flags, flagged: Flags, reason: Callable[[int], str]
 ) -> pd.DataFrame:
-    """Put a measure's arrays, one entry per session, into its frame.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Names of the sessions.
-    value : array of float
-    seen : array of bool
-        Whether there is evidence; sessions without it are left out.
-    flagged : array of bool
-    reason : callable
-        The reason of the session of that number; asked for flagged ones only.
-
-    Returns
-    -------
-    DataFrame indexed by session
-        ``value``, ``flagged``, ``reason``.
-    """
-    rows = [int(row) for row in np.flatnonzero(seen)]
+    """Build the frame of a signal from arrays with one entry per session."""
+    rows = [int(row) for row in np.flatnonzero(has_data)]
     marks = flagged[rows].astype(bool)
     return pd.DataFrame(
         {
@@ -128,4 +79,21 @@ def measured(
             "reason": [reason(row) if mark else "" for row, mark in zip(rows, marks, strict=True)],
         },
         index=pd.Series([labels[row] for row in rows], name="session", dtype=object),
+    )
+
+
+def any_mark(
+    judgments: pd.DataFrame, column: str, reason: Callable[[int, int], str], *, meaning: int = 1
+) -> pd.DataFrame:
+    """Flag sessions in which any answer has a mark; the value is the share of such answers."""
+    session, labels = session_codes(judgments)
+    marks = flags(column_or_blank(judgments, column))
+    n = np.bincount(session[~np.isnan(marks)], minlength=len(labels))
+    marked = np.bincount(session[marks == meaning], minlength=len(labels))
+    return signal_frame(
+        labels,
+        marked / np.maximum(n, 1),
+        has_data=n > 0,
+        flagged=marked > 0,
+        reason=lambda row: reason(int(marked[row]), int(n[row])),
     )

@@ -1,78 +1,74 @@
-"""Perhaps one person twice."""
+"""Signal: possible duplicate participant."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from analysis.quality.base import Signal, column_numbers, measured, session_codes
+from analysis.quality.base import Signal, column_numbers, session_codes, signal_frame
 from analysis.rows import RATING_TASKS, column_or_blank, group_codes, is_kind, numbers, tasks
 
-LEAST_TRIALS = 15
-LEAST_DIFFERENT = 3
+# Shorter sequences may be equal by chance.
+MIN_TRIALS = 15
+MIN_DIFFERENT = 3  # different values in a sequence
 
 
 def duplicates(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Flag sessions that look like another session of the same person.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``participant``, ``list``, ``position``; ``value`` and ``rt_ms`` where given, and ``device`` (a token)
-        where a source has one.
-
-    Returns
-    -------
-    DataFrame indexed by session
-        ``value`` is the number of other sessions it looks like.
+    """Flag sessions that may be by the same person as another session.
 
     Notes
     -----
-    Signs: the same participant sat the same list before; the same device in two people's sessions (people may
-    share one: a family, a laboratory); on one list the same answer to every one of at least 15 ratings, with
-    at least three different ones; or the same response time in each of at least 15 trials. Equal yes-no
-    answers and choices are no sign: people
-    agree.
+    Criteria: the same participant completed the same list before; two participants used the same device
+    (which a family or laboratory may share) or came with the same id in their link (which anybody can write
+    there, also for somebody else); on one list the same answer to every one of at least 15 ratings
+    with at least three different values; or the same response time in each of at least 15 trials. Equal
+    yes-no answers and choices are not evidence, because participants agree on them.
     """
     session, labels = session_codes(judgments)
-    found: dict[int, tuple[set[int], str]] = {}
+    matches: dict[int, tuple[set[int], str]] = {}
     for reason, alike in _groups(judgments, session):
-        for one in alike:
-            others, first = found.get(one, (set(), reason))
-            found[one] = (others | (alike - {one}), first)
-    value = np.array([len(found[one][0]) if one in found else 0 for one in range(len(labels))], dtype=float)
-    return measured(
+        for code in alike:
+            other_sessions, first_reason = matches.get(code, (set(), reason))
+            matches[code] = (other_sessions | (alike - {code}), first_reason)
+    counts = [len(matches[code][0]) if code in matches else 0 for code in range(len(labels))]
+    value = np.array(counts, dtype=float)
+    return signal_frame(
         labels,
         value,
-        seen=np.bincount(session, minlength=len(labels)) > 0,
+        has_data=np.bincount(session, minlength=len(labels)) > 0,
         flagged=value > 0,
-        reason=lambda one: found[one][1],
+        reason=lambda code: matches[code][1],
     )
 
 
 def _groups(judgments: pd.DataFrame, session: np.ndarray) -> Iterator[tuple[str, set[int]]]:
-    """Give sets of sessions that look like one person's, with the sign."""
+    """Yield sets of sessions that may be by one person, with the reason."""
     facts = pd.DataFrame({"session": session})
-    for name in ("participant", "list", "device"):
+    for name in ("participant", "list", "device", "claimed_id"):
         codes, names = group_codes(column_or_blank(judgments, name))
         facts[name] = np.array([f"{code}" if names[code] else "" for code in range(len(names))])[codes]
     one_row = facts.drop_duplicates("session")
     listed = one_row[one_row["list"] != ""]
-    yield from _alike("the same participant sat this list twice", listed, ["participant", "list"])
-    devices = one_row[one_row["device"] != ""]
-    people = devices.groupby("device")["participant"].transform(
-        "nunique"
-    )  # a later round is no second person
-    yield from _alike("somebody else's session came from the same device", devices[people > 1], ["device"])
+    yield from _matching_sessions(
+        "the same participant completed this list twice", listed, ["participant", "list"]
+    )
+    for name, reason in (
+        ("device", "another participant's session came from the same device"),
+        ("claimed_id", "another participant's link had the same id"),
+    ):
+        named = one_row[one_row[name] != ""]
+        # A later round of the same participant is not a duplicate.
+        people = named.groupby(name)["participant"].transform("nunique")
+        yield from _matching_sessions(reason, named[people > 1], [name])
     for reason, pattern in (
         ("the same answer as another session to every sentence of the list", _ratings(judgments)),
         ("the same response times as another session, to the millisecond", _times(judgments)),
     ):
         patterned = listed.assign(pattern=listed["session"].map(_patterns(judgments, session, pattern)))
-        yield from _alike(reason, patterned[patterned["pattern"].notna()], ["list", "pattern"])
+        yield from _matching_sessions(reason, patterned[patterned["pattern"].notna()], ["list", "pattern"])
 
 
-def _alike(reason: str, rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[str, set[int]]]:
+def _matching_sessions(reason: str, rows: pd.DataFrame, by: list[str]) -> Iterator[tuple[str, set[int]]]:
     for _, group in rows.groupby(by, sort=False):
         if len(group) > 1:
             yield reason, set(group["session"])
@@ -88,18 +84,18 @@ def _times(judgments: pd.DataFrame) -> np.ndarray:
 
 
 def _patterns(judgments: pd.DataFrame, session: np.ndarray, values: np.ndarray) -> dict[int, str]:
-    """The answers of each session in order, as one text; only long and varied ones."""
-    known = ~np.isnan(values)
+    """Return each session's answers in order as one text, if they are many and varied."""
+    answered = ~np.isnan(values)
     position = np.nan_to_num(column_numbers(judgments, "position"))
-    rows = pd.DataFrame({"session": session, "position": position, "value": values})[known]
+    rows = pd.DataFrame({"session": session, "position": position, "value": values})[answered]
     rows = rows.sort_values(["session", "position"], kind="stable")
     return {
-        int(one): ",".join(
+        int(code): ",".join(
             f"{place:g}:{value:g}" for place, value in zip(part["position"], part["value"], strict=True)
         )
-        for one, part in rows.groupby("session", sort=False)
-        if len(part) >= LEAST_TRIALS and part["value"].nunique() >= LEAST_DIFFERENT
+        for code, part in rows.groupby("session", sort=False)
+        if len(part) >= MIN_TRIALS and part["value"].nunique() >= MIN_DIFFERENT
     }
 
 
-SIGNAL = Signal("duplicates", 2, "perhaps one person twice", duplicates)
+SIGNAL = Signal("duplicates", 3, "possible duplicate participant", duplicates)

@@ -1,83 +1,57 @@
-"""Unlike everybody else."""
+"""Signal: low correlation with the other participants."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from analysis.joint_groups import joint_codes
-from analysis.quality.base import Signal, answered, measured, session_codes
-from analysis.rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes
+from analysis.quality.base import Signal, answered_rows, session_codes, signal_frame
+from analysis.rows import RATING_TASKS, Codes, Flags, Floats, column_or_blank, group_codes, joint_codes
 
-LEAST_ITEMS = 20
-LEAST_OTHERS = 2
-LOWEST_R = 0.2
+MIN_ITEMS = 20  # sentences behind a correlation
+MIN_OTHERS = 2  # other participants behind a mean
+MIN_R = 0.2
 
 
 @dataclass(frozen=True)
-class BesideOthers:
-    """Answers with the mean of everybody else's answers to the same sentence."""
+class MeansOfOthers:
+    """Answers with the mean of the other participants' answers to the same sentence."""
 
     rows: Flags
-    own: Floats
-    others: Floats
+    values: Floats
+    means: Floats
     session: Codes
     labels: list[str]
 
 
-def beside_others(judgments: pd.DataFrame) -> BesideOthers:
-    """Put each rating or yes-no answer beside the mean of the other participants' answers.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        ``participant``, ``sentence_id`` and ``value``.
-
-    Returns
-    -------
-    BesideOthers
-        ``rows`` marks answers to sentences that at least two others answered.
+def means_of_others(judgments: pd.DataFrame) -> MeansOfOthers:
+    """Compute the mean of the other participants' answers for each rating or yes-no answer.
 
     Notes
     -----
-    Magnitudes enter as logarithms.
+    Magnitudes are log-transformed; estimates of zero have no logarithm and are left out.
     """
     session, labels = session_codes(judgments)
-    rows, values = answered(judgments, of=(*RATING_TASKS, "yes_no"))
+    rows, values = answered_rows(judgments, of=(*RATING_TASKS, "yes_no"))
     codes, names = group_codes(column_or_blank(judgments, "task"))
     magnitude = np.array([name == "magnitude_estimation" for name in names], dtype=bool)[codes]
     rows &= ~magnitude | (values > 0)
-    own = np.where(magnitude & rows, np.log(np.where(values > 0, values, 1)), values)
+    rated = np.where(magnitude & rows, np.log(np.where(values > 0, values, 1)), values)
     sentence, _ = group_codes(column_or_blank(judgments, "sentence_id"))
     person, _ = group_codes(column_or_blank(judgments, "participant"))
-    mine, _, of_sentence = joint_codes(person, sentence)
-    weight, used = np.where(rows, own, 0.0), rows.astype(float)
-    total, n = (np.bincount(sentence, weights=what) for what in (weight, used))
-    own_total, own_n = (np.bincount(mine, weights=what) for what in (weight, used))
-    left = (n[of_sentence] - own_n)[mine]
-    mean = (total[of_sentence] - own_total)[mine] / np.maximum(left, 1)
-    return BesideOthers(rows & (left >= LEAST_OTHERS), own, mean, session, labels)
+    cell, _, of_sentence = joint_codes(person, sentence)
+    summands, is_used = np.where(rows, rated, 0.0), rows.astype(float)
+    total, n = (np.bincount(sentence, weights=weights) for weights in (summands, is_used))
+    own_total, own_n = (np.bincount(cell, weights=weights) for weights in (summands, is_used))
+    left = (n[of_sentence] - own_n)[cell]
+    mean = (total[of_sentence] - own_total)[cell] / np.maximum(left, 1)
+    return MeansOfOthers(rows & (left >= MIN_OTHERS), rated, mean, session, labels)
 
 
 def correlations(
     rows: Flags, first: Floats, second: Floats, *, session: Codes, n_sessions: int
 ) -> tuple[Floats, Floats]:
-    """Correlate two columns within each session.
-
-    Parameters
-    ----------
-    rows : array of bool
-    first, second : arrays of float
-    session : array of int
-    n_sessions : int
-
-    Returns
-    -------
-    r : array of float
-        Pearson's r, NaN where a side does not vary.
-    n : array of float
-        Rows of each session.
-    """
+    """Correlate two columns within each session."""
     unit, x, y = session[rows], first[rows], second[rows]
     n = np.bincount(unit, minlength=n_sessions).astype(np.float64)
     means = [np.bincount(unit, weights=each, minlength=n_sessions) / np.maximum(n, 1) for each in (x, y)]
@@ -89,42 +63,35 @@ def correlations(
 
 
 def leave_one_out(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Flag sessions whose answers correlate below .2 with the means of everybody else's.
-
-    Parameters
-    ----------
-    judgments : DataFrame, one row per judgment
-        Ratings or yes-no answers: ``participant``, ``sentence_id``, ``value``.
-
-    Returns
-    -------
-    DataFrame indexed by session
-        ``value`` is Pearson's r over at least 20 sentences that at least two others answered.
+    """Flag sessions whose answers correlate below .2 with the means of the other participants.
 
     Notes
     -----
-    Forced choice is left out: where nearly everybody chooses the expected sentence, r is noise. The
-    signal is unkind to speakers of dialects; report who it removes by group. Excluding by it raises
-    agreement.
+    Forced choice is left out: r is unreliable if nearly all participants choose the expected sentence. The
+    signal is biased against speakers of dialects; report removed participants by group. Excluding by it
+    raises agreement.
 
     References
     ----------
     Sprouse (2011), "A validation of Amazon Mechanical Turk for the collection of acceptability judgments
     in linguistic theory", Behavior Research Methods 43.
     """
-    beside = beside_others(judgments)
+    beside = means_of_others(judgments)
     r, n = correlations(
-        beside.rows, beside.own, beside.others, session=beside.session, n_sessions=len(beside.labels)
+        beside.rows, beside.values, beside.means, session=beside.session, n_sessions=len(beside.labels)
     )
-    return measured(
+    return signal_frame(
         beside.labels,
         r,
-        seen=(n >= LEAST_ITEMS) & ~np.isnan(r),
-        flagged=r < LOWEST_R,
-        reason=lambda one: (
-            f"r = {r[one]:.2f} with the means of all others over {n[one]:.0f} sentences; dialects differ too"
+        has_data=(n >= MIN_ITEMS) & ~np.isnan(r),
+        flagged=r < MIN_R,
+        reason=lambda row: (
+            f"r = {r[row]:.2f} with the means of the other participants over {n[row]:.0f} sentences; "
+            "dialects differ too"
         ),
     )
 
 
-SIGNAL = Signal("leave_one_out", 1, "unlike everybody else", leave_one_out, scores_analysed=True)
+SIGNAL = Signal(
+    "leave_one_out", 1, "low agreement with other participants", leave_one_out, scores_analysed=True
+)

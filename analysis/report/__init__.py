@@ -1,1 +1,1 @@
-"""The report of a study: its numbers from the release alone, their words, and the replication package."""
+"""The study report: its numbers from a gold release, its sentences, sections and Typst source."""

@@ -1,4 +1,4 @@
-"""The works behind the methods a report uses, each with its venue and, where there is one, its DOI."""
+"""References for the methods used in a report, with venue and DOI where one exists."""
 
 from typing import Any
 
@@ -15,6 +15,9 @@ WORKS = {
     "proportion. Statistical Science 16(2), 101–133. https://doi.org/10.1214/ss/1009213286",
     "cluster": "Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied Statistics 1(2), 386–411. "
     "https://doi.org/10.1214/07-AOAS122",
+    "effective": "Dean, N. & Pagano, M. (2015). Evaluating confidence interval methods for binomial "
+    "proportions in clustered surveys. Journal of Survey Statistics and Methodology 3(4), 484–503. "
+    "https://doi.org/10.1093/jssam/smv024",
     "z": "Schütze, C. T. & Sprouse, J. (2013). Judgment data. In R. J. Podesva & D. Sharma (eds), Research "
     "Methods in Linguistics, 27–50. Cambridge University Press. https://doi.org/10.1017/CBO9781139013734.004",
     "alpha": "Krippendorff, K. (2019). Content Analysis: An Introduction to Its Methodology (4th ed.). SAGE. "
@@ -39,6 +42,20 @@ WORKS = {
     "https://doi.org/10.18637/jss.v082.i13",
     "holm": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal "
     "of Statistics 6(2), 65–70. https://www.jstor.org/stable/4615733",
+    "bh": "Benjamini, Y. & Hochberg, Y. (1995). Controlling the false discovery rate: A practical and "
+    "powerful approach to multiple testing. Journal of the Royal Statistical Society B 57(1), 289–300. "
+    "https://doi.org/10.1111/j.2517-6161.1995.tb02031.x",
+    "tost": "Lakens, D. (2017). Equivalence tests: A practical primer for t tests, correlations, and "
+    "meta-analyses. Social Psychological and Personality Science 8(4), 355–362. "
+    "https://doi.org/10.1177/1948550617697177",
+    "schuirmann": "Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power "
+    "approach for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and "
+    "Biopharmaceutics 15(6), 657–680. https://doi.org/10.1007/BF01068419",
+    "times": "Baayen, R. H. & Milin, P. (2010). Analyzing reaction times. International Journal of "
+    "Psychological Research 3(2), 12–28. https://doi.org/10.21500/20112084.807",
+    "lognormal": "Cohen, A. C. & Whitten, B. J. (1980). Estimation in the three-parameter lognormal "
+    "distribution. Journal of the American Statistical Association 75(370), 399–404. "
+    "https://doi.org/10.1080/01621459.1980.10477484",
     "power": "Sprouse, J. & Almeida, D. (2017). Design sensitivity and statistical power in acceptability "
     "judgment experiments. Glossa 2(1), 14. https://doi.org/10.5334/gjgl.236",
     "posthoc": "Hoenig, J. M. & Heisey, D. M. (2001). The abuse of power: The pervasive fallacy of power "
@@ -47,6 +64,8 @@ WORKS = {
     "multiverse": "Steegen, S., Tuerlinckx, F., Gelman, A. & Vanpaemel, W. (2016). Increasing transparency "
     "through a multiverse analysis. Perspectives on Psychological Science 11(5), 702–712. "
     "https://doi.org/10.1177/1745691616658637",
+    "specification": "Simonsohn, U., Simmons, J. P. & Nelson, L. D. (2020). Specification curve analysis. "
+    "Nature Human Behaviour 4, 1208–1214. https://doi.org/10.1038/s41562-020-0912-z",
     "consort": "Moher, D., Hopewell, S., Schulz, K. F. et al. (2010). CONSORT 2010 explanation and "
     "elaboration. BMJ 340, c869. https://doi.org/10.1136/bmj.c869",
     "islands": "Sprouse, J., Wagers, M. & Phillips, C. (2012). A test of the relation between working-memory "
@@ -66,34 +85,41 @@ WORKS = {
 
 
 def works_cited(numbers: dict[str, Any]) -> list[str]:
-    """Give the works behind what a report computed, in alphabetical order.
-
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the references for the statistics that a report contains, in alphabetical order."""
     task, rule = numbers["task"], (numbers["agreement"].get("rule") or "")
-    keys = {"wilson", "numpy", "pandas", "scipy", "jackknife", "consort"}
+    correction = numbers["effects"].get("correction", "holm")
+    keys = {"wilson", "numpy", "pandas", "scipy", "consort"}
     keys |= {rule} & {"blimp", "climp"}
     if rule and rule not in WORKS:
         keys.add("blimp")
     if task in RATING_TASKS:
-        keys |= {"z", "icc", "pingouin", "within"}
-    if "refused" not in numbers["agreement"]:
-        keys.add("cluster")
+        keys.add("z")
+    if numbers["conditions"].get("conditions"):
+        keys.add("within")
+    keys |= _intervals_cited(numbers["agreement"])
     if "refused" not in numbers["reliability"]:
-        keys |= {"alpha", "ac1"}
+        keys |= {"alpha", "ac1", "jackknife"} | ({"icc", "pingouin"} if task in RATING_TASKS else set())
     if numbers["effects"].get("analyses"):
-        keys |= {"five", "bayes", "lme4", "holm"} | ({"satterthwaite"} if task in RATING_TASKS else set())
+        keys |= {"five", "bayes", "lme4", correction} | ({"satterthwaite"} if task in RATING_TASKS else set())
+    if numbers["effects"].get("equivalence"):
+        keys |= {"tost", "schuirmann"}
     if numbers["effects"].get("interactions"):
-        keys |= {"islands", "lme4", "satterthwaite", "holm"}
+        keys |= {"islands", "lme4", "satterthwaite", correction}
+    if numbers["times"].get("timed"):
+        keys |= {"times", "lognormal", "lme4", "satterthwaite"}
     if "refused" not in numbers["power"]:
         keys |= {"power", "posthoc"}
+    if "refused" not in numbers.get("multiverse", {"refused": ""}):
+        keys |= {"multiverse", "specification"}
     if len(numbers["exclusions"].get("sensitivity", [])) > 1:
         keys.add("multiverse")
     return sorted((WORKS[key] for key in keys), key=str.casefold)
+
+
+def _intervals_cited(agreement: dict[str, Any]) -> set[str]:
+    """Return the references for the intervals over participants."""
+    if "refused" in agreement:
+        return set()
+    methods = {row["ci_method"] for row in (agreement["overall_included"], *agreement["paradigms"])}
+    cited = {"participant_bootstrap": "cluster", "participant_wilson_effective": "effective"}
+    return {cited[name] for name in methods if name in cited}

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of plain blocks, for any form of page."""
+"""Content blocks and sections of a report, independent of the output format."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and what they are."""
+    """A list of labels with their values."""
 
     rows: Sequence[tuple[str, str]]
     kind: str = "facts"
@@ -38,7 +38,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Headline:
-    """The few large numbers of a report: name, number, what it is of."""
+    """Headline figures of a report: label, value, and what the value refers to."""
 
     rows: Sequence[tuple[str, str, str]]
     kind: str = "headline"
@@ -46,36 +46,43 @@ class Headline:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a caption; the first column names the rows, the others are numbers unless listed."""
+    """A table with a caption; the first column holds row labels, the others numbers unless in ``texts``."""
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     texts: frozenset[int] = frozenset()
-    """Columns of words beside the first."""
+    """Indices of further text columns."""
     note: str = ""
     kind: str = "table"
 
     @property
     def columns(self) -> list[tuple[str, bool]]:
-        """Each column's heading, and whether it holds numbers."""
+        """Heading of each column and whether the column is numeric."""
         return [(word, place > 0 and place not in self.texts) for place, word in enumerate(self.head)]
 
     @property
     def cells(self) -> list[list[tuple[str, bool]]]:
-        """Each row's cells, and whether each is a number."""
+        """Cells of each row, each with a flag for numeric columns."""
         numeric = [is_number for _, is_number in self.columns]
         return [list(zip(row, numeric, strict=True)) for row in self.rows]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawing under its name in the registry, with the words that stand in for it."""
+    """A figure: registry name, title and text alternative; a long one has several parts."""
 
     name: str
     title: str
     shows: str
+    part: int = 0
+    """Number of the part; 0 for a whole figure."""
     kind: str = "figure"
+
+    @property
+    def key(self) -> str:
+        """Name of the drawing."""
+        return f"{self.name}-{self.part}" if self.part else self.name
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ Block = Paragraph | Subheading | Ready | Facts | Headline | Table | Figure | Ref
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and its content blocks."""
 
     key: str
     title: str

@@ -1,131 +1,124 @@
-"""What a study found, in the sentences of a results paragraph."""
+"""Methods and results paragraphs of a report, written for reuse in a paper."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from analysis.effects.convergence import ALPHA
-from analysis.plurals import plural
-from analysis.report.wording import bayes, count, decimal, ends, listed, p_value, readable, share
+from analysis.effects.five_analyses import ALPHA
+from analysis.report.wording import (
+    TASKS,
+    bayes,
+    count,
+    decimal,
+    format_interval,
+    join_list,
+    p_value,
+    readable,
+    share,
+)
 from analysis.rows import RATING_TASKS
+from analysis.text import plural
 
 TIES = {
     "strict": "ties do not count as agreement",
     "half": "ties count one half",
     "drop": "ties are left out",
 }
-MOST_LISTED = 6
-"""So many interactions are told one by one."""
+NO_RANDOM = "none,"
+"""Beginning of the structure of a fit without random effects, in place of a mixed model."""
+MAX_LISTED = 6
+"""Largest number of interactions that are reported individually."""
 
 
-def agreement_words(numbers: dict[str, Any]) -> str:
-    """Say how far people agree with the expected labels, and which paradigms a rule includes.
-
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
-
-    Returns
-    -------
-    str
-    """
-    found = numbers["agreement"]
-    if "refused" in found or found["overall"]["individual_agreement"] is None:
+def agreement_sentences(numbers: dict[str, Any]) -> str:
+    """Report agreement with the expected labels and the paradigms that the rule includes."""
+    agreement = numbers["agreement"]
+    if "refused" in agreement or agreement["overall"]["individual_agreement"] is None:
         return ""
-    block = found["overall_included"]
-    words = [inclusion_words(numbers)] if found["rule"] else []
-    over = "Over the included paradigms" if found["rule"] else "Overall"
+    block = agreement["overall_included"]
+    clauses = [inclusion_sentences(numbers)] if agreement["rule"] else []
+    over = "Over the included paradigms" if agreement["rule"] else "Overall"
     if block["majority_agreement"] is not None:
-        n_min = found["conventions"]["n_min"]
+        n_min = agreement["conventions"]["n_min"]
         enough = f" with at least {n_min} judgments" if block["items_insufficient"] else ""
-        words.append(
+        clauses.append(
             f"{over}, the majority vote agreed with the expected label for {block['items_right']} of "
             f"{block['items']} {_unit(numbers)}{enough} ({share(block['majority_agreement'])}; "
-            f"{TIES[found['ties']]}), and"
+            f"{TIES[agreement['ties']]}), and"
         )
         lead = "individual annotators agreed with it in"
     else:
         lead = f"{over}, individual annotators agreed with the expected label in"
     low, high = block["ci_low"], block["ci_high"]
-    interval = f", 95 % CI {ends(low, high, percent=True)} over participants" if low is not None else ""
-    words.append(
+    interval = (
+        f", 95 % CI {format_interval(low, high, percent=True)} over participants" if low is not None else ""
+    )
+    clauses.append(
         f"{lead} {share(block['individual_agreement'])} of judgments (mean of item shares{interval}; "
         f"{count(block['judgments'])} judgments)."
     )
-    return " ".join(words)
+    return " ".join(clauses)
 
 
-def inclusion_words(numbers: dict[str, Any]) -> str:
-    """Say how many paradigms the rule includes, and name those that it does not.
-
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
-
-    Returns
-    -------
-    str
-    """
-    found = numbers["agreement"]
-    rows = found["paradigms"]
+def inclusion_sentences(numbers: dict[str, Any]) -> str:
+    """Report how many paradigms the rule includes and name the rejected ones."""
+    agreement = numbers["agreement"]
+    rows = agreement["paradigms"]
     short = [row["paradigm"] for row in rows if row["status"] == "insufficient_items"]
     rejected = [row["paradigm"] for row in rows if row["status"] == "rejected"]
     judged = len(rows) - len(short)
-    included = found["overall"]["included"]
+    included = agreement["overall"]["included"]
     of = f"All {judged}" if included == judged > 1 else f"Of {plural(judged, 'paradigm')}, {included}"
-    said = f"{of}{' paradigms' if included == judged > 1 else ''} met the inclusion criterion."
+    text = f"{of}{' paradigms' if included == judged > 1 else ''} met the inclusion criterion."
     if rejected and len(rejected) <= 4:
-        said = f"{said[:-1]}; {listed([named(name) for name in rejected])} did not."
+        text = f"{text[:-1]}; {join_list([quoted_name(name) for name in rejected])} did not."
     if short and len(short) <= 4:
-        names = listed([named(name) for name in short])
-        what, verb = ("A further paradigm", "was") if len(short) == 1 else ("Further paradigms", "were")
-        said += f" {what}, {names}, {verb} not decided: fewer pairs were judged than the rule asks for."
+        names = join_list([quoted_name(name) for name in short])
+        subject = "A further paradigm" if len(short) == 1 else "Further paradigms"
+        text += f" {subject}, {names}, could not be decided: fewer pairs were judged than the rule requires."
     elif short:
-        said += f" Another {len(short)} had fewer judged pairs than the rule asks for."
-    return said
+        text += f" Another {len(short)} paradigms had fewer judged pairs than the rule requires."
+    return text
 
 
-def named(paradigm: str) -> str:
-    """Give a paradigm's name within a sentence.
-
-    Parameters
-    ----------
-    paradigm : str
-
-    Returns
-    -------
-    str
-    """
+def quoted_name(paradigm: str) -> str:
+    """Quote a paradigm's name for use in a sentence."""
     return f"“{readable(paradigm)}”"
 
 
-def reliability_words(numbers: dict[str, Any]) -> str:
-    """Say how far annotators agree with each other.
+def _over_included(numbers: dict[str, Any], row: dict[str, Any]) -> str:
+    """Add the coefficient over the included paradigms, where a rule includes some but not all."""
+    included, agreement = numbers["reliability"]["included"], numbers["agreement"]
+    if included is None or row["value_included"] is None:
+        return ""
+    n_paradigms = len(agreement["paradigms"])
+    if included["paradigms"] == n_paradigms:
+        return f" over all {n_paradigms} paradigms, which the rule includes"
+    return (
+        f" over all {n_paradigms} paradigms and {decimal(row['value_included'], 2)} over the "
+        f"{included['paradigms']} that the rule includes"
+    )
 
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
 
-    Returns
-    -------
-    str
-    """
-    found = numbers["reliability"]
-    if "refused" in found:
+def reliability_sentences(numbers: dict[str, Any]) -> str:
+    """Report agreement between annotators and split-half reliability."""
+    reliability = numbers["reliability"]
+    if "refused" in reliability:
         return ""
     rating = numbers["task"] in RATING_TASKS
     measure = "alpha_interval" if rating else "alpha_nominal"
-    alpha = next((row for row in found["coefficients"] if row["measure"] == measure), None)
+    alpha = next((row for row in reliability["coefficients"] if row["measure"] == measure), None)
     words = []
     if alpha and alpha["value"] is not None:
         of = "of standardized ratings" if rating else "nominal"
-        if found["coding"] == "label_blind":
+        if reliability["coding"] == "label_blind":
             of = "nominal, label-blind coding"
-        words.append(f"Krippendorff's α ({of}) was {decimal(alpha['value'], 2)}.")
-    half = next((row for row in found["split_half"] if row["spearman_brown"] is not None), None)
+        words.append(
+            f"Krippendorff's α ({of}) was {decimal(alpha['value'], 2)}{_over_included(numbers, alpha)}."
+        )
+    half = next((row for row in reliability["split_half"] if row["spearman_brown"] is not None), None)
     if half:
-        interval = ends(half["ci_low"], half["ci_high"])
+        interval = format_interval(half["ci_low"], half["ci_high"])
         beside = f" (95 % CI {interval})" if half["ci_low"] is not None else ""
         words.append(
             f"The split-half reliability of {half['unit']} means was {decimal(half['spearman_brown'], 2)}"
@@ -134,98 +127,196 @@ def reliability_words(numbers: dict[str, Any]) -> str:
     return " ".join(words)
 
 
-def effects_words(numbers: dict[str, Any]) -> str:
-    """Say how many contrasts hold.
-
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
-
-    Returns
-    -------
-    str
-    """
-    found = numbers["effects"]
-    if not found.get("analyses"):
+def effects_sentence(numbers: dict[str, Any]) -> str:
+    """Report how many contrasts go in the expected direction and are significant."""
+    effects = numbers["effects"]
+    if not effects.get("analyses"):
         return ""
-    rates = {row["analysis"]: row for row in found["rates"]}
+    rates = {row["analysis"]: row for row in effects["rates"]}
     names = {"phenomenon": ("phenomenon", "phenomena"), "paradigm": ("paradigm", "paradigms")}[numbers["by"]]
-    total = len(found["effects"])
+    total = len(effects["effects"])
     if total == 1:
-        return _one_contrast(found)
+        return _single_contrast(effects)
     if not rates["direction"]["estimable"]:
         return ""
     way, tested, mixed = (rates[name] for name in ("direction", "two_tailed", "mixed_model"))
-    said = f"The contrast went in the expected direction in {_of(way, total)} {names[1]}"
+    text = f"The contrast went in the expected direction in {_converging(way, total)} {names[1]}"
     if tested["estimable"]:
-        method = next(row["method"] for row in found["analyses"] if row["analysis"] == "two_tailed")
-        said += (
-            f"; it was significant by a two-tailed test ({method}) in {_of(tested, total)}, "
-            f"{_after_holm(found, tested['converges'])} after Holm's correction"
+        methods = " or ".join(name for name, _ in method_counts(effects, "two_tailed").most_common())
+        text += (
+            f"; it was significant by a two-tailed test ({methods}) in {_converging(tested, total)}, "
+            f"{_still_significant(effects, tested['converges'])} after {_correction(effects)}"
         )
     if mixed["estimable"]:
-        said += f", and by a mixed model with crossed random intercepts in {_of(mixed, total)}"
+        fits = [row for row in effects["analyses"] if row["analysis"] == "mixed_model"]
+        fits = [row for row in fits if row["p"] is not None]
+        mixed_fits = [row for row in fits if not row.get("structure", "").startswith(NO_RANDOM)]
+        text += (
+            f", and by a mixed model with {structures_in_words(mixed_fits)} in {_converging(mixed, total)}"
+        )
         if mixed["estimable"] < total:
-            said += " for which one could be estimated"
-    return f"{said}."
+            text += " for which one could be estimated"
+        if len(mixed_fits) < len(fits):
+            text += (
+                f" (in {len(fits) - len(mixed_fits)} of them no mixed model has a finite estimate: logistic "
+                "regression with cluster-robust errors, or penalized where all answers agree)"
+            )
+    return f"{text}."
 
 
-def interaction_words(numbers: dict[str, Any]) -> str:
-    """Say how large the interactions of 2×2 designs are, and how many differ from 0.
+VERDICTS = {
+    "equivalent": ("is equivalent", "are equivalent"),
+    "different": ("is different", "are different"),
+    "both": ("is both different and equivalent", "are both different and equivalent"),
+    "undecided": ("is undecided", "are undecided"),
+    "not_estimable": ("cannot be tested", "cannot be tested"),
+}
+"""Verdicts of the tests of equivalence, for one contrast and for several."""
 
-    Parameters
-    ----------
-    numbers : dict
-        From :func:`analysis.report.numbers.report_numbers`.
 
-    Returns
-    -------
-    str
-    """
-    found = numbers["effects"].get("interactions") or []
-    known = [row for row in found if row["mixed"]["p"] is not None]
-    if not known:
+def sesoi_bounds(effects: dict[str, Any]) -> str:
+    """Write the bounds of the smallest effect of interest with their unit."""
+    rows, sesoi = effects["equivalence"], f"{effects['sesoi']:g}"
+    task = rows[0]["task"] if rows else ""
+    if task == "forced_choice":
+        low, high = (f"{100 * (0.5 + side * effects['sesoi']):g}" for side in (-1, 1))
+        return f"within {low} to {high} % of choices"
+    if task == "yes_no":
+        return f"within ±{100 * effects['sesoi']:g} points of the share of yes"
+    unit = {"raw": " scale points", "z": " z"}.get(effects["transform"], f" ({effects['transform']})")
+    return f"within ±{sesoi}{unit}"
+
+
+def equivalence_sentence(effects: dict[str, Any]) -> str:
+    """Report which contrasts are equivalent within the smallest effect of interest."""
+    rows = effects.get("equivalence") or []
+    if not rows:
         return ""
-    sizes = [f"{decimal(row['mixed']['estimate'], 2)} {_ends(row)}" for row in known]
-    model = "mixed model with crossed random intercepts, 95 % CI"
-    if len(known) == 1:
-        p = p_value(known[0]["mixed"]["p"])
-        said = f"p {p if p.startswith('<') else '= ' + p}"
-        return f"The difference of differences of the 2×2 design was {sizes[0]} ({model}, {said})."
-    if len(known) <= MOST_LISTED:
-        named = [
+    bounds = sesoi_bounds(effects)
+    if len(rows) == 1:
+        row = rows[0]
+        verb = VERDICTS[row["verdict"]][0]
+        if row["p"] is None:
+            return f"Equivalent means {bounds}: the contrast {verb} ({readable(row['status'])})."
+        p = p_value(row["p"])
+        return (
+            f"Equivalent means {bounds}: the contrast {verb}, {decimal(row['estimate'], 2)} (90 % CI "
+            f"{format_interval(row['ci_low'], row['ci_high'])}; TOST, "
+            f"p {p if p.startswith('<') else '= ' + p})."
+        )
+    counts = [(sum(row["verdict"] == name for row in rows), words) for name, words in VERDICTS.items()]
+    parts = [f"{n} {words[n != 1]}" for n, words in counts if n]
+    return f"Equivalent means {bounds}: of {len(rows)} contrasts, {join_list(parts)} (TOST, 90 % intervals)."
+
+
+def structures_in_words(fits: Sequence[dict[str, Any]]) -> str:
+    """Name the random structures of fitted models, with their numbers where there are several.
+
+    Examples
+    --------
+    >>> structures_in_words([{"structure": ""}])
+    'crossed random intercepts'
+    >>> structures_in_words([{"structure": "intercepts only"}, {"structure": "slopes by item, correlated"}])
+    'crossed random effects (intercepts only: 1; slopes by item, correlated: 1)'
+    """
+    counts = Counter(fit.get("structure") or "intercepts only" for fit in fits)
+    if set(counts) <= {"intercepts only"}:
+        return "crossed random intercepts"
+    if len(counts) == 1:
+        return f"crossed random effects ({next(iter(counts))})"
+    parts = [f"{structure}: {n}" for structure, n in sorted(counts.items(), key=lambda part: -part[1])]
+    return f"crossed random effects ({'; '.join(parts)})"
+
+
+def method_counts(effects: dict[str, Any], analysis: str) -> Counter[str]:
+    """Count the contrasts of each method of one of the five analyses."""
+    rows = (row for row in effects["analyses"] if row["analysis"] == analysis)
+    return Counter(row["method"] for row in rows if row["method"])
+
+
+def interaction_sentence(numbers: dict[str, Any]) -> str:
+    """Report the size of the interactions of 2×2 designs and how many differ from 0."""
+    interactions = numbers["effects"].get("interactions") or []
+    estimated = [row for row in interactions if row["mixed"]["p"] is not None]
+    if not estimated:
+        return ""
+    sizes = [f"{decimal(row['mixed']['estimate'], 2)} {_mixed_interval(row)}" for row in estimated]
+    model = f"mixed model with {structures_in_words([row['mixed'] for row in estimated])}, 95 % CI"
+    if len(estimated) == 1:
+        p = p_value(estimated[0]["mixed"]["p"])
+        text = f"p {p if p.startswith('<') else '= ' + p}"
+        return f"The difference of differences of the 2×2 design was {sizes[0]} ({model}, {text})."
+    if len(estimated) <= MAX_LISTED:
+        estimates = [
             f"{size} ({readable(row[numbers['by']]) or 'all'})"
-            for row, size in zip(known, sizes, strict=True)
+            for row, size in zip(estimated, sizes, strict=True)
         ]
-        said = f"The differences of differences of the 2×2 designs were {listed(named)} ({model})"
+        text = f"The differences of differences of the 2×2 designs were {join_list(estimates)} ({model})"
     else:
-        said = f"There were {len(known)} 2×2 designs ({model})"
-    n = sum((row["p_holm"] or 0) < ALPHA for row in known)
-    which = f"all {n}" if n == len(known) else f"{n} of {len(known)}"
-    return f"{said}; {which} differed from 0 after Holm's correction."
+        text = f"There were {len(estimated)} 2×2 designs ({model})"
+    corrected = f"p_{numbers['effects']['correction']}"
+    n = sum((row[corrected] or 0) < ALPHA for row in estimated)
+    which = f"all {n}" if n == len(estimated) else f"{n} of {len(estimated)}"
+    return f"{text}; {which} differed from 0 after {_correction(numbers['effects'])}."
 
 
-def _ends(row: dict[str, Any]) -> str:
-    return ends(row["mixed"]["ci_low"], row["mixed"]["ci_high"])
+def joint_cost_sentence(
+    row: dict[str, Any], *, by: str, transform: str, models: Sequence[dict[str, Any]] = ()
+) -> str:
+    """Report one interaction in words: its size by participants, its interval, and the items that show it."""
+    test, items = row["participants"], row["items"]
+    if test["estimate"] is None:
+        test = items
+    if test["estimate"] is None:
+        return ""
+    unit = "points" if transform == "raw" else "z"
+    way = "more" if test["estimate"] >= 0 else "less"
+    name = f"{readable(row[by])}: " if row[by] else ""
+    size = decimal(abs(test["estimate"]), 2)
+    ends = [test["ci_low"], test["ci_high"]]
+    if None not in ends and way == "less":
+        ends = [-ends[1], -ends[0]]
+    interval = f" (95 % CI {decimal(ends[0], 2)} to {decimal(ends[1], 2)})" if None not in ends else ""
+    shown = items["above_zero"] if way == "more" else items["n"] - items["above_zero"]
+    where = f", in {shown} of {items['n']} items" if items["n"] else ""
+    beside = [
+        f"{model['model']} has {decimal(model['items']['estimate'], 2)} on its own scale"
+        for model in models
+        if model[by] == row[by] and model["items"]["estimate"] is not None
+    ]
+    text = (
+        f"{name}{row['first']['marked']} and {row['second']['marked']} together cost {size} {unit} {way} "
+        f"than the two predict separately{interval}{where}"
+    )
+    text = text[0].upper() + text[1:]
+    return f"{text}; {join_list(beside)}." if beside else f"{text}."
 
 
-def _of(rate: dict[str, Any], total: int) -> str:
-    """Give how many hold, of how many."""
+def _mixed_interval(row: dict[str, Any]) -> str:
+    return format_interval(row["mixed"]["ci_low"], row["mixed"]["ci_high"])
+
+
+def _converging(rate: dict[str, Any], total: int) -> str:
+    """Format the converging contrasts out of the estimable ones."""
     if rate["converges"] == total:
         return f"all {total}"
     return f"{rate['converges']} of {'the ' if rate['estimable'] < total else ''}{rate['estimable']}"
 
 
-def _after_holm(found: dict[str, Any], before: int) -> str:
-    rows = [row for row in found["analyses"] if row["analysis"] == "two_tailed"]
-    n = sum(row["outcome"] == "converges" and (row["p_holm"] or 0) < ALPHA for row in rows)
+def _correction(effects: dict[str, Any]) -> str:
+    return {"holm": "Holm's correction", "bh": "Benjamini and Hochberg's correction"}[effects["correction"]]
+
+
+def _still_significant(effects: dict[str, Any], before: int) -> str:
+    rows, corrected = effects["analyses"], f"p_{effects['correction']}"
+    rows = [row for row in rows if row["analysis"] == "two_tailed"]
+    n = sum(row["outcome"] == "converges" and (row[corrected] or 0) < ALPHA for row in rows)
     return "all of them also" if n == before else f"{n} of them also"
 
 
-def _one_contrast(found: dict[str, Any]) -> str:
-    rows = {row["analysis"]: row for row in found["analyses"]}
-    effect = found["effects"][0]
+def _single_contrast(effects: dict[str, Any]) -> str:
+    rows = {row["analysis"]: row for row in effects["analyses"]}
+    effect = effects["effects"][0]
     tested = rows["two_tailed"]
     if tested["p"] is None:
         return ""
@@ -235,9 +326,24 @@ def _one_contrast(found: dict[str, Any]) -> str:
     p = p_value(tested["p"])
     return (
         f"The expected contrast was {decimal(tested['estimate'], 2)} ({tested['method']}, "
-        f"p {p if p.startswith('<') else '= ' + p}{size}{beside})."
+        f"p {p if p.startswith('<') else '= ' + p}{size}{beside}{_by_mixed_model(rows['mixed_model'])})."
     )
+
+
+def _by_mixed_model(fit: dict[str, Any]) -> str:
+    if fit["p"] is None or not fit.get("structure"):
+        return ""
+    p = p_value(fit["p"])
+    name = f"mixed model with {structures_in_words([fit])}"
+    if fit["structure"].startswith(NO_RANDOM):
+        name = fit["method"].partition("; ")[2]
+    return f"; {name}: {decimal(fit['estimate'], 2)}, p {p if p.startswith('<') else '= ' + p}"
 
 
 def _unit(numbers: dict[str, Any]) -> str:
     return {"forced_choice": "pairs", "yes_no": "sentences"}.get(numbers["task"], "items")
+
+
+def task_label(task: str) -> str:
+    """Return the name of a task as used in papers."""
+    return TASKS.get(task, readable(task))

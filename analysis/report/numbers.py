@@ -1,18 +1,115 @@
-"""Every number of a report, from a release alone."""
+"""Compute all numbers of a report, exclusion counts included, from the files of a release."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from analysis.aggregation.conditions import condition_report
-from analysis.agreement.reliability_report import reliability_report
-from analysis.agreement.report import agreement_report
-from analysis.effects.power_report import pilot_report
+import numpy as np
+import pandas as pd
+
+from analysis.agreement.report import agreement_report, included_paradigms
+from analysis.effects.conditions import condition_report, scale_use
 from analysis.effects.report import effects_report
+from analysis.effects.response_times import time_report
 from analysis.errors import BadInput
+from analysis.exclusions.criteria import is_analysed
+from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report
+from analysis.exclusions.report import removed_by_group
+from analysis.exclusions.sensitivity import headline
 from analysis.gold.writers import json_bytes
-from analysis.report.recount import exclusions_again, kept_rows
+from analysis.power.report import pilot_report
+from analysis.reliability.report import reliability_report
 from analysis.report.released import Released
-from analysis.rows import RATING_TASKS, column_or_blank, is_kind, numbers
+from analysis.rows import RATING_TASKS, Flags, column_or_blank, is_kind, numbers, tasks
+
+KINDS = ("target", "filler", "catch", "practice", "anchor")
+UNITS = ("participants", "sessions", "judgments")
+
+
+def kept_rows(released: Released) -> pd.DataFrame:
+    """Return the rows that no exclusion step removes."""
+    return released.judgments[_is_kept(released, _names(released))]
+
+
+def exclusion_counts(released: Released, *, transform: str = "z") -> dict[str, Any]:
+    """Recompute flow, marginal counts, groups and sensitivity of the exclusion plan of a release.
+
+    Notes
+    -----
+    Some steps read data that no release publishes (flags, browser events). The release contains their
+    decision for each row instead, so that all counts can be reproduced.
+    """
+    rows, names = released.judgments, _names(released)
+    verdicts = {name: _is_removed(released, name) for name in names}
+    return {
+        "flow": _flow(rows, verdicts),
+        "marginal": [{"step": name, **_counts(rows, removed)} for name, removed in verdicts.items()],
+        "groups": _groups(released),
+        "sensitivity": [
+            {
+                "recipe": recipe,
+                "step": step,
+                **headline(rows[_is_kept(released, steps)], transform=transform),
+            }
+            for recipe, step, steps in _recipes(names)
+        ],
+    }
+
+
+def _names(released: Released) -> list[str]:
+    return [str(step["name"]) for step in released.steps]
+
+
+def _is_removed(released: Released, name: str) -> Flags:
+    trials = released.removed.loc[released.removed["step"] == name, "trial"]
+    return released.judgments["trial"].isin(trials).to_numpy(dtype=bool)
+
+
+def _is_kept(released: Released, names: Sequence[str]) -> Flags:
+    removed = np.zeros(len(released.judgments), dtype=bool)
+    for name in names:
+        removed |= _is_removed(released, name)
+    return ~removed
+
+
+def _flow(rows: pd.DataFrame, verdicts: dict[str, Flags]) -> list[dict[str, Any]]:
+    left = np.ones(len(rows), dtype=bool)
+    before = _counts(rows, left)
+    steps: list[dict[str, Any]] = [_step("all", before, before)]
+    for name, removed in verdicts.items():
+        left = left & ~removed
+        after = _counts(rows, left)
+        steps.append(_step(name, before, after))
+        before = after
+    return steps
+
+
+def _step(name: str, before: dict[str, int], after: dict[str, int]) -> dict[str, Any]:
+    removed = {f"{unit}_removed": before[unit] - after[unit] for unit in UNITS}
+    return {"step": name, **removed, **{f"{unit}_left": after[unit] for unit in UNITS}}
+
+
+def _counts(rows: pd.DataFrame, chosen: Flags) -> dict[str, int]:
+    part = rows[chosen]
+    return {
+        "participants": int(part["participant"].nunique()),
+        "sessions": int(part["session"].nunique()),
+        "judgments": int((is_analysed(rows) & chosen).sum()),
+    }
+
+
+def _groups(released: Released) -> list[dict[str, Any]]:
+    if not released.steps:
+        return []
+    return removed_by_group(released.judgments, kept_rows(released), background=released.background)
+
+
+def _recipes(names: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    yield "none", "", []
+    if names:
+        yield "plan", "", list(names)
+    for left_out in names:
+        yield "without", left_out, [name for name in names if name != left_out]
+
 
 FORMAT = "obelus-report/1"
 SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300)
@@ -21,33 +118,24 @@ SIZES = (10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300)
 def report_numbers(
     released: Released, *, progress: Callable[[int, int, str], None] | None = None
 ) -> dict[str, Any]:
-    """Compute everything a report says in numbers.
-
-    Parameters
-    ----------
-    released : Released
-        From :func:`analysis.report.released.read_released`.
-    progress : callable, optional
-        Told how far it is: done, total, what comes next.
-
-    Returns
-    -------
-    dict
-        JSON-ready: ``format``, ``counts``, ``exclusions``, ``agreement``, ``reliability``, ``effects``,
-        ``conditions``, ``power``. A part that cannot be computed holds its reason under ``refused``.
+    """Compute all numbers of a report.
 
     Notes
     -----
-    The report and ``analyse.py`` of its replication package both call this, on the same files. Contrasts
-    are phenomena, or paradigms where the materials name no phenomena.
+    Called by the report and by ``analyse.py`` of its replication package, on the same files. Contrasts are
+    phenomena, or paradigms where the materials define no phenomena.
     """
-    kept, options = kept_rows(released), released.options
-    by, task = contrasts_of(released), str(released.manifest["task"])
+    judgments, options = kept_rows(released), released.options
+    by, task = contrast_column(released), str(released.manifest["task"])
     seed = int(options["seed"])
+    names = released.participants
+    simulated = set(names.loc[names["simulated"] == "true", "participant"]) if "simulated" in names else set()
+    counts = study_counts(released.judgments, judgments, simulated=simulated)
+    document: dict[str, Any] = {"format": FORMAT, "by": by, "task": task, "counts": counts}
     parts: dict[str, Callable[[], dict[str, Any]]] = {
-        "exclusions": lambda: exclusions_again(released),
+        "exclusions": lambda: exclusion_counts(released),
         "agreement": lambda: agreement_report(
-            kept,
+            judgments,
             rule=options["rule"] or None,
             ties=options["ties"],
             experiment=str(released.manifest["experiment"]),
@@ -56,15 +144,27 @@ def report_numbers(
             before=released.judgments,
             undecided=str(released.study.get("undecided", "")),
         ),
-        "reliability": lambda: reliability_report(kept, seed=seed),
-        "effects": lambda: effects_report(kept, by=by),
-        "conditions": lambda: condition_report(kept) if task in RATING_TASKS else {},
-        "power": lambda: pilot_report(kept, by=by, participants=SIZES, seed=seed),
+        "reliability": lambda: reliability_report(
+            judgments, seed=seed, included=included_paradigms(document["agreement"])
+        ),
+        "effects": lambda: effects_report(
+            judgments,
+            by=by,
+            factors=released.factors,
+            correction=options.get("correction", "holm"),
+            sesoi=options.get("sesoi"),
+            scores=released.scores,
+            sentences=released.sentences,
+        ),
+        "conditions": lambda: condition_report(judgments) if task in RATING_TASKS else {},
+        "times": lambda: time_report(judgments, by=by, outliers=options.get("outliers", "")),
+        "power": lambda: pilot_report(judgments, by=by, participants=SIZES, seed=seed),
     }
-    document: dict[str, Any] = {"format": FORMAT, "by": by, "task": task, "counts": counts_of(released)}
-    for done, (name, make) in enumerate(parts.items()):
+    if options.get("multiverse"):
+        parts["multiverse"] = lambda: _multiverse(released, by=by)
+    for n_done, (name, make) in enumerate(parts.items()):
         if progress is not None:
-            progress(done, len(parts), name)
+            progress(n_done, len(parts), name)
         try:
             document[name] = make()
         except BadInput as error:
@@ -72,63 +172,81 @@ def report_numbers(
     return document
 
 
+def _multiverse(released: Released, *, by: str) -> dict[str, Any]:
+    """Compute the multiverse over the plan of the release and its variants."""
+    names = _names(released)
+    plan = str(released.manifest["plan"]["name"])
+    words = {"none": NOTHING, "plan": plan}
+    universes = [
+        Universe(words.get(recipe, f"{plan} without {step}"), released.judgments[_is_kept(released, steps)])
+        for recipe, step, steps in _recipes(names)
+    ]
+    own = plan if names else NOTHING
+    return multiverse_report(universes, by=by, exclusion=own, factors=released.factors)
+
+
 def numbers_bytes(document: dict[str, Any]) -> bytes:
-    """Write the numbers as JSON: sorted keys, undefined numbers null.
-
-    Parameters
-    ----------
-    document : dict
-        From :func:`report_numbers`.
-
-    Returns
-    -------
-    bytes
-    """
+    """Serialize the numbers as JSON with sorted keys and null for undefined numbers."""
     return json_bytes(document)
 
 
-def contrasts_of(released: Released) -> str:
-    """Tell what a contrast is: a phenomenon, or a paradigm where no phenomenon is named.
-
-    Parameters
-    ----------
-    released : Released
-
-    Returns
-    -------
-    str
-        ``phenomenon`` or ``paradigm``.
-    """
+def contrast_column(released: Released) -> str:
+    """Return the column that defines contrasts: phenomenon, or paradigm if no phenomenon is named."""
     names = set(column_or_blank(released.judgments, "phenomenon").astype(str).unique())
     return "phenomenon" if names - {"", "nan"} else "paradigm"
 
 
-def counts_of(released: Released) -> dict[str, int]:
-    """Count what was judged: answered targets and all kinds of trials.
-
-    Parameters
-    ----------
-    released : Released
-
-    Returns
-    -------
-    dict of str to int
-    """
-    rows = released.judgments
-    answered = ~(numbers(rows) != numbers(rows))
-    kinds = {
-        f"{kind}_trials": int((is_kind(rows, (kind,)) & answered).sum())
-        for kind in ("target", "filler", "catch", "practice", "anchor")
+def collection_numbers(
+    rows: pd.DataFrame, kept: pd.DataFrame, *, task: str, simulated: Collection[str]
+) -> dict[str, Any]:
+    """Count what a methods paragraph states: trials, ranges, and ratings that have no z-score."""
+    return {
+        "task": task,
+        "counts": study_counts(rows, kept, simulated=simulated),
+        "conditions": scale_use(kept) if task in RATING_TASKS else {},
     }
+
+
+def study_counts(rows: pd.DataFrame, kept: pd.DataFrame, *, simulated: Collection[str]) -> dict[str, Any]:
+    """Count participants, sessions, answered trials of each kind, judged items, and judgments of each.
+
+    Notes
+    -----
+    ``per_session`` and ``judgments_per_item`` are ranges; the latter is of the kept judgments of each pair in
+    forced choice, of each sentence otherwise.
+    """
+    answered = ~(numbers(rows) != numbers(rows))  # NaN differs from itself
+    of_kind = {kind: is_kind(rows, (kind,)) & answered for kind in KINDS}
     targets = rows[is_kind(rows, ("target",))]
-    per_session = targets.groupby("session", observed=True).size()
+    names = column_or_blank(rows, "participant").astype(str)
     return {
         "participants": int(rows["participant"].nunique()),
+        "simulated_participants": int(names[names.isin(list(simulated))].nunique()),
         "sessions": int(rows["session"].nunique()),
-        **kinds,
+        **{f"{kind}_trials": int(chosen.sum()) for kind, chosen in of_kind.items()},
         "items_judged": int(targets[["paradigm", "item"]].astype(str).drop_duplicates().shape[0]),
         "paradigms_judged": int(column_or_blank(targets, "paradigm").astype(str).nunique()),
         "phenomena_judged": len(set(column_or_blank(targets, "phenomenon").astype(str)) - {"", "nan"}),
-        "targets_per_session_low": int(per_session.min()) if len(per_session) else 0,
-        "targets_per_session_high": int(per_session.max()) if len(per_session) else 0,
+        "per_session": {
+            kind: _range(rows[is_kind(rows, (kind,))].groupby("session", observed=True).size())
+            for kind in KINDS
+        },
+        "judgments_per_item": _judgments_per_item(kept),
     }
+
+
+def _judgments_per_item(kept: pd.DataFrame) -> list[int]:
+    """Return the fewest and the most kept judgments of a pair or sentence."""
+    rows = kept[is_kind(kept, ("target",)) & ~np.isnan(numbers(kept))]
+    is_choice = (tasks(rows) == "forced_choice").any()
+    name = "pair_id" if is_choice else "sentence_id"
+    items = column_or_blank(rows, name).astype(str)
+    if not items.ne("").all():  # imported choices without pairs are told apart by their items
+        items = (
+            column_or_blank(rows, "paradigm").astype(str) + "/" + column_or_blank(rows, "item").astype(str)
+        )
+    return _range(items.value_counts())
+
+
+def _range(counts: pd.Series) -> list[int]:
+    return [int(counts.min()), int(counts.max())] if len(counts) else [0, 0]

@@ -1,4 +1,4 @@
-"""A release read back: the frames its numbers are computed from, without a database."""
+"""Read the files of a gold release into data frames, without a database."""
 
 import io
 import json
@@ -15,25 +15,27 @@ from analysis.gold.writers import csv_bytes
 REMOVED = "removed.csv"
 REMOVED_COLUMNS = ("trial", "step")
 STUDY = "study.json"
-NEEDED = ("judgments.csv", "participants.csv", "manifest.json", REMOVED, STUDY)
+SCORES = "scores.csv"
+"""Scores of models beside people; absent without models."""
+REQUIRED_FILES = ("judgments.csv", "participants.csv", "manifest.json", REMOVED, STUDY)
 
 
 @dataclass(frozen=True)
 class Released:
-    """What a report is computed from.
+    """Data of a release from which a report is computed.
 
     Parameters
     ----------
     judgments : DataFrame, one row per judgment
-        All rows, kept or not, as the release names them.
+        All rows, excluded ones included, with the names of the release.
     participants : DataFrame
-        Pseudonyms and the background that may be published.
+        Pseudonyms and the publishable answers to the questionnaire.
     removed : DataFrame
-        ``trial`` and ``step``: which step removes which row, whatever the other steps do.
+        ``trial`` and ``step``: the rows that each step removes, independently of the other steps.
     manifest : dict
-        Of the release: plan, options, conventions, checksums.
+        Plan, options, conventions and checksums of the release.
     study : dict
-        What is known of the study beside its judgments: design, versions, who came and left.
+        Metadata of the study: design, versions, participant flow.
     """
 
     judgments: pd.DataFrame
@@ -41,6 +43,15 @@ class Released:
     removed: pd.DataFrame
     manifest: dict[str, Any]
     study: dict[str, Any]
+    scores: pd.DataFrame | None = None
+    """``sentence_id`` and one column per model; None without models."""
+    sentences: pd.DataFrame | None = None
+
+    @property
+    def factors(self) -> dict[str, list[str]]:
+        """Levels of each factor of the design, both in order."""
+        # a list, because the keys of the manifest are sorted
+        return {factor["name"]: list(factor["levels"]) for factor in self.manifest.get("factors", [])}
 
     @property
     def steps(self) -> list[dict[str, Any]]:
@@ -49,39 +60,22 @@ class Released:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Rule, ties, seed and least number of judgments."""
+        """Inclusion rule, treatment of ties, seed and minimum number of judgments."""
         return dict(self.manifest["options"])
 
     @property
     def background(self) -> pd.DataFrame:
-        """What participants said of themselves and the study publishes."""
-        said = [name for name in self.participants.columns if name.startswith("background_")]
-        table = self.participants[["participant", *said]]
-        return table.rename(columns={name: name.removeprefix("background_") for name in said})
+        """Published questionnaire answers, one row per participant."""
+        columns = [name for name in self.participants.columns if name.startswith("background_")]
+        table = self.participants[["participant", *columns]]
+        return table.rename(columns={name: name.removeprefix("background_") for name in columns})
 
 
 def read_released(files: Mapping[str, bytes]) -> Released:
-    """Read the files of a release, and the rows its steps remove.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        :data:`NEEDED` by name.
-
-    Returns
-    -------
-    Released
-
-    Raises
-    ------
-    BadInput
-        If a file is absent.
-    MissingColumns
-        If a column is absent.
-    """
-    for name in NEEDED:
+    """Read the files of a release and the rows that its exclusion steps remove."""
+    for name in REQUIRED_FILES:
         if name not in files:
-            raise BadInput("is not there.", file=name, remedy="Unpack the whole package again.")
+            raise BadInput("the file is missing.", file=name, remedy="Unpack the whole package again.")
     judgments = _table(files["judgments.csv"])
     require_columns(judgments, "participant", "session", "trial", "item", "value", "task")
     participants = _table(files["participants.csv"])
@@ -90,22 +84,21 @@ def read_released(files: Mapping[str, bytes]) -> Released:
     native = participants.drop_duplicates("participant").set_index("participant")["native"]
     judgments = _typed(judgments).assign(native=judgments["participant"].map(native))
     manifest, study = (json.loads(files[name]) for name in ("manifest.json", STUDY))
-    return Released(judgments, participants, removed, manifest, study)
+    return Released(
+        judgments, participants, removed, manifest, study, scores=_scores(files), sentences=_sentences(files)
+    )
+
+
+def _scores(files: Mapping[str, bytes]) -> pd.DataFrame | None:
+    return pd.read_csv(io.BytesIO(files[SCORES]), dtype={"sentence_id": str}) if SCORES in files else None
+
+
+def _sentences(files: Mapping[str, bytes]) -> pd.DataFrame | None:
+    return _table(files["sentences.csv"]) if "sentences.csv" in files else None
 
 
 def removed_bytes(removed: pd.DataFrame) -> bytes:
-    """Write which step removes which row.
-
-    Parameters
-    ----------
-    removed : DataFrame
-        ``trial`` and ``step``.
-
-    Returns
-    -------
-    bytes
-        CSV.
-    """
+    """Write the table of rows removed by each step as CSV."""
     return csv_bytes(removed, REMOVED_COLUMNS)
 
 
@@ -114,16 +107,17 @@ def _table(content: bytes) -> pd.DataFrame:
 
 
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give numbers and flags their types; texts that repeat become categories."""
-    found = table.copy()
-    for name in found.columns:
+    """Convert numbers and flags to their types and repeated texts to categories."""
+    typed = table.copy()
+    for name in typed.columns:
         column = JUDGMENT_COLUMNS.get(name)
         kind = column.kind if column else "text"
         if kind in ("number", "integer"):
-            found[name] = pd.to_numeric(found[name].replace("", None)).astype("float64")
+            typed[name] = pd.to_numeric(typed[name].replace("", None)).astype("float64")
         elif kind == "flag":
-            words = found[name].map({"true": True, "false": False})
-            found[name] = pd.array([None if pd.isna(word) else bool(word) for word in words], dtype="boolean")
+            words = typed[name].map({"true": True, "false": False})
+            typed[name] = pd.array([None if pd.isna(word) else bool(word) for word in words], dtype="boolean")
+        # Trial identifiers are unique: as categories they would only cost memory.
         elif name != "trial":
-            found[name] = found[name].astype("category")
-    return found
+            typed[name] = typed[name].astype("category")
+    return typed

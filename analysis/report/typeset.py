@@ -1,4 +1,4 @@
-"""A report as Typst source: what becomes its PDF."""
+"""Write a report as Typst source, which is compiled to PDF."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,17 @@ from analysis.report.content import (
     Subheading,
     Table,
 )
-from analysis.report.sections import Report
+from analysis.report.document import Report
 
-PAGE_WIDTH, TALLEST = 17.0, 21.5
-"""Of a figure on A4, in cm."""
-WIDE = 6
-"""Columns from which a table is set smaller."""
-TOGETHER = 24
-"""Rows up to which a table stays on one page."""
-ELSEWHERE = (
-    "Letters beyond Latin, Greek, Cyrillic and the phonetic alphabet are set in fonts of the machine that "
-    "made this file. Boxes in their place mean that it had none; the HTML report shows them."
+PAGE_WIDTH, MAX_FIGURE_HEIGHT = 17.0, 21.5
+"""Text width and largest figure height on A4, in cm."""
+WIDE_TABLE_COLUMNS = 6
+"""Number of columns from which a table is set in a smaller font."""
+MAX_UNBROKEN_ROWS = 24
+"""Largest number of rows of a table that is kept on one page."""
+FONT_NOTICE = (
+    "Characters outside Latin, Greek, Cyrillic and the phonetic alphabet use the fonts that were installed "
+    "where this file was made. A box means that no font contained the character; the HTML report shows it."
 )
 _HEAD = """#set document(title: TITLE, date: none)
 #set page(paper: "a4", margin: (x: 2cm, top: 2.2cm, bottom: 2.2cm), numbering: "1 / 1", number-align: right)
@@ -42,6 +42,7 @@ _HEAD = """#set document(title: TITLE, date: none)
 #let rule = table.hline(stroke: 0.5pt)
 #let note(body) = text(size: 8pt, fill: rgb("#5b6069"), body)
 """
+# Unicode blocks that the fonts built into Typst cover.
 _COVERED = re.compile(
     "[\u0000-\u052f\u1d00-\u1dbf\u1e00-\u1fff\u2000-\u22ff\u2500-\u25ff\u2700-\u27bf\ufb00-\ufb06]*"
 )
@@ -49,38 +50,19 @@ _HASH = re.compile(r"\b[0-9a-f]{40,}\b")
 
 
 def typst_source(report: Report, heights: Mapping[str, float]) -> str:
-    """Write a report as Typst source.
-
-    Parameters
-    ----------
-    report : Report
-    heights : mapping of str to float
-        Height of each figure by its width; the source shows ``NAME.pdf``.
-
-    Returns
-    -------
-    str
-    """
+    """Write a report as Typst source."""
     parts = [_HEAD.replace("TITLE", quoted(report.title))]
     parts.append(
         f'#text(size: 18pt, weight: "semibold", {quoted(report.title)})\n\n#note({quoted(report.subtitle)})\n'
     )
     if needs_fonts(report.text):
-        parts.append(f"#note({quoted(ELSEWHERE)})\n")
-    parts += [_section(one, heights) for one in report.sections]
+        parts.append(f"#note({quoted(FONT_NOTICE)})\n")
+    parts += [_section(section, heights) for section in report.sections]
     return "\n".join(parts)
 
 
 def needs_fonts(text: str) -> bool:
-    """Tell whether a text has letters that the built-in fonts lack.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
+    """Return whether a text contains characters that the built-in fonts lack.
 
     Examples
     --------
@@ -91,40 +73,34 @@ def needs_fonts(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Give a text as a Typst string; checksums may break at the end of a line.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
+    """Quote a text as a Typst string in which checksums may break across lines.
 
     Examples
     --------
     >>> quoted('say "a\\\\b"')
     '"say \\\\"a\\\\\\\\b\\\\""'
     """
-    breakable = _HASH.sub(lambda found: "\u200b".join(re.findall(".{1,8}", found[0])), text)
-    inside = breakable.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    return f'"{inside}"'
+    # Zero-width spaces allow a line break after every eighth digit.
+    breakable = _HASH.sub(lambda match: "\u200b".join(re.findall(".{1,8}", match[0])), text)
+    escaped = breakable.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'
 
 
 def _section(section: Section, heights: Mapping[str, float]) -> str:
-    blocks = [_block(one, heights) for one in section.blocks]
-    before = ["#pagebreak(weak: true)"] if section.key == "appendix" else []
+    is_appendix = section.key == "appendix"
+    blocks = [_block(block, heights, floats=not is_appendix) for block in section.blocks]
+    before = ["#pagebreak(weak: true)"] if is_appendix else []
     return "\n\n".join([*before, f"#heading(level: 1, {quoted(section.title)})", *blocks])
 
 
-def _block(block: Any, heights: Mapping[str, float]) -> str:
+def _block(block: Any, heights: Mapping[str, float], *, floats: bool) -> str:
     if isinstance(block, Paragraph):
         return f"#par({quoted(block.text)})"
     if isinstance(block, Subheading):
         return f"#heading(level: 2, {quoted(block.text)})"
     if isinstance(block, Ready):
-        inside = "\n".join(f"#par({quoted(text)})" for text in block.paragraphs)
-        return f'#block(fill: rgb("#f1efe9"), inset: 10pt, radius: 4pt, width: 100%)[\n{inside}\n]'
+        content = "\n".join(f"#par({quoted(text)})" for text in block.paragraphs)
+        return f'#block(fill: rgb("#f1efe9"), inset: 10pt, radius: 4pt, width: 100%)[\n{content}\n]'
     if isinstance(block, Facts):
         return _grid(block.rows)
     if isinstance(block, Headline):
@@ -137,12 +113,12 @@ def _block(block: Any, heights: Mapping[str, float]) -> str:
     if isinstance(block, Table):
         return _table(block)
     if isinstance(block, Figure):
-        return _figure(block, heights[block.name])
+        return _figure(block, heights[block.key], floats=floats)
     if isinstance(block, References):
         return "\n\n".join(
             f"#par(hanging-indent: 1.2em, text(size: 9pt, {quoted(work)}))" for work in block.works
         )
-    raise TypeError(f"no way to set a {type(block).__name__}")
+    raise TypeError(f"cannot typeset a {type(block).__name__}")
 
 
 def _grid(rows: Sequence[tuple[str, str]]) -> str:
@@ -153,7 +129,7 @@ def _grid(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def _table(table: Table) -> str:
-    size = 8 if len(table.head) >= WIDE else 9
+    size = 8 if len(table.head) >= WIDE_TABLE_COLUMNS else 9
     align = ", ".join("right" if is_number else "left" for _, is_number in table.columns)
     head = ", ".join(f'text(weight: "semibold", {quoted(word)})' for word in table.head)
     rows = "".join(", ".join(quoted(cell) for cell in row) + ",\n  " for row in table.rows)
@@ -162,13 +138,21 @@ def _table(table: Table) -> str:
         f"table(columns: ({widths}), align: ({align},),\n  table.header(rule, {head}, rule),\n  {rows}rule)"
     )
     beside = f"\n#v(-0.4em)\n#note({quoted(table.note)})" if table.note else ""
-    stays = "false" if len(table.rows) <= TOGETHER else "true"
+    stays = "false" if len(table.rows) <= MAX_UNBROKEN_ROWS else "true"
     return (
         f"#block(breakable: {stays}, width: 100%)[#set text(size: {size}pt)\n#figure(kind: table, "
         f"supplement: none, caption: {quoted(table.caption)}, {body}){beside}]"
     )
 
 
-def _figure(figure: Figure, height: float) -> str:
-    size = f"width: {PAGE_WIDTH}cm" if PAGE_WIDTH * height <= TALLEST else f"height: {TALLEST}cm"
-    return f'#block(breakable: false, image("{figure.name}.pdf", {size}, alt: {quoted(figure.shows)}))'
+def _figure(figure: Figure, height: float, *, floats: bool) -> str:
+    size = (
+        f"width: {PAGE_WIDTH}cm"
+        if PAGE_WIDTH * height <= MAX_FIGURE_HEIGHT
+        else f"height: {MAX_FIGURE_HEIGHT}cm"
+    )
+    image = f'image("{figure.key}.pdf", {size}, alt: {quoted(figure.shows)})'
+    if not floats:
+        return f"#block(breakable: false, {image})"
+    # Text and tables fill the page before a high figure.
+    return f"#place(auto, float: true, clearance: 1.2em, align(left, {image}))"

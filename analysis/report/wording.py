@@ -1,4 +1,4 @@
-"""Numbers and lists as a paper prints them."""
+"""Format numbers, intervals and lists for running text and tables."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,20 +12,23 @@ TASKS = {
     "slider": "ratings on a slider",
     "best_worst": "best–worst scaling",
 }
+#: Sentences that pages, commands and reports share.
+SENTENCES = {
+    "no_contrast": (
+        "There is no contrast: no judged sentence or pair has an expected status, and no four conditions are "
+        "two levels of two factors, such as island.embedded."
+    ),
+    "alphabetical": (
+        "No condition is expected to be unacceptable, so alphabetically later levels count as marked."
+    ),
+    "floor_or_ceiling": "Floor and ceiling effects of the scale can create or hide an interaction.",
+    "first_step": "Each row is counted under the first step that removes it.",
+}
 UNITS = {"forced_choice": "minimal pairs", "yes_no": "sentences"}
 
 
 def count(number: Any) -> str:
-    """Give a whole number with thousands apart.
-
-    Parameters
-    ----------
-    number : number or None
-        None is shown as a dash.
-
-    Returns
-    -------
-    str
+    """Format an integer with thousands separators.
 
     Examples
     --------
@@ -36,16 +39,7 @@ def count(number: Any) -> str:
 
 
 def share(number: Any) -> str:
-    """Give a share in percent, one decimal.
-
-    Parameters
-    ----------
-    number : number or None
-        None is shown as a dash.
-
-    Returns
-    -------
-    str
+    """Format a proportion in percent with one decimal.
 
     Examples
     --------
@@ -56,17 +50,7 @@ def share(number: Any) -> str:
 
 
 def decimal(number: Any, digits: int = 3) -> str:
-    """Give a number with so many decimals and a true minus sign.
-
-    Parameters
-    ----------
-    number : number or None
-        None is shown as a dash.
-    digits : int
-
-    Returns
-    -------
-    str
+    """Format a number with fixed decimals and a typographic minus sign.
 
     Examples
     --------
@@ -77,16 +61,7 @@ def decimal(number: Any, digits: int = 3) -> str:
 
 
 def p_value(number: Any) -> str:
-    """Give a p value as journals print it.
-
-    Parameters
-    ----------
-    number : number or None
-        None is shown as a dash.
-
-    Returns
-    -------
-    str
+    """Format a p value in journal style, without a leading zero.
 
     Examples
     --------
@@ -99,16 +74,7 @@ def p_value(number: Any) -> str:
 
 
 def bayes(number: Any) -> str:
-    """Give a Bayes factor without false precision.
-
-    Parameters
-    ----------
-    number : number or None
-        None is shown as a dash.
-
-    Returns
-    -------
-    str
+    """Format a Bayes factor with three significant digits.
 
     Examples
     --------
@@ -122,22 +88,12 @@ def bayes(number: Any) -> str:
     return "< 0.001" if number < 0.001 else f"{number:.3g}"
 
 
-def ends(low: Any, high: Any, *, percent: bool = False) -> str:
-    """Give an interval.
-
-    Parameters
-    ----------
-    low, high : number or None
-    percent : bool
-        Whether the ends are shares to be shown in percent.
-
-    Returns
-    -------
-    str
+def format_interval(low: Any, high: Any, *, percent: bool = False) -> str:
+    """Format the limits of an interval.
 
     Examples
     --------
-    >>> ends(0.861, 0.904, percent=True), ends(None, 1)
+    >>> format_interval(0.861, 0.904, percent=True), format_interval(None, 1)
     ('[86.1, 90.4]', '–')
     """
     if low is None or high is None:
@@ -146,34 +102,17 @@ def ends(low: Any, high: Any, *, percent: bool = False) -> str:
     return f"[{decimal(factor * low, digits)}, {decimal(factor * high, digits)}]"
 
 
-def listed(words: Sequence[str]) -> str:
-    """Join words with commas and a last *and*.
-
-    Parameters
-    ----------
-    words : sequence of str
-
-    Returns
-    -------
-    str
+def join_list(words: Sequence[str]) -> str:
+    """Join texts with commas and a final *and*.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"])
+    >>> join_list(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
 
 
 def readable(name: str) -> str:
-    """Give a name of the vocabulary as words.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-    """
+    """Convert an identifier to readable text."""
     return name.replace("signal:", "signal ").replace("_", " ")

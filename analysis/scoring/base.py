@@ -1,23 +1,21 @@
-"""What a scorer is, what it gives, and how it is found by its address."""
+"""Scorer protocol, specification of a scoring run, and the columns of scores."""
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NamedTuple, Protocol
-from urllib.parse import parse_qsl
 
 import numpy as np
 import numpy.typing as npt
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput
 
-GROUP = "obelus.scorers"
+# Bits of a sentence's flags; FLAG_CUT needs more than eight, so its column is uint16.
 FLAG_EMPTY, FLAG_UNKNOWN, FLAG_TOO_LONG, FLAG_NORMALISED = 1, 2, 4, 8
 FLAG_SAME, FLAG_NO_FIRST, FLAG_NOT_FINITE, FLAG_MARKED = 16, 32, 64, 128
-FLAG_CUT = 256
+FLAG_CUT, FLAG_JOINED, FLAG_FAILED = 256, 512, 1024
 FLAGS = {
     "empty": FLAG_EMPTY,
     "unknown tokens": FLAG_UNKNOWN,
@@ -28,6 +26,8 @@ FLAGS = {
     "score not finite": FLAG_NOT_FINITE,
     "white space at an end, or a mark of the model inside": FLAG_MARKED,
     "critical word begins inside a token": FLAG_CUT,
+    "sentence begins inside a token of its context": FLAG_JOINED,
+    "the model failed on it, not scored": FLAG_FAILED,
 }
 
 Progress = Callable[[int], None]
@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Spec:
-    """Everything that may change a number; its digest names a scoring run."""
+    """Everything that affects a score; its digest identifies a scoring run."""
 
     uri: str
     revision: str
@@ -59,8 +59,9 @@ class Spec:
 class Scores(NamedTuple):
     """Columns of equal length, one entry per sentence; log probabilities are natural.
 
-    ``unigram_logprob`` sums the single tokens' log probabilities over the scored tokens. ``token_logprobs``
-    and ``spans`` (first character and the one after the last) have one entry per scored token.
+    ``unigram_logprob`` sums the single tokens' log probabilities over the scored tokens. ``token_logprobs``,
+    ``spans`` (first character and the one after the last), ``token_unknown`` and ``token_unigrams`` have one
+    entry per scored token.
     """
 
     logprob: npt.NDArray[np.float64]
@@ -72,20 +73,12 @@ class Scores(NamedTuple):
     unigram_logprob: npt.NDArray[np.float64] | None = None
     token_logprobs: list[npt.NDArray[np.float64]] | None = None
     spans: list[list[tuple[int, int]]] | None = None
+    token_unknown: list[npt.NDArray[np.bool_]] | None = None
+    token_unigrams: list[npt.NDArray[np.float64]] | None = None
 
 
 def flag_counts(flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> dict[str, int]:
-    """Count the sentences of each flag.
-
-    Parameters
-    ----------
-    flags : ndarray
-        From :class:`Scores`.
-
-    Returns
-    -------
-    dict of str to int
-        By the flag's words; flags of no sentence are not in it.
+    """Count the sentences of each flag that occurs, by the flag's description.
 
     Examples
     --------
@@ -96,8 +89,67 @@ def flag_counts(flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16]) -> dict[s
     return {name: n for name, flag in FLAGS.items() if (n := int(np.count_nonzero(wide & flag)))}
 
 
+def flag_where(flag: int, condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    """Set one flag for the sentences where a condition holds.
+
+    Examples
+    --------
+    >>> flag_where(FLAG_UNKNOWN, [True, False]).tolist()
+    [2, 0]
+    """
+    return (flag * np.asarray(condition, dtype=np.bool_)).astype(np.uint8)
+
+
+def token_sums(token_logprobs: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Sum the log probabilities of each sentence's tokens; NaN for a sentence without any."""
+    return np.array([row.sum() if len(row) else np.nan for row in token_logprobs], dtype=np.float64)
+
+
+def assemble_scores(
+    sentences: Sequence[str],
+    logprob: npt.NDArray[np.float64],
+    *,
+    n_tokens: npt.NDArray[np.int32],
+    n_unk: npt.NDArray[np.int32],
+    flags: npt.NDArray[np.uint8] | npt.NDArray[np.uint16],
+    unigram_logprob: npt.NDArray[np.float64] | None = None,
+    token_logprobs: list[npt.NDArray[np.float64]] | None = None,
+    spans: list[list[tuple[int, int]]] | None = None,
+    token_unknown: list[npt.NDArray[np.bool_]] | None = None,
+    token_unigrams: list[npt.NDArray[np.float64]] | None = None,
+    flag_missing: bool = True,
+) -> Scores:
+    """Build the columns of scores: count words and characters, and flag scores that are not finite.
+
+    Sentences that are empty or too long, or on which the model failed, get no further flag, nor does a
+    missing score where it is no fault of the model (``flag_missing=False``).
+    """
+    is_finite = np.isfinite(logprob)
+    is_skipped = (flags.astype(np.uint16) & (FLAG_EMPTY | FLAG_TOO_LONG | FLAG_FAILED) > 0) | (
+        not flag_missing
+    )
+    return Scores(
+        np.where(is_finite, logprob, np.nan),
+        n_tokens,
+        np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32),
+        np.array([len(sentence) for sentence in sentences], dtype=np.int32),
+        n_unk,
+        flags | flag_where(FLAG_NOT_FINITE, ~is_finite & ~is_skipped),
+        unigram_logprob,
+        token_logprobs,
+        spans,
+        token_unknown,
+        token_unigrams,
+    )
+
+
+def capabilities_with(unigrams: object | None) -> frozenset[str]:
+    """Return the capabilities of a token-level scorer; SLOR and NormLP need its unigram probabilities."""
+    return frozenset({"sum", "tokens", "conditional"} | ({"unigram"} if unigrams is not None else set()))
+
+
 class Scorer(Protocol):
-    """Gives sentences their log probabilities."""
+    """Scores sentences by a language model."""
 
     spec: Spec
     capabilities: frozenset[str]
@@ -110,180 +162,16 @@ class Scorer(Protocol):
         tokens: bool = False,
         progress: Progress | None = None,
     ) -> Scores:
-        """Score sentences; ``ids`` serve scorers that look scores up, ``tokens`` asks for each token's."""
+        """Score sentences.
+
+        ``ids`` are the keys for scorers that look up scores; with ``tokens`` the result includes the log
+        probability and span of each token; ``progress`` receives the number of sentences just scored.
+        """
         ...
 
 
-class ScorerAddress(NamedTuple):
-    """A scorer's address taken apart: ``kind:target?option=value``."""
-
-    kind: str
-    target: str
-    options: dict[str, str]
-
-    @property
-    def uri(self) -> str:
-        """The address without its options."""
-        return f"{self.kind}:{self.target}"
-
-
-Maker = Callable[[ScorerAddress], Scorer]
-
-
-def parse_address(uri: str) -> ScorerAddress:
-    """Take a scorer's address apart.
-
-    Parameters
-    ----------
-    uri : str
-        ``kind:target`` with options after a question mark.
-
-    Returns
-    -------
-    ScorerAddress
-        Kind, target and options.
-
-    Raises
-    ------
-    BadInput
-        If there is no kind or no target, or an option has no value.
-
-    Examples
-    --------
-    >>> parse_address("arpa:model.arpa.gz?casing=lower")
-    ScorerAddress(kind='arpa', target='model.arpa.gz', options={'casing': 'lower'})
-    """
-    kind, colon, rest = uri.partition(":")
-    target, _, query = rest.partition("?")
-    if not colon or not kind or not target:
-        raise BadInput(
-            f"{uri!r} is no model's address.", remedy="Write kind:target, such as arpa:model.arpa."
-        )
-    try:
-        options = dict(parse_qsl(query, strict_parsing=True, keep_blank_values=True)) if query else {}
-    except ValueError as error:
-        raise BadInput(
-            f"the options {query!r} cannot be read.", remedy="Write name=value&name=value."
-        ) from error
-    return ScorerAddress(kind, target, options)
-
-
-def open_scorer(uri: str, *, built_in: dict[str, Maker]) -> Scorer:
-    """Make the scorer that an address names.
-
-    Parameters
-    ----------
-    uri : str
-        Such as ``arpa:model.arpa?casing=lower`` or ``csv:scores.csv``.
-    built_in : dict of str to callable
-        Makers of our own kinds; installed packages offer others in the entry-point group
-        ``obelus.scorers``.
-
-    Returns
-    -------
-    Scorer
-        Ready to score.
-
-    Raises
-    ------
-    UnknownName
-        If nothing offers the kind; near names are suggested.
-    BadInput
-        If the address or what it points to cannot be read, or the package that offers the kind is broken.
-
-    See Also
-    --------
-    analysis.scoring.scorer : The same with the built-in scorers.
-    """
-    address = parse_address(uri)
-    if address.kind in built_in:
-        return built_in[address.kind](address)
-    offered = {point.name: point for point in entry_points(group=GROUP)}
-    if address.kind not in offered:
-        raise UnknownName("kind of model", address.kind, sorted({*built_in, *offered}))
-    point = offered[address.kind]
-    try:
-        maker: Maker = point.load()
-    except (ImportError, AttributeError) as error:
-        raise BadInput(
-            f"the package that offers {address.kind}: cannot be imported: {error}.",
-            remedy=f"Install it anew, or take {point.value} out of the environment.",
-        ) from error
-    return maker(address)
-
-
-def take_options(address: ScorerAddress, *known: str) -> dict[str, str]:
-    """Give an address's options after checking their names.
-
-    Parameters
-    ----------
-    address : ScorerAddress
-        The address.
-    *known : str
-        Options that the scorer has.
-
-    Returns
-    -------
-    dict of str to str
-        The options.
-
-    Raises
-    ------
-    UnknownName
-        If an option is not known; near names are suggested.
-    """
-    for name in address.options:
-        if name not in known:
-            raise UnknownName(f"option of {address.kind}", name, known)
-    return address.options
-
-
-def read_flag(address: ScorerAddress, name: str, *, default: bool) -> bool:
-    """Read a yes-or-no option.
-
-    Parameters
-    ----------
-    address : ScorerAddress
-        The address.
-    name : str
-        The option.
-    default : bool
-        What holds without it.
-
-    Returns
-    -------
-    bool
-        The choice.
-
-    Raises
-    ------
-    BadInput
-        If the value is neither yes nor no.
-    """
-    word = address.options.get(name, "yes" if default else "no").lower()
-    if word not in ("yes", "no", "true", "false", "1", "0"):
-        raise BadInput(f"option {name} of {address.uri} must be yes or no, got {word!r}.")
-    return word in ("yes", "true", "1")
-
-
 def file_revision(path: str | Path) -> str:
-    """Give the SHA-256 of a file, so that a score can be traced to the very model.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    str
-        ``sha256:`` and 64 hexadecimal digits.
-
-    Raises
-    ------
-    BadInput
-        If there is no such file.
-    """
+    """Return ``sha256:`` and the digest of a file, so that scores can be traced to the exact model."""
     try:
         with Path(path).open("rb") as content:
             return f"sha256:{hashlib.file_digest(content, 'sha256').hexdigest()}"

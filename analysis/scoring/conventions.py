@@ -1,6 +1,8 @@
-"""Every convention behind a model's scores, in words: what the foot of a table names."""
+"""Conventions behind a model's scores, in words for the notes of a table, and the records that state them."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from analysis.scoring.base import FLAG_NO_FIRST, FLAG_NORMALISED, FLAG_TOO_LONG, FLAGS
@@ -13,112 +15,107 @@ METHODS = {
     "ngram": "n-gram log probability",
     "pll": "pseudo-log-likelihood, one token masked at a time",
     "pll-l2r": "pseudo-log-likelihood, the rest of the word masked too",
+    "mntp-pll": "masked next token prediction, one token masked at a time",
+    "mntp-pll-l2r": "masked next token prediction, the rest of the word masked too",
+    "seq2seq": "log probability by the decoder, after a source",
     "cls-confidence": "signed confidence of a classifier",
     "cls-margin": "difference of a classifier's logits",
+    "yes_no": "log odds of the answer yes to a prompt",
+    "rating": "expected rating in answer to a prompt",
+    "forced_choice": "log odds of being chosen over the other sentence in answer to a prompt",
 }
 WORDS = ("one_prefix", "two_prefix")
 ROWS = {"model": "every row of the model", "tokenizer": "the tokenizer's tokens"}
 SERVERS = "the server's"
 OWN_MARKS = ("pll", "pll-l2r", "cls-confidence", "cls-margin")
 TOO_LONG, NO_FIRST, NORMALISED = (
-    next(name for name, flag in FLAGS.items() if flag == one)
-    for one in (FLAG_TOO_LONG, FLAG_NO_FIRST, FLAG_NORMALISED)
+    next(name for name, flag in FLAGS.items() if flag == number)
+    for number in (FLAG_TOO_LONG, FLAG_NO_FIRST, FLAG_NORMALISED)
 )
 
 
 def scoring_conventions(record: Mapping[str, Any]) -> dict[str, str]:
     """Name the conventions of one model's scores.
 
-    Parameters
-    ----------
-    record : mapping
-        ``columns`` (each ``name:measure``), ``spec``, ``tokens``, ``unknown_tokens`` and ``flags`` as
-        ``manage.py score`` records them; ``source`` where the numbers come from scores made before.
-
-    Returns
-    -------
-    dict of str to str
-        The same keys, in the same order, for every model: what scores from elsewhere do not tell is
-        "not recorded", what a kind of model has not is "–".
+    Notes
+    -----
+    The same keys, in the same order, for every model: what is missing from the record is "not recorded",
+    what a kind of model does not have is "–".
 
     Examples
     --------
     >>> scoring_conventions({})["leading space"]
     'not recorded'
     >>> spec = {"uri": "arpa:x.arpa", "revision": "sha256:0", "method": "ngram", "bos": True, "eos": False}
-    >>> found = scoring_conventions({"spec": spec, "columns": ["x:lp"], "tokens": 4, "unknown_tokens": 1})
-    >>> found["measure"], found["end"], found["unknown tokens"], found["truncation"]
-    ('lp: log p', 'not scored', '1 of 4 (25.0%)', 'none: nothing is cut')
+    >>> record = {"spec": spec, "columns": ["x:lp"], "tokens": 4, "unknown_tokens": 1}
+    >>> conventions = scoring_conventions(record)
+    >>> [conventions[name] for name in ("measure", "end", "unknown tokens", "truncation")]
+    ['lp: log p', 'not scored', '1 of 4 (25.0%)', 'none: nothing is cut']
     """
     source = record.get("source")
-    said = {**record, **source, "columns": record.get("columns")} if source else record
-    spec: Mapping[str, Any] = said.get("spec") or {}
+    # Scores read from a table of ours are described by the record of that table.
+    facts = {**record, **source, "columns": record.get("columns")} if source else record
+    spec: Mapping[str, Any] = facts.get("spec") or {}
     options: Mapping[str, str] = spec.get("options") or {}
-    is_known = bool(spec) and spec.get("method") != "csv"
-    found = {
+    is_recorded = bool(spec) and spec.get("method") != "csv"
+    conventions = {
         "model": str(spec.get("uri") or NOT_RECORDED),
         "revision": _short(spec.get("revision") or NOT_RECORDED),
-        "method": METHODS.get(_asked(spec), _asked(spec)),
-        "measure": _measures(said.get("columns") or []),
+        "method": METHODS.get(_method(spec), _method(spec)),
+        "measure": _measures(facts.get("columns") or []),
         "beginning": _beginning(spec, options),
         "end": _end(spec),
         "leading space": options.get("space", NOT_HAD),
-        "casing": _casing(spec, said.get("flags") or {}),
+        "casing": _casing(spec, facts.get("flags") or {}),
         "tokens": _tokens(spec, options),
         "punctuation": NOT_HAD if spec.get("tokens") == "model" else spec.get("punctuation", NOT_HAD),
-        "region": _region(said.get("columns") or [], options),
+        "context": options.get("context", NOT_HAD),
+        "region": _region(facts.get("columns") or [], options),
         "precision": spec.get("dtype", NOT_HAD),
         "vocabulary": ROWS.get(options.get("vocabulary", ""), NOT_HAD),
         "single tokens": _single(spec, options),
-        "unknown tokens": _unknown(said, options),
-        "truncation": _truncation(said.get("flags") or {}),
-        "sentences flagged": _flagged(said.get("flags") or {}),
+        "unknown tokens": _unknown(facts, options),
+        "truncation": _truncation(facts.get("flags") or {}),
+        "sentences flagged": _flagged(facts.get("flags") or {}),
     }
-    if not is_known:
-        kept = ("model", "revision") if spec else ()
-        told = {name: text if name in kept else NOT_RECORDED for name, text in found.items()}
-        return told | {"measure": f"{found['measure']}, a column taken as log p"}
-    return found
+    if not is_recorded:
+        recorded = ("model", "revision") if spec else ()
+        visible = {name: text if name in recorded else NOT_RECORDED for name, text in conventions.items()}
+        return visible | {"measure": f"{conventions['measure']}, a column taken as log p"}
+    return conventions
 
 
 def conventions_text(conventions: Mapping[str, str]) -> str:
-    """Say conventions in a sentence; what is not recorded is named together, at the end.
-
-    Parameters
-    ----------
-    conventions : mapping of str to str
-        From :func:`scoring_conventions`.
-
-    Returns
-    -------
-    str
+    """Join conventions to a sentence; those not recorded are listed at the end.
 
     Examples
     --------
     >>> conventions_text({"measure": "lp: log p", "vocabulary": "–", "end": "not recorded"})
     'measure lp: log p; not recorded: end'
     """
-    told = [f"{name} {text}" for name, text in conventions.items() if text not in (NOT_HAD, NOT_RECORDED)]
+    recorded = [f"{name} {text}" for name, text in conventions.items() if text not in (NOT_HAD, NOT_RECORDED)]
     lacking = [name for name, text in conventions.items() if text == NOT_RECORDED]
-    return "; ".join([*told, *([f"{NOT_RECORDED}: {', '.join(lacking)}"] if lacking else [])])
+    return "; ".join([*recorded, *([f"{NOT_RECORDED}: {', '.join(lacking)}"] if lacking else [])])
 
 
-def _asked(spec: Mapping[str, Any]) -> str:
-    """The method; critical words are asked for by the same one as whole sentences."""
+def _method(spec: Mapping[str, Any]) -> str:
+    """Return the method without its suffix for critical words."""
     return str(spec.get("method")).partition(" ")[0]
 
 
 def _measures(columns: list[str]) -> str:
     names = [str(column).rpartition(":")[2] for column in columns]
-    known = [f"{name}: {FORMULAS[name]}" for name in names if name in FORMULAS]
-    return ", ".join(known) or "as given"
+    formulas = [f"{name}: {FORMULAS[name]}" for name in names if name in FORMULAS]
+    return ", ".join(formulas) or "as given"
 
 
 def _beginning(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    """What stands before the first token."""
-    if _asked(spec) in OWN_MARKS:
+    """Describe what precedes the first token."""
+    if _method(spec) in OWN_MARKS:
         return "the tokenizer's own mark, not scored"
-    if _asked(spec) == "ngram":
+    if "chat_template" in options:
+        return f"chat template {_short(options['chat_template'])}"
+    if _method(spec) == "ngram":
         return "<s>" if spec.get("bos") else "no mark"
     if spec.get("tokens") != "model":
         return "<eos>"
@@ -127,16 +124,16 @@ def _beginning(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
 
 
 def _end(spec: Mapping[str, Any]) -> str:
-    if _asked(spec) in OWN_MARKS:
+    if _method(spec) in OWN_MARKS:
         return "the tokenizer's own mark, not scored"
     return "scored" if spec.get("eos") else "not scored"
 
 
 def _casing(spec: Mapping[str, Any], flags: Mapping[str, int]) -> str:
-    """What we do to capitals, and whether a model's own tokenizer changes letters beside that."""
-    told, n = str(spec.get("casing", NOT_HAD)), flags.get(NORMALISED, 0)
+    """Describe the treatment of capitals, by us and by the model's own tokenizer."""
+    casing, n = str(spec.get("casing", NOT_HAD)), flags.get(NORMALISED, 0)
     is_its_own = spec.get("tokens") == "model" and n
-    return f"{told}, then as the tokenizer normalises ({n:,} sentences)" if is_its_own else told
+    return f"{casing}, then as the tokenizer normalises ({n:,} sentences)" if is_its_own else casing
 
 
 def _tokens(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
@@ -149,7 +146,7 @@ def _tokens(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
 
 
 def _region(columns: list[str], options: Mapping[str, str]) -> str:
-    """Which tokens count: a critical word's begin and end somewhere."""
+    """Describe which tokens are scored: those of the sentence, or of a critical word."""
     if not any(column.rpartition(":")[2] in WORDS for column in columns):
         return "whole sentence"
     is_corrected = options.get("boundary") == "corrected"
@@ -157,7 +154,7 @@ def _region(columns: list[str], options: Mapping[str, str]) -> str:
 
 
 def _single(spec: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    if _asked(spec) == "ngram":
+    if _method(spec) == "ngram":
         return "the model's 1-grams"
     return _short(options.get("unigram", NOT_HAD))
 
@@ -177,12 +174,64 @@ def _truncation(flags: Mapping[str, int]) -> str:
 
 
 def _flagged(flags: Mapping[str, int]) -> str:
-    """Flags of single sentences; the other two are said of beginning and truncation."""
-    others = [f"{name} {n:,}" for name, n in flags.items() if name not in (TOO_LONG, NO_FIRST)]
-    return ", ".join(others) or "none"
+    """List the flags of sentences that no other convention reports."""
+    counts = [f"{name} {n:,}" for name, n in flags.items() if name not in (TOO_LONG, NO_FIRST)]
+    return ", ".join(counts) or "none"
 
 
 def _short(value: object) -> str:
     text = str(value)
     kind, colon, digest = text.rpartition(":")
     return f"{kind}{colon}{digest[:DIGITS]}" if len(text) >= LONG else text
+
+
+RECORD = ".spec.json"
+COUNTED = ".counts.parquet"
+SOURCE = ("spec_id", "spec", "tokens", "unknown_tokens", "flags")
+COPIED = ("model", "columns", "spec_id", "spec", "tokens", "unknown_tokens", "flags", "source")
+
+
+def recorded_specs(paths: Sequence[str | Path], *, columns: Collection[str]) -> list[dict[str, Any]]:
+    """Read the records beside files of scores: the name of the file, the recorded facts, and conventions."""
+    records = []
+    for path in map(Path, paths):
+        content = _read_record(path.with_suffix(RECORD))
+        is_its_own = bool(content.get("columns")) and set(content["columns"]) <= set(columns)
+        record = {"file": path.name} | ({name: content.get(name) for name in COPIED} if is_its_own else {})
+        records.append(record | {"conventions": scoring_conventions(record)})
+    return records
+
+
+def source_of(path: str | Path, *, column: str, n_sentences: int) -> dict[str, Any] | None:
+    """Return how the numbers of a table were computed, if ``manage.py score`` wrote it."""
+    path = Path(path)
+    is_counts = path.name.endswith(COUNTED)
+    stem = path.name.removesuffix(COUNTED) if is_counts else path.stem
+    content = _read_record(path.with_name(stem + RECORD))
+    is_its_own = content.get("sentences") == n_sentences and (
+        is_counts or column in content.get("columns", ())
+    )
+    if not is_its_own:
+        return None
+    return {name: content.get(name) for name in SOURCE} | (content.get("source") or {})
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Read a record; empty if there is none."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) and isinstance(content.get("columns"), list) else {}
+
+
+def recorded_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Describe each record in a line: the model, its exact revision and every convention."""
+    return "\n".join(_line(record) for record in records)
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    if not record.get("spec"):
+        name = record.get("file") or record["model"]
+        return f"Scores of {name}: nothing is recorded about how they were made."
+    return f"Scores of {record['model']}: {conventions_text(record['conventions'])}."

@@ -12,19 +12,22 @@ from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.scoring.base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
 from analysis.scoring.measures import measure
+from analysis.scoring.words.contexts import in_context
 
 
 @dataclass(frozen=True)
 class ScoredSentences:
-    """One row per sentence (``sentence_id`` and one column per measure), and what is to be known of it.
+    """Scores with one row per sentence (``sentence_id`` and one column per measure), and a summary.
 
-    ``counts`` holds what every measure is made of, so that another one needs no scoring: as a file it is a
-    model of its own, ``csv:FILE``.
+    ``counts`` contains the inputs of all measures: written to a file, it can be opened as a model,
+    ``csv:FILE``, to compute further measures without scoring again. ``scores`` are those of the model, with
+    single tokens where these were requested.
     """
 
     frame: pd.DataFrame
     summary: dict[str, Any]
     counts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    scores: Scores | None = None
 
 
 def score_sentences(
@@ -33,34 +36,39 @@ def score_sentences(
     *,
     methods: Sequence[str] = ("lp",),
     name: str = "",
+    tokens: bool = False,
     progress: Progress | None = None,
 ) -> ScoredSentences:
-    """Score sentences once and derive every measure asked for.
+    """Score sentences once and derive every requested measure.
 
     Parameters
     ----------
     scorer : Scorer
-        The model.
-    sentences : DataFrame
-        Needs ``sentence_id`` and ``sentence``.
+        Model, for example from :func:`analysis.scoring.scorer`.
+    sentences : DataFrame, one row per sentence
+        Needs ``sentence_id`` and ``sentence``; ``context``, where present, is put before the sentence and
+        not scored.
     methods : sequence of str
         Measures: ``lp``, ``meanlp``, ``penlp``, ``sllnlp``, ``charlp``, ``bytelp``, ``normlp``,
         ``slor``.
     name : str
-        What the model is called; columns are called ``name:method``. By default the file's name.
+        Name of the model; result columns are called ``name:method``. By default the name of its file.
+    tokens : bool
+        Whether single tokens are returned with ``scores``, for
+        :func:`analysis.scoring.words.surprisals.surprisal_table`.
     progress : callable, optional
-        Told how many sentences are done.
+        Called with the number of sentences scored so far.
 
     Returns
     -------
     ScoredSentences
         Scores (NaN where undefined), a summary (specification, sentences, unknown words, missing scores), and
-        the log probabilities and lengths that the measures are made of.
+        the log probabilities and lengths from which the measures are computed.
 
     Raises
     ------
     MissingColumns, NotEnoughData, UnknownName, BadInput
-        If the frame has no sentences, or a measure is unknown or needs what the model does not give.
+        If the frame has no sentences, or a measure is unknown or not supported by the model.
 
     Examples
     --------
@@ -71,63 +79,44 @@ def score_sentences(
         raise NotEnoughData("there are no sentences to score.")
     label = name or model_name(scorer.spec.uri)
     names = sentences["sentence_id"].astype(str).tolist()
-    found = scorer.score(
-        sentences["sentence"].astype(str).tolist(),
-        ids=names,
-        progress=progress,
-    )
-    counts = count_frame(names, sentences["sentence"].astype(str).tolist(), found)
+    texts = sentences["sentence"].astype(str).tolist()
+    scorer, asked = in_context(scorer, texts, context_column(sentences), ids=names)
+    scores = scorer.score(asked, ids=names, tokens=tokens, progress=progress)
+    counts = count_frame(names, texts, scores)
     columns = {f"{label}:{method.lower()}": measure_counts(method, counts) for method in methods}
     frame = pd.DataFrame({"sentence_id": names, **columns})
-    return ScoredSentences(frame, _summary(scorer, found, frame, model=label), counts)
+    return ScoredSentences(frame, _summary(scorer, scores, frame, model=label), counts, scores)
 
 
-def count_frame(sentence_ids: Sequence[str], sentences: Sequence[str], found: Scores) -> pd.DataFrame:
-    """Lay down what measures are made of.
+def context_column(sentences: pd.DataFrame) -> list[str]:
+    """Return the context of each sentence, empty where there is none.
 
-    Parameters
-    ----------
-    sentence_ids, sentences : sequences of str
-        Names and texts.
-    found : Scores
-        Of these sentences.
-
-    Returns
-    -------
-    DataFrame, one row per sentence
-        ``sentence_id``, ``logprob``, ``n_tokens``, ``n_words``, ``n_chars`` (code points), ``n_bytes``
-        (UTF-8), ``n_unk``, and ``unigram_logprob`` where the model gives it.
+    Examples
+    --------
+    >>> context_column(pd.DataFrame({"sentence": ["We left.", "Go!"], "context": ["It rained.", None]}))
+    ['It rained.', '']
     """
+    if "context" not in sentences:
+        return [""] * len(sentences)
+    return sentences["context"].astype(object).where(sentences["context"].notna(), "").astype(str).tolist()
+
+
+def count_frame(sentence_ids: Sequence[str], sentences: Sequence[str], scores: Scores) -> pd.DataFrame:
+    """Build the table of log probabilities and lengths that measures are computed from."""
     frame = pd.DataFrame({
         "sentence_id": list(sentence_ids),
-        "logprob": found.logprob,
-        "n_tokens": found.n_tokens,
-        "n_words": found.n_words,
-        "n_chars": found.n_chars,
-        "n_bytes": np.array([len(one.encode("utf-8", "surrogatepass")) for one in sentences], dtype=np.int64),
-        "n_unk": found.n_unk,
+        "logprob": scores.logprob,
+        "n_tokens": scores.n_tokens,
+        "n_words": scores.n_words,
+        "n_chars": scores.n_chars,
+        "n_bytes": np.array([len(text.encode("utf-8", "surrogatepass")) for text in sentences], np.int64),
+        "n_unk": scores.n_unk,
     })  # fmt: skip
-    return frame if found.unigram_logprob is None else frame.assign(unigram_logprob=found.unigram_logprob)
+    return frame if scores.unigram_logprob is None else frame.assign(unigram_logprob=scores.unigram_logprob)
 
 
 def measure_counts(method: str, counts: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Derive a measure from log probabilities and lengths; nothing is scored.
-
-    Parameters
-    ----------
-    method : str
-        A measure, in any case.
-    counts : DataFrame
-        From :func:`count_frame`.
-
-    Returns
-    -------
-    ndarray of float
-
-    Raises
-    ------
-    UnknownName, BadInput
-        If there is no such measure, or it needs what is not there.
+    """Compute a measure from the table of :func:`count_frame`, without scoring.
 
     Examples
     --------
@@ -146,17 +135,7 @@ def measure_counts(method: str, counts: pd.DataFrame) -> npt.NDArray[np.float64]
 
 
 def model_name(uri: str) -> str:
-    """Give a model a short name from its address.
-
-    Parameters
-    ----------
-    uri : str
-        Address without options.
-
-    Returns
-    -------
-    str
-        The last part of the target without the suffixes of its kind.
+    """Return a short name for a model from its URI.
 
     Examples
     --------
@@ -169,25 +148,25 @@ def model_name(uri: str) -> str:
     return name or uri
 
 
-def _summary(scorer: Scorer, found: Scores, frame: pd.DataFrame, *, model: str) -> dict[str, Any]:
-    scores = frame.columns[1:]
+def _summary(scorer: Scorer, scores: Scores, frame: pd.DataFrame, *, model: str) -> dict[str, Any]:
+    columns = frame.columns[1:]
     source = getattr(scorer, "source", None)
     return {
         "model": model,
         "spec_id": scorer.spec.spec_id,
         "spec": asdict(scorer.spec),
-        "columns": [str(column) for column in scores],
+        "columns": [str(column) for column in columns],
         "sentences": len(frame),
-        "tokens": int(found.n_tokens.sum()),
-        "unknown_tokens": int(found.n_unk.sum()),
-        "sentences_with_unknown_tokens": int((found.n_unk > 0).sum()),
-        "empty_sentences": int(np.count_nonzero(found.flags & FLAG_EMPTY)),
-        "flags": flag_counts(found.flags),
+        "tokens": int(scores.n_tokens.sum()),
+        "unknown_tokens": int(scores.n_unk.sum()),
+        "sentences_with_unknown_tokens": int((scores.n_unk > 0).sum()),
+        "empty_sentences": int(np.count_nonzero(scores.flags & FLAG_EMPTY)),
+        "flags": flag_counts(scores.flags),
         "path": getattr(scorer, "why", ""),
         "warnings": list(getattr(scorer, "warnings", [])),
-        "missing": {str(column): int(frame[column].isna().sum()) for column in scores},
+        "missing": {str(column): int(frame[column].isna().sum()) for column in columns},
         "missing_sentence_ids": [
-            str(name) for name in frame.loc[frame[scores].isna().any(axis=1), "sentence_id"]
+            str(name) for name in frame.loc[frame[columns].isna().any(axis=1), "sentence_id"]
         ],
         "length": "tokens without boundary marks",
         "base": "natural logarithm",

@@ -1,4 +1,4 @@
-"""Measures by their names: what each is made of, its formula in words, and what it needs."""
+"""Measures of acceptability from log probabilities and lengths, after Lau, Clark and Lappin."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,12 +7,114 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput, UnknownName
-from analysis.scoring import reductions
-from analysis.scoring.reductions import ALPHA, SUBLINEAR, Floats
+
+Floats = npt.NDArray[np.float64]
+ALPHA = 0.8  # exponent of the length penalty in Wu et al. (2016), as used by Lau, Clark & Lappin
+SUBLINEAR = 0.5
 
 
-class Given(NamedTuple):
-    """What a measure is made of, one entry per sentence."""
+def lp(logprob: npt.ArrayLike) -> Floats:
+    """Return the log probability itself (natural logarithm)."""
+    return np.array(logprob, dtype=np.float64)
+
+
+def mean_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike) -> Floats:
+    """Divide the log probability by length.
+
+    Examples
+    --------
+    >>> mean_lp([-30.0], [10]).tolist()
+    [-3.0]
+    """
+    return lp(logprob) / _positive(n_tokens)
+
+
+def pen_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
+    """Divide the log probability by the length penalty of machine translation.
+
+    Examples
+    --------
+    >>> pen_lp([-30.0], [10]).round(6).tolist()
+    [-14.413493]
+    """
+    return lp(logprob) / ((5.0 + _positive(n_tokens)) / 6.0) ** alpha
+
+
+def slln_lp(logprob: npt.ArrayLike, n_tokens: npt.ArrayLike, *, alpha: float = SUBLINEAR) -> Floats:
+    """Divide the log probability by a power of the length below 1.
+
+    References
+    ----------
+    Liu et al. (2024), ZhoBLiMP, arXiv 2411.06096, for the idea; the exponent is recorded with every score.
+
+    Examples
+    --------
+    >>> slln_lp([-30.0], [9]).tolist()
+    [-10.0]
+    """
+    return lp(logprob) / _positive(n_tokens) ** alpha
+
+
+def char_lp(logprob: npt.ArrayLike, n_chars: npt.ArrayLike) -> Floats:
+    """Divide the log probability by the number of characters, which is independent of the tokenizer.
+
+    Examples
+    --------
+    >>> char_lp([-30.0], [60]).tolist()
+    [-0.5]
+    """
+    return lp(logprob) / _positive(n_chars)
+
+
+def byte_lp(logprob: npt.ArrayLike, n_bytes: npt.ArrayLike) -> Floats:
+    """Divide the log probability by the number of bytes, more comparable across scripts than characters.
+
+    Examples
+    --------
+    >>> byte_lp([-30.0], [60]).tolist()
+    [-0.5]
+    """
+    return lp(logprob) / _positive(n_bytes)
+
+
+def norm_lp(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike) -> Floats:
+    """Divide the negative log probability by the unigram log probability.
+
+    Examples
+    --------
+    >>> norm_lp([-30.0], [-45.0]).round(6).tolist()
+    [-0.666667]
+    """
+    unigram = np.array(unigram_logprob, dtype=np.float64)
+    return -lp(logprob) / np.where(unigram == 0, np.nan, unigram)
+
+
+def slor(logprob: npt.ArrayLike, unigram_logprob: npt.ArrayLike, n_tokens: npt.ArrayLike) -> Floats:
+    """Return the syntactic log-odds ratio: log probability beyond the unigram model, per token.
+
+    Notes
+    -----
+    SLOR = (log p - log p_u) / n; NaN where the unigram part is missing or there are no tokens.
+
+    References
+    ----------
+    Pauls & Klein (2012), ACL; Lau, Clark & Lappin (2017), Cognitive Science 41.
+
+    Examples
+    --------
+    >>> slor([-30.0], [-45.0], [10]).tolist()
+    [1.5]
+    """
+    return (lp(logprob) - np.array(unigram_logprob, dtype=np.float64)) / _positive(n_tokens)
+
+
+def _positive(n_tokens: npt.ArrayLike) -> Floats:
+    n = np.array(n_tokens, dtype=np.float64)  # NaN, not infinity, for an empty sentence
+    return np.where(n > 0, n, np.nan)
+
+
+class Inputs(NamedTuple):
+    """Inputs of a measure, one entry per sentence."""
 
     logprob: npt.ArrayLike
     n_tokens: npt.ArrayLike
@@ -21,15 +123,15 @@ class Given(NamedTuple):
     n_bytes: npt.ArrayLike
 
 
-MEASURES: dict[str, Callable[[Given], Floats]] = {
-    "lp": lambda given: reductions.lp(given.logprob),
-    "meanlp": lambda given: reductions.mean_lp(given.logprob, given.n_tokens),
-    "penlp": lambda given: reductions.pen_lp(given.logprob, given.n_tokens),
-    "sllnlp": lambda given: reductions.slln_lp(given.logprob, given.n_tokens),
-    "charlp": lambda given: reductions.char_lp(given.logprob, given.n_chars),
-    "bytelp": lambda given: reductions.byte_lp(given.logprob, given.n_bytes),
-    "normlp": lambda given: reductions.norm_lp(given.logprob, given.unigram_logprob),
-    "slor": lambda given: reductions.slor(given.logprob, given.unigram_logprob, given.n_tokens),
+MEASURES: dict[str, Callable[[Inputs], Floats]] = {
+    "lp": lambda inputs: lp(inputs.logprob),
+    "meanlp": lambda inputs: mean_lp(inputs.logprob, inputs.n_tokens),
+    "penlp": lambda inputs: pen_lp(inputs.logprob, inputs.n_tokens),
+    "sllnlp": lambda inputs: slln_lp(inputs.logprob, inputs.n_tokens),
+    "charlp": lambda inputs: char_lp(inputs.logprob, inputs.n_chars),
+    "bytelp": lambda inputs: byte_lp(inputs.logprob, inputs.n_bytes),
+    "normlp": lambda inputs: norm_lp(inputs.logprob, inputs.unigram_logprob),
+    "slor": lambda inputs: slor(inputs.logprob, inputs.unigram_logprob, inputs.n_tokens),
 }
 FORMULAS = {
     "lp": "log p",
@@ -42,6 +144,9 @@ FORMULAS = {
     "slor": "(log p - log p of single tokens) / tokens",
     "one_prefix": "log p of the critical word after its prefix",
     "two_prefix": "log p of the critical word after its prefix",
+    "yes_no": "log p of yes - log p of no",
+    "rating": "expected rating",
+    "forced_choice": "log p of this sentence - log p of the other",
 }
 NEEDS = {
     "charlp": ("n_chars", "the number of characters of each sentence, which is not given."),
@@ -52,23 +157,7 @@ NEEDS = {
 
 
 def check_method(name: str) -> str:
-    """Give the canonical name of a measure.
-
-    Parameters
-    ----------
-    name : str
-        In any case.
-
-    Returns
-    -------
-    str
-        The name in lower case.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such measure; near names are suggested.
-    """
+    """Return the canonical name of a measure."""
     if name.lower() not in MEASURES:
         raise UnknownName("method", name, list(MEASURES))
     return name.lower()
@@ -83,40 +172,12 @@ def measure(
     n_chars: npt.ArrayLike | None = None,
     n_bytes: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Compute a measure by its name.
-
-    Parameters
-    ----------
-    name : {"lp", "meanlp", "penlp", "sllnlp", "charlp", "bytelp", "normlp", "slor"}
-        The measure, in any case.
-    logprob : array-like of float
-        Natural log probability of each sentence.
-    n_tokens : array-like of int
-        Tokens of each sentence without boundary marks.
-    unigram_logprob : array-like of float, optional
-        Needed for ``normlp`` and ``slor``.
-    n_chars : array-like of int, optional
-        Characters of each sentence; needed for ``charlp``.
-    n_bytes : array-like of int, optional
-        Bytes of each sentence in UTF-8; needed for ``bytelp``.
-
-    Returns
-    -------
-    ndarray of float
-        One score per sentence, higher is better.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such measure.
-    BadInput
-        If the measure needs unigram probabilities, or counts of characters or bytes, that are not there.
-    """
+    """Compute a measure by its name."""
     key = check_method(name)
-    nothing = np.full(len(reductions.lp(logprob)), np.nan)
+    nothing = np.full(len(lp(logprob)), np.nan)
     optional = {"unigram_logprob": unigram_logprob, "n_chars": n_chars, "n_bytes": n_bytes}
-    column, told = NEEDS.get(key, ("", ""))
+    column, reason = NEEDS.get(key, ("", ""))
     if column and optional[column] is None:
-        raise BadInput(f"{name} needs {told}")
+        raise BadInput(f"{name} needs {reason}")
     there = {name: nothing if values is None else values for name, values in optional.items()}
-    return MEASURES[key](Given(logprob, n_tokens, **there))
+    return MEASURES[key](Inputs(logprob, n_tokens, **there))

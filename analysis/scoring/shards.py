@@ -1,39 +1,22 @@
-"""Cut sentences into shards: pieces of work that one process scores at a time."""
+"""Shards of sentences, each scored by one process."""
 
 from collections.abc import Sequence
 
 from analysis.errors import BadInput
 
-SHARD = 2_000
-SLACK = 1.25
+SHARD = 2_000  # sentences
+SLACK = 1.25  # a group up to a quarter larger than a shard is not split
 
 
 def shard_places(texts: Sequence[str], groups: Sequence[str], *, size: int = SHARD) -> list[list[int]]:
-    """Cut distinct sentences into shards of about one size, groups kept together where they fit.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The sentences.
-    groups : sequence of str
-        The paradigm of each, or "".
-    size : int
-        Sentences wanted in a shard; a group of up to a quarter more stays whole.
-
-    Returns
-    -------
-    list of lists of int
-        Places in ``texts``; each distinct sentence once, where it first stands. Within a shard sentences are
-        sorted by paradigm and text, so that neighbours share their beginnings.
-
-    Raises
-    ------
-    BadInput
-        If ``size`` is below 1.
+    """Split distinct sentences into shards of similar size, keeping groups together if they fit.
 
     Notes
     -----
-    Causal models score shared beginnings once: of a paradigm of 1,000 BLiMP pairs 7.9 tokens a pair are run,
+    Returns positions in ``texts``, each distinct sentence once. Within a shard sentences are sorted by
+    paradigm and text, so that neighbours share prefixes.
+
+    Causal models score shared prefixes once: of a paradigm of 1,000 BLiMP pairs 7.9 tokens a pair are run,
     of 1,000 pairs drawn from all paradigms 12.4.
 
     Examples
@@ -61,7 +44,7 @@ def shard_places(texts: Sequence[str], groups: Sequence[str], *, size: int = SHA
 
 
 def _equal_parts(places: list[int], size: int) -> list[list[int]]:
-    """One part where it nearly fits, else as few as fit, of lengths that differ by one at most."""
+    """Split into as few parts as fit, of lengths that differ by one at most."""
     n = 1 if len(places) <= SLACK * size else -(-len(places) // size)
     ends = [round(part * len(places) / n) for part in range(n + 1)]
     return [places[start:end] for start, end in zip(ends, ends[1:], strict=False)]

@@ -1,6 +1,6 @@
-"""Small language models and acceptability classifiers, trained here and scored by our own scorers.
+"""Training of small language models and acceptability classifiers.
 
-Nothing here imports torch before it is used: the extra ``models`` brings it.
+torch, of the optional extra ``models``, is imported when a training starts.
 """
 
 from analysis.training.cola import Labelled, read_cola

@@ -1,4 +1,4 @@
-"""Sentences become numbers: words or characters by a vocabulary of the most frequent."""
+"""Encoding of sentences as numbers by a vocabulary of the most frequent words or characters."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,27 +8,27 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput
-from analysis.scoring.lstm import END, UNKNOWN
-from analysis.scoring.tokens import Tokenization
+from analysis.scoring.scorers.lstm import END, UNKNOWN
+from analysis.scoring.words.tokens import Tokenization
 
 
 class Codec(Protocol):
-    """How a model reads text; ``end`` is also the mark of the beginning."""
+    """Encoder of a model; ``end`` is also the mark of the beginning."""
 
     end: int
 
     @property
     def n_types(self) -> int:
-        """Rows of the vocabulary."""
+        """Number of rows of the vocabulary."""
         ...
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Numbers of each sentence's tokens, without marks."""
+        """Return the token numbers of each sentence, without marks."""
         ...
 
 
 class WordCodec:
-    """Words or characters between white space, those outside the vocabulary as ``<unk>``."""
+    """Encodes words or characters; those outside the vocabulary become ``<unk>``."""
 
     def __init__(self, tokenization: Tokenization, words: Sequence[str]) -> None:
         self.tokenization, self.words = tokenization, list(words)
@@ -37,61 +37,34 @@ class WordCodec:
 
     @property
     def n_types(self) -> int:
-        """Rows of the vocabulary."""
+        """Number of rows of the vocabulary."""
         return len(self.words)
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Numbers of each sentence's tokens, without marks."""
-        cut = self.tokenization.tokens
-        return [[self.index.get(piece, self.unknown) for piece in cut(one)] for one in sentences]
+        """Return the token numbers of each sentence, without marks."""
+        tokens = self.tokenization.tokens
+        return [[self.index.get(piece, self.unknown) for piece in tokens(sentence)] for sentence in sentences]
 
 
-def frequent_words(pieces: Iterable[Sequence[str]], *, most: int) -> list[str]:
-    """Choose a vocabulary: ``<unk>``, ``<eos>``, then the most frequent tokens, ties in alphabetical order.
-
-    Parameters
-    ----------
-    pieces : iterable of sequences of str
-        Tokens of each sentence.
-    most : int
-        Most types besides the two marks.
-
-    Returns
-    -------
-    list of str
-
-    Raises
-    ------
-    BadInput
-        Without any token.
+def frequent_words(pieces: Iterable[Sequence[str]], *, size: int) -> list[str]:
+    """Return a vocabulary: ``<unk>``, ``<eos>``, then the most frequent tokens, ties in alphabetical order.
 
     Examples
     --------
-    >>> frequent_words([["a", "dog"], ["a", "cat"]], most=2)
+    >>> frequent_words([["a", "dog"], ["a", "cat"]], size=2)
     ['<unk>', '<eos>', 'a', 'cat']
     """
-    counts = Counter(piece for one in pieces for piece in one)
+    counts = Counter(piece for row in pieces for piece in row)
     for mark in (UNKNOWN, END):
         counts.pop(mark, None)
     if not counts:
         raise BadInput("the corpus has no token.")
     order = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    return [UNKNOWN, END, *(word for word, _ in order[:most])]
+    return [UNKNOWN, END, *(word for word, _ in order[:size])]
 
 
 def unigram_logprobs(rows: Iterable[Sequence[int]], *, n_types: int, end: int) -> npt.NDArray[np.float64]:
-    """Natural log probabilities of single tokens, each counted once more than it occurs.
-
-    Parameters
-    ----------
-    rows : iterable of sequences of int
-        Sentences without marks; each has one end.
-    n_types, end : int
-        Size of the vocabulary, number of the end.
-
-    Returns
-    -------
-    ndarray of float
+    """Return natural log probabilities of single tokens, each counted once more than it occurs.
 
     Examples
     --------

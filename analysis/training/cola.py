@@ -1,15 +1,18 @@
-"""Read sentences with acceptability labels in the form of CoLA."""
+"""Sentences with acceptability labels in the format of CoLA, and the evaluation of predicted labels."""
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from analysis.comparison.criteria import matthews_correlation
 from analysis.errors import BadInput, MissingColumns, NotEnoughData
 from analysis.files import read_table
 
-SHARE, FEWEST = 0.1, 4
+SHARE, MIN_SENTENCES = 0.1, 4  # of the development set; of each label
 
 
 @dataclass(frozen=True)
@@ -20,12 +23,7 @@ class Labelled:
     labels: list[int]
 
     def split(self, *, share: float = SHARE, seed: int = 0) -> tuple["Labelled", "Labelled"]:
-        """Draw a development part with both labels in their proportion; equal sentences stay together.
-
-        Raises
-        ------
-        NotEnoughData
-            With fewer than four distinct sentences of a label.
+        """Draw a stratified development set; equal sentences stay together.
 
         Examples
         --------
@@ -35,43 +33,26 @@ class Labelled:
         (6, [0, 1])
         """
         rng = np.random.default_rng([seed, 17])
-        drawn: set[str] = set()
+        development: set[str] = set()
         for label in (0, 1):
             pairs = zip(self.sentences, self.labels, strict=True)
-            own = list(dict.fromkeys(sentence for sentence, given in pairs if given == label))
-            if len(own) < FEWEST:
+            distinct = list(dict.fromkeys(sentence for sentence, value in pairs if value == label))
+            if len(distinct) < MIN_SENTENCES:
                 raise NotEnoughData(
-                    f"{len(own)} distinct sentences have the label {label}.",
-                    remedy=f"Give at least {FEWEST} of each, or a development file.",
+                    f"{len(distinct)} distinct sentences have the label {label}.",
+                    remedy=f"Give at least {MIN_SENTENCES} of each, or a development file.",
                 )
-            chosen = rng.choice(len(own), size=max(1, round(share * len(own))), replace=False)
-            drawn.update(own[place] for place in chosen.tolist())
-        return self._where(drawn, inside=False), self._where(drawn, inside=True)
+            chosen = rng.choice(len(distinct), size=max(1, round(share * len(distinct))), replace=False)
+            development.update(distinct[index] for index in chosen.tolist())
+        return self._where(development, is_in=False), self._where(development, is_in=True)
 
-    def _where(self, chosen: set[str], *, inside: bool) -> "Labelled":
-        rows = [row for row in zip(self.sentences, self.labels, strict=True) if (row[0] in chosen) == inside]
+    def _where(self, chosen: set[str], *, is_in: bool) -> "Labelled":
+        rows = [row for row in zip(self.sentences, self.labels, strict=True) if (row[0] in chosen) == is_in]
         return Labelled([sentence for sentence, _ in rows], [label for _, label in rows])
 
 
 def read_cola(path: str | Path) -> Labelled:
-    """Read a file of labelled sentences.
-
-    Parameters
-    ----------
-    path : str or Path
-        CoLA's TSV without a head (source, label, the author's mark, sentence), or a table with a head that
-        has columns ``label`` and ``sentence`` (CSV, TSV, JSON lines, Parquet).
-
-    Returns
-    -------
-    Labelled
-
-    Raises
-    ------
-    BadInput
-        If the file is absent, empty, not UTF-8, a row has another number of cells, a label is neither 0 nor
-        1, or a sentence is missing; the row is named.
-    """
+    """Read a file of labelled sentences."""
     path = Path(path)
     if path.is_file() and path.suffix.lower() == ".tsv" and not _has_head(path):
         rows = _plain_rows(path)
@@ -79,7 +60,7 @@ def read_cola(path: str | Path) -> Labelled:
         table = read_table(path)
         missing = [name for name in ("label", "sentence") if name not in table.columns]
         if missing:
-            raise MissingColumns(missing, found=[str(name) for name in table.columns], file=str(path))
+            raise MissingColumns(missing, existing=[str(name) for name in table.columns], file=str(path))
         values = zip(table.index, table["label"], table["sentence"], strict=True)
         rows = [(int(line), str(label).strip(), sentence) for line, label, sentence in values]
     for line, label, sentence in rows:
@@ -98,6 +79,13 @@ def read_cola(path: str | Path) -> Labelled:
     return Labelled([str(sentence).strip() for _, _, sentence in rows], [int(label) for _, label, _ in rows])
 
 
+def evaluate(labels: Sequence[int], predictions: Sequence[int]) -> dict[str, Any]:
+    """Return MCC with its status, accuracy and the number of sentences."""
+    matthews = matthews_correlation(labels, predictions)
+    accuracy = float(np.mean(np.asarray(labels) == np.asarray(predictions)))
+    return {"mcc": matthews.mcc or 0.0, "status": matthews.status, "accuracy": accuracy, "n": matthews.n}
+
+
 def _has_head(path: Path) -> bool:
     with path.open("rb") as text:
         first = text.readline().decode("utf-8-sig", errors="replace").strip().lower().split("\t")
@@ -105,10 +93,10 @@ def _has_head(path: Path) -> bool:
 
 
 def _plain_rows(path: Path) -> list[tuple[int, str, str]]:
-    """CoLA quotes nothing: a quotation mark is part of the sentence."""
-    rows = []
+    rows: list[tuple[int, str, str]] = []
     try:
         with path.open(encoding="utf-8-sig", newline="") as text:
+            # CoLA quotes nothing: a quotation mark is part of the sentence.
             for number, cells in enumerate(csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE), start=1):
                 if not cells:
                     continue

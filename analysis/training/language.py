@@ -1,4 +1,4 @@
-"""Train a small language model on a corpus, and say how well it predicts what it has not seen."""
+"""Training of small language models, and their perplexity on held-out sentences."""
 
 import json
 import shutil
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.errors import BadInput, NotEnoughData, UnknownName
-from analysis.scoring.neural.loading import DEVICES, need
+from analysis.errors import BadInput, NotEnoughData
+from analysis.scoring.neural.loading import need, resolve_device
 from analysis.training.codec import Codec, unigram_logprobs
 from analysis.training.plan import Plan
 from analysis.training.text import Corpus
@@ -37,39 +37,39 @@ def train_language_model(
     corpus : Corpus
         From :func:`analysis.training.text.read_corpus`.
     plan : Plan
-        What to train.
+        Settings of the model and its training.
     out : str or Path
-        A folder that is new or empty; with ``resume`` the one of a run that was broken off.
+        A new or empty folder; with ``resume`` that of an interrupted run.
     resume : bool
-        Go on from the last checkpoint, if there is one.
+        Continue from the last checkpoint, if there is one.
     device : {"auto", "cpu", "cuda"}
+        Where to train; ``auto`` uses an accelerator if there is one.
     every : int
-        Steps between checkpoints; there is one after each epoch besides.
+        Steps between checkpoints; there is also one after each epoch.
     progress : callable, optional
-        Told epoch, step and steps of an epoch.
+        Called with epoch, step and steps of an epoch.
 
     Returns
     -------
     dict
-        Also written as ``training.json``: the address to score with, perplexity of the sentences held out
-        (per token, with one end per sentence), that of single tokens by frequency, bits per character, the
-        history by epoch, what was left out as too long.
+        Also written as ``training.json``: the model URI, held-out perplexity (per token, with one end per
+        sentence) and unigram perplexity, bits per character, the history by epoch, and the number of
+        sentences that were too long.
 
     Raises
     ------
     BadInput, NotEnoughData, UnknownName
-        If packages are missing, the folder is taken, the checkpoint belongs to another run, or the loss is
-        not finite.
+        If packages are missing, the folder is not empty, the checkpoint belongs to another run, or the loss
+        is not finite.
 
     Notes
     -----
-    Perplexity is exp(−Σ log p / n). Two models' perplexities can be compared when their tokens are the same;
-    bits per character, −Σ log2 p / characters, across word and character models too, as long as few tokens
+    Perplexity is exp(−Σ log p / n). Perplexities of two models are comparable if their tokens are the same;
+    bits per character, −Σ log2 p / characters, also across word and character models, if few tokens
     are unknown.
     """
-    need("torch")
     out = Path(out)
-    device, family = _device(device), _family(plan.kind)
+    device, family = resolve_device(device, remedy="Use --device cpu."), _family(plan.kind)
     with _claimed(out, resume=resume) as checkpoints:
         report, write = _trained(
             corpus, plan, checkpoints, family, resume=resume, device=device, every=every, progress=progress
@@ -89,21 +89,22 @@ def _trained(
     every: int,
     progress: Any,
 ) -> tuple[dict[str, Any], Callable[[Path], None]]:
-    """The report, and what writes the model into a folder."""
+    """Return the report, and the function that writes the model into a folder."""
     import torch
 
     from analysis.training.loop import LAST, Run
 
     if not (resume and (checkpoints / LAST).is_file()):
+        # A tokenizer without its checkpoint belongs to another text.
         (checkpoints / "tokenizer.json").unlink(missing_ok=True)
     codec = family.make_codec(plan, corpus.train, checkpoints / "tokenizer.json")
     rows, dropped = _rows(codec, corpus.train, plan.context)
     held_out, held_dropped = _rows(codec, corpus.held_out, plan.context)
     if not rows or not held_out:
         raise NotEnoughData("no sentence fits the context.", remedy="Give a longer --context.")
-    single = unigram_logprobs((row[1:-1] for row in rows), n_types=codec.n_types, end=codec.end)
-    cards = range(torch.cuda.device_count()) if device == "cuda" else []
-    with torch.random.fork_rng(devices=list(cards)):
+    unigrams = unigram_logprobs((row[1:-1] for row in rows), n_types=codec.n_types, end=codec.end)
+    devices = range(torch.cuda.device_count()) if device == "cuda" else []
+    with torch.random.fork_rng(devices=list(devices)):
         torch.manual_seed(plan.seed)
         model = family.build(plan, codec)
         run = Run(
@@ -126,7 +127,7 @@ def _trained(
         "epochs": state.epoch,
         "stopped": "patience" if state.waited >= plan.patience else "epochs",
         "perplexity": float(np.exp(-total / n_tokens)),
-        "unigram_perplexity": _unigram_perplexity(single, held_out),
+        "unigram_perplexity": _unigram_perplexity(unigrams, held_out),
         "bits_per_character": -total / float(np.log(2)) / _characters(codec, corpus.held_out, plan.context),
         "held_out_sentences": len(held_out),
         "held_out_tokens": n_tokens,
@@ -140,7 +141,7 @@ def _trained(
         "plan": asdict(plan),
         "history": state.history,
     }
-    return report, lambda folder: family.save(folder, run.model.cpu(), codec, plan, single)
+    return report, lambda folder: family.save(folder, run.model.cpu(), codec, plan, unigrams)
 
 
 def _family(kind: str) -> Any:
@@ -154,74 +155,65 @@ def _family(kind: str) -> Any:
     return transformer
 
 
-def _device(name: str) -> str:
-    torch = need("torch")
-    if name not in DEVICES:
-        raise UnknownName("device", name, DEVICES)
-    if name == "cuda" and not torch.cuda.is_available():
-        raise BadInput("no accelerator is found.", remedy="Use --device cpu.")
-    return ("cuda" if torch.cuda.is_available() else "cpu") if name == "auto" else name
-
-
 @contextmanager
 def _claimed(out: Path, *, resume: bool) -> Iterator[Path]:
-    """Take a new or empty folder, or one with checkpoints; bad input leaves it as it was found."""
+    """Prepare a new or empty folder, or one with checkpoints; bad input leaves it unchanged."""
     if out.exists() and not out.is_dir():
-        raise BadInput("this is no folder.", file=str(out))
-    there, taken = out.is_dir(), out.is_dir() and any(out.iterdir())
-    if taken and not resume:
+        raise BadInput("this is not a folder.", file=str(out))
+    existed, is_used = out.is_dir(), out.is_dir() and any(out.iterdir())
+    if is_used and not resume:
         raise BadInput("the folder is not empty.", file=str(out), remedy="Give a new folder, or --resume.")
     checkpoints = out / CHECKPOINTS
-    if taken and not checkpoints.is_dir():
+    if is_used and not checkpoints.is_dir():
         raise BadInput("the folder has no checkpoints.", file=str(out), remedy="Give a new folder.")
     try:
         checkpoints.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"cannot be made: {error.strerror}.", file=str(out)) from error
+        raise BadInput(f"cannot be created: {error.strerror}.", file=str(out)) from error
     try:
         yield checkpoints
     except BadInput:
-        if not taken:
-            shutil.rmtree(checkpoints if there else out)
+        if not is_used:
+            shutil.rmtree(checkpoints if existed else out)
         raise
 
 
 def _rows(codec: Codec, sentences: list[str], context: int) -> tuple[list[list[int]], int]:
-    """Sentences between marks, and how many are longer than the context; none is cut."""
-    every = [[codec.end, *ids, codec.end] for ids in codec.encode(sentences) if ids]
-    rows = [row for row in every if not context or len(row) - 1 <= context]
-    return rows, len(every) - len(rows)
+    """Return the sentences between marks, and how many are longer than the context; none is truncated."""
+    encoded = [[codec.end, *ids, codec.end] for ids in codec.encode(sentences) if ids]
+    rows = [row for row in encoded if not context or len(row) - 1 <= context]
+    return rows, len(encoded) - len(rows)
 
 
 def _characters(codec: Codec, sentences: list[str], context: int) -> int:
-    cut = zip(sentences, codec.encode(sentences), strict=True)
-    return sum(len(one) for one, ids in cut if ids and (not context or len(ids) + 1 <= context))
+    encoded = zip(sentences, codec.encode(sentences), strict=True)
+    return sum(len(sentence) for sentence, ids in encoded if ids and (not context or len(ids) + 1 <= context))
 
 
 def _unknown(codec: Any) -> int:
-    """The number of ``<unk>``; -1 where no token is unknown."""
+    """Return the number of ``<unk>``; -1 where no token is unknown."""
     if hasattr(codec, "unknown"):
         return int(codec.unknown)
     number = codec.tokenizer.token_to_id("<unk>")
     return -1 if number is None else int(number)
 
 
-def _unigram_perplexity(single: Any, rows: list[list[int]]) -> float:
-    values = np.concatenate([single[row[1:]] for row in rows])
+def _unigram_perplexity(unigrams: Any, rows: list[list[int]]) -> float:
+    values = np.concatenate([unigrams[row[1:]] for row in rows])
     return float(np.exp(-values.mean()))
 
 
 def _publish(out: Path, report: dict[str, Any], write: Callable[[Path], None]) -> None:
-    """Write all files aside, then put them in their places, the report last."""
+    """Write all files to a temporary folder, then move them into place, the report last."""
     try:
-        with tempfile.TemporaryDirectory(dir=out / CHECKPOINTS) as aside:
-            folder = Path(aside)
+        with tempfile.TemporaryDirectory(dir=out / CHECKPOINTS) as temporary:
+            folder = Path(temporary)
             write(folder)
-            written = sorted(folder.iterdir())
+            files = sorted(folder.iterdir())
             text = json.dumps(report, indent=2, allow_nan=False)
             (folder / REPORT).write_text(text + "\n", encoding="utf-8")
-            for file in [*written, folder / REPORT]:
-                file.chmod(0o644)
+            for file in [*files, folder / REPORT]:
+                file.chmod(0o644)  # temporary files are private, models are shared
                 file.replace(out / file.name)
     except OSError as error:
         raise BadInput(f"cannot be written: {error.strerror or error}.", file=str(out)) from error

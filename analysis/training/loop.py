@@ -1,4 +1,4 @@
-"""Train a language model: batches of like length, early stopping, checkpoints, an exact way back."""
+"""Training loop of language models: batches of similar length, early stopping, exact resumption."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,17 +10,19 @@ import numpy as np
 import torch
 
 from analysis.errors import BadInput
-from analysis.files import whole_file
+from analysis.files import atomic_write
 from analysis.training.plan import Plan
 
 Progress = Callable[[int, int, int], None]  # epoch, step, steps of an epoch
-WARM_UP, POOL, EVERY = 100, 50, 500
+WARM_UP, POOL = 100, 50  # steps; batches sorted by length together
+EVERY = 500  # steps between checkpoints
 LAST, BEST = "last.pt", "best.pt"
+IGNORED = -100  # the target that cross_entropy leaves out
 
 
 @contextmanager
-def enough_memory() -> Iterator[None]:
-    """Say what to do when the device's memory is too small, forward or backward."""
+def explain_out_of_memory() -> Iterator[None]:
+    """Convert the out-of-memory error of a device into one with a remedy."""
     try:
         yield
     except torch.OutOfMemoryError as error:
@@ -29,7 +31,7 @@ def enough_memory() -> Iterator[None]:
 
 @dataclass
 class State:
-    """Where a run stands; with the weights and the optimizer all that is needed to go on."""
+    """Progress of a run; with the weights and the optimizer, all that resuming needs."""
 
     epoch: int = 0
     step: int = 0
@@ -43,24 +45,17 @@ class State:
 
 
 class Run:
-    """One model on one corpus.
+    """Training of one model on one corpus.
 
-    Parameters
-    ----------
-    model, logits : torch module, and how it gives logits of next tokens from a batch of ids
-    rows, held_out : sequences of token ids with the end mark at both ends
-    plan : Plan
-    folder : Path
-        Where checkpoints lie.
-    corpus : str
-        Digest of the text, so that a run is not resumed on another one.
-    device : str
+    ``logits`` computes the logits of next tokens from a batch of ids; ``rows`` and ``held_out`` are token ids
+    with the end mark at both ends; ``folder`` is that of the checkpoints; ``corpus`` is the digest of the
+    text, so that a run is not resumed on another one.
 
     Notes
     -----
-    Adam (Kingma & Ba 2015), 100 steps of warm-up, gradients cut to norm 1, the rate halved after an epoch
-    that did not improve the perplexity of what is held out. Order and dropout of every step are drawn from
-    (seed, epoch, step) alone: a run that goes on from a checkpoint gives the numbers of an unbroken one.
+    Adam (Kingma & Ba 2015), 100 steps of warm-up, gradients clipped to norm 1, the rate halved after an epoch
+    that did not improve the held-out perplexity. Order and dropout of every step depend on (seed, epoch,
+    step) only: a resumed run gives the numbers of an uninterrupted one.
     """
 
     def __init__(
@@ -82,20 +77,20 @@ class Run:
         self.state = State(rate=plan.lr)
 
     def resume(self) -> None:
-        """Go on from the last checkpoint, where there is one."""
-        kept = read_checkpoint(self.folder)
-        if kept is None:
+        """Continue from the last checkpoint, if there is one."""
+        checkpoint = read_checkpoint(self.folder)
+        if checkpoint is None:
             return
-        if (kept["learns"], kept["corpus"]) != (self.plan.learns, self.corpus):
-            what = "settings" if kept["learns"] != self.plan.learns else "text"
+        if (checkpoint["learns"], checkpoint["corpus"]) != (self.plan.learns, self.corpus):
+            difference = "settings" if checkpoint["learns"] != self.plan.learns else "text"
             raise BadInput(
-                f"the checkpoint belongs to a run with other {what}.",
+                f"the checkpoint belongs to a run with other {difference}.",
                 file=str(self.folder / LAST),
                 remedy="Give the same corpus and settings (not epochs, patience), or another folder.",
             )
-        self.model.load_state_dict(kept["model"])
-        self.optimizer.load_state_dict(kept["optimizer"])
-        self.state = State(**kept["state"])
+        self.model.load_state_dict(checkpoint["model"])
+        self.optimizer.load_state_dict(checkpoint["optimizer"])
+        self.state = State(**checkpoint["state"])
 
     def train(self, *, progress: Progress | None = None, every: int = EVERY) -> State:
         """Train until patience or epochs end; the model then has the weights of its best epoch."""
@@ -103,9 +98,9 @@ class Run:
         while state.epoch < plan.epochs and state.waited < plan.patience:
             batches = shuffled_batches(self.rows, plan.batch, seed=plan.seed, epoch=state.epoch)
             while state.step < len(batches):
-                self._step([self.rows[place] for place in batches[state.step]])
+                self._step([self.rows[index] for index in batches[state.step]])
                 if state.step % every == 0:
-                    self._keep()
+                    self._save_checkpoint()
                 if progress is not None:
                     progress(state.epoch, state.step, len(batches))
             self._close_epoch()
@@ -115,20 +110,20 @@ class Run:
         self.model.eval()
         return state
 
-    @enough_memory()
+    @explain_out_of_memory()
     def measure(self, rows: Sequence[Sequence[int]]) -> tuple[float, int]:
-        """Sum of log probabilities of all tokens and ends, in float32 as scorers have it, and how many."""
+        """Return the sum of log probabilities of all tokens and ends, in float32, and their number."""
         self.model.eval()
         total, n_tokens = 0.0, 0
-        order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+        order = sorted(range(len(rows)), key=lambda index: len(rows[index]))
         with torch.inference_mode():
             for start in range(0, len(order), self.plan.batch):
-                group = [rows[place] for place in order[start : start + self.plan.batch]]
+                group = [rows[index] for index in order[start : start + self.plan.batch]]
                 loss, n = self._loss(group, half=False)
                 total, n_tokens = total - float(loss), n_tokens + n
         return total, n_tokens
 
-    @enough_memory()
+    @explain_out_of_memory()
     def _step(self, group: Sequence[Sequence[int]]) -> None:
         state = self.state
         torch.manual_seed(_seed_of(self.plan.seed, state.epoch, state.step))
@@ -149,17 +144,17 @@ class Run:
         state.step, state.n_steps = state.step + 1, state.n_steps + 1
 
     def _loss(self, group: Sequence[Sequence[int]], *, half: bool) -> tuple[torch.Tensor, int]:
-        """Summed cross entropy of a batch; padding on the right is neither seen nor counted."""
+        """Return the summed cross entropy of a batch; padding on the right has no effect."""
         width = max(map(len, group)) - 1
-        given = np.zeros((len(group), width), dtype=np.int64)
-        wanted = np.full((len(group), width), -100, dtype=np.int64)
-        for place, row in enumerate(group):
-            given[place, : len(row) - 1], wanted[place, : len(row) - 1] = row[:-1], row[1:]
+        inputs = np.zeros((len(group), width), dtype=np.int64)
+        targets = np.full((len(group), width), IGNORED, dtype=np.int64)
+        for index, row in enumerate(group):
+            inputs[index, : len(row) - 1], targets[index, : len(row) - 1] = row[:-1], row[1:]
         with torch.autocast(torch.device(self.device).type, dtype=torch.bfloat16, enabled=half):
-            logits = self.logits(self.model, torch.as_tensor(given, device=self.device))
-        flat = torch.as_tensor(wanted, device=self.device).flatten()
+            logits = self.logits(self.model, torch.as_tensor(inputs, device=self.device))
+        flat = torch.as_tensor(targets, device=self.device).flatten()
         loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), flat, reduction="sum")
-        return loss, int((wanted != -100).sum())
+        return loss, int((targets != IGNORED).sum())
 
     def _close_epoch(self) -> None:
         state = self.state
@@ -176,41 +171,41 @@ class Run:
         )
         if perplexity < state.best:
             state.best, state.waited = perplexity, 0
-            with whole_file(self.folder / BEST) as draft:
+            with atomic_write(self.folder / BEST) as draft:
                 torch.save(self.model.state_dict(), draft)
         else:
             state.waited, state.rate = state.waited + 1, state.rate / 2
         state.epoch, state.step, state.loss, state.n_tokens = state.epoch + 1, 0, 0.0, 0
-        self._keep()
+        self._save_checkpoint()
 
-    def _keep(self) -> None:
-        kept = {
+    def _save_checkpoint(self) -> None:
+        checkpoint = {
             "learns": self.plan.learns,
             "corpus": self.corpus,
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "state": asdict(self.state),
         }
-        with whole_file(self.folder / LAST) as draft:
-            torch.save(kept, draft)
+        with atomic_write(self.folder / LAST) as draft:
+            torch.save(checkpoint, draft)
 
 
 def read_checkpoint(folder: Path) -> dict[str, Any] | None:
-    """Read the last checkpoint of a folder; None where there is none."""
+    """Read the last checkpoint of a folder; None if there is none."""
     path = folder / LAST
     if not path.is_file():
         return None
     try:
-        kept: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # the reader raises whatever broken bytes lead it to
+        checkpoint: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # broken bytes make the unpickler raise any type; reported below
         raise BadInput(
             "the checkpoint is broken.", file=str(path), remedy="Train without --resume."
         ) from error
-    return kept
+    return checkpoint
 
 
 def shuffled_batches(rows: Sequence[Sequence[int]], size: int, *, seed: int, epoch: int) -> list[list[int]]:
-    """Places of rows in batches of like length, in an order that seed and epoch decide.
+    """Return indices of rows in batches of similar length, in an order determined by seed and epoch.
 
     Examples
     --------
@@ -221,9 +216,9 @@ def shuffled_batches(rows: Sequence[Sequence[int]], size: int, *, seed: int, epo
     order = rng.permutation(len(rows)).tolist()
     batches = []
     for start in range(0, len(order), POOL * size):
-        pool = sorted(order[start : start + POOL * size], key=lambda place: len(rows[place]))
+        pool = sorted(order[start : start + POOL * size], key=lambda index: len(rows[index]))
         batches += [pool[first : first + size] for first in range(0, len(pool), size)]
-    return [batches[place] for place in rng.permutation(len(batches)).tolist()]
+    return [batches[index] for index in rng.permutation(len(batches)).tolist()]
 
 
 def _seed_of(*numbers: int) -> int:

@@ -1,4 +1,4 @@
-"""Build a recurrent language model and save it so that ``lstm:FOLDER`` scores with it."""
+"""Building a recurrent language model, and saving it for ``lstm:FOLDER``."""
 
 import json
 from collections.abc import Sequence
@@ -9,36 +9,36 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.lstm import SETTINGS, VOCABULARY, WEIGHTS
 from analysis.scoring.neural.lstm_model import LSTMModel, Shape
-from analysis.scoring.tokens import Tokenization
-from analysis.scoring.unigrams import UNIGRAMS
+from analysis.scoring.scorers.lstm import SETTINGS, VOCABULARY, WEIGHTS
+from analysis.scoring.words.tokens import Tokenization
+from analysis.scoring.words.unigrams import UNIGRAMS
 from analysis.training.codec import WordCodec, frequent_words
 from analysis.training.plan import Plan
 
 
-def make_codec(plan: Plan, sentences: Sequence[str], kept: Path | None = None) -> WordCodec:
-    """Choose the vocabulary; the same text always gives the same, so none need be kept."""
+def make_codec(plan: Plan, sentences: Sequence[str], checkpoint: Path | None = None) -> WordCodec:
+    """Return the encoder; the same text always gives the same, so ``checkpoint`` is not used."""
     tokenization = Tokenization(plan.tokens, plan.casing, plan.punctuation)
-    words = frequent_words((tokenization.tokens(one) for one in sentences), most=plan.vocabulary)
+    words = frequent_words((tokenization.tokens(sentence) for sentence in sentences), size=plan.vocabulary)
     return WordCodec(tokenization, words)
 
 
 def build(plan: Plan, codec: WordCodec) -> LSTMModel:
-    """Make a model with fresh weights; embeddings and output share theirs."""
+    """Make a model with random weights, shared by embeddings and output."""
     return LSTMModel(Shape(codec.n_types, plan.width, plan.width, plan.layers), dropout=plan.dropout)
 
 
 def logits(model: Any, ids: torch.Tensor) -> torch.Tensor:
-    """Logits of next tokens."""
-    found: torch.Tensor = model(ids)
-    return found
+    """Return the logits of next tokens."""
+    output: torch.Tensor = model(ids)
+    return output
 
 
 def save(
     folder: Path, model: LSTMModel, codec: WordCodec, plan: Plan, unigrams: npt.NDArray[np.float64]
 ) -> None:
-    """Write weights, vocabulary, unigrams and how the text is cut."""
+    """Write weights, vocabulary, unigram probabilities and tokenization."""
     state = {name: weight.detach().cpu().float().clone() for name, weight in model.state_dict().items()}
     torch.save(state, folder / WEIGHTS)
     (folder / VOCABULARY).write_text("\n".join(codec.words) + "\n", encoding="utf-8")

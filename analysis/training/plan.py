@@ -1,4 +1,4 @@
-"""What is to be trained: the kind of model, its sizes, its tokens, how long and with which seed."""
+"""Settings of training: kind of model, sizes, tokenization, duration and seed."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from analysis.errors import BadInput, UnknownName
-from analysis.scoring.tokens import Tokenization
+from analysis.scoring.words.tokens import Tokenization
 
 KINDS = ("lstm", "transformer")
 UNITS = ("space", "chars", "jieba", "bpe")
@@ -25,16 +25,17 @@ SIZES: dict[str, dict[str, dict[str, int]]] = {
         "base": {"layers": 12, "width": 768, "heads": 12, "context": 1024},
     },
 }
+TINY = "tiny"  # in place of a pre-trained model: a small encoder with random weights
 RATES = {"lstm": 3e-3, "transformer": 1e-3}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides what a training run learns.
+    """Everything that determines what a training run learns.
 
     ``width`` is that of embeddings and states; ``heads`` and ``context`` (tokens, with the mark of the
-    beginning) serve the transformer alone; ``vocabulary`` is the most types, without ``<unk>`` and ``<eos>``.
-    ``epochs`` and ``patience`` only decide when to stop and may grow when a run is resumed.
+    beginning) apply to the transformer only; ``vocabulary`` is the maximum number of types, without ``<unk>``
+    and ``<eos>``. ``epochs`` and ``patience`` decide when to stop and may grow when a run is resumed.
     """
 
     kind: str = "lstm"
@@ -55,52 +56,56 @@ class Plan:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        for what, name, known in (
+        for setting, value, values in (
             ("kind of model", self.kind, KINDS),
             ("token unit", self.tokens, UNITS),
             ("dtype", self.dtype, DTYPES),
         ):
-            if name not in known:
-                raise UnknownName(what, name, known)
+            if value not in values:
+                raise UnknownName(setting, value, values)
         _check_unit(self)
         Tokenization("space" if self.tokens == "bpe" else self.tokens, self.casing, self.punctuation)
         for name in ("layers", "width", "heads", "vocabulary", "epochs", "patience", "batch"):
             if getattr(self, name) < 1:
                 raise BadInput(f"{name} is {getattr(self, name)}.", remedy="It must be 1 or more.")
         if not 0 < self.lr < 1:
-            raise BadInput(f"lr is {self.lr}.", remedy="It lies between 0 and 1, such as 0.001.")
+            raise BadInput(f"lr is {self.lr}.", remedy="It must be between 0 and 1, such as 0.001.")
         if not 0 <= self.dropout < 1:
-            raise BadInput(f"dropout is {self.dropout}.", remedy="It lies from 0 to below 1.")
+            raise BadInput(f"dropout is {self.dropout}.", remedy="It must be at least 0 and below 1.")
         if self.seed < 0:
             raise BadInput(f"seed is {self.seed}.", remedy="It must be 0 or more.")
         _check_kind(self)
 
     @property
     def learns(self) -> str:
-        """SHA-256 of all that must not change when a run is resumed."""
-        kept = {name: value for name, value in asdict(self).items() if name not in ("epochs", "patience")}
-        return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+        """SHA-256 of the settings that must not change when a run is resumed."""
+        fixed = {name: value for name, value in asdict(self).items() if name not in ("epochs", "patience")}
+        return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
 
-def make_plan(kind: str, size: str = "tiny", **given: Any) -> Plan:
-    """Make a plan from a named size; what is given and not None takes its place.
+@dataclass(frozen=True)
+class Tuning:
+    """Settings of fine-tuning, by default those of BERT's authors; random weights need a higher rate."""
 
-    Parameters
-    ----------
-    kind : {"lstm", "transformer"}
-    size : str
-        ``tiny``, ``small``, ``medium``; ``large`` (LSTM) or ``base`` (transformer, GPT-2 small's sizes).
-    **given
-        Fields of :class:`Plan`.
+    restarts: int = 5
+    seed: int = 1
+    epochs: int = 4
+    patience: int = 2
+    batch: int = 32
+    lr: float = 2e-5
 
-    Returns
-    -------
-    Plan
+    def __post_init__(self) -> None:
+        for name in ("restarts", "epochs", "patience", "batch"):
+            if getattr(self, name) < 1:
+                raise BadInput(f"{name} is {getattr(self, name)}.", remedy="It must be 1 or more.")
+        if self.seed < 0:
+            raise BadInput(f"seed is {self.seed}.", remedy="It must be 0 or more.")
+        if not 0 < self.lr < 1:
+            raise BadInput(f"lr is {self.lr}.", remedy="It must be between 0 and 1, such as 0.00002.")
 
-    Raises
-    ------
-    BadInput, UnknownName
-        If a name is unknown or a number is out of range.
+
+def make_plan(kind: str, size: str = "tiny", **settings: Any) -> Plan:
+    """Make a plan from a named size; settings that are not None replace its values.
 
     Notes
     -----
@@ -116,7 +121,7 @@ def make_plan(kind: str, size: str = "tiny", **given: Any) -> Plan:
         raise UnknownName("kind of model", kind, KINDS)
     if size not in SIZES[kind]:
         raise UnknownName(f"size of {kind}", size, list(SIZES[kind]))
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: value for name, value in settings.items() if value is not None}
     for name in chosen:
         if name not in {field.name for field in fields(Plan)}:
             raise UnknownName("setting", name, [field.name for field in fields(Plan)])
@@ -124,14 +129,14 @@ def make_plan(kind: str, size: str = "tiny", **given: Any) -> Plan:
 
 
 def _check_unit(plan: Plan) -> None:
-    """Before the cutter is made: whoever cannot use jieba anyway is not told to install it."""
+    """Check the unit before the tokenizer is made, which would ask to install jieba in vain."""
     if plan.kind == "lstm" and plan.tokens == "bpe":
         raise BadInput(
             "an LSTM reads words or characters, not bpe.", remedy="Use --tokens space, chars or jieba."
         )
     if plan.kind == "transformer" and plan.tokens == "jieba":
         raise BadInput(
-            "a transformer does not cut by jieba.", remedy="Use --tokens chars or bpe, or --kind lstm."
+            "a transformer does not support jieba.", remedy="Use --tokens chars or bpe, or --kind lstm."
         )
 
 
@@ -147,6 +152,6 @@ def _check_kind(plan: Plan) -> None:
     if plan.context < 3:
         raise BadInput(f"context is {plan.context}.", remedy="A transformer needs 3 tokens or more.")
     if plan.tokens == "bpe" and plan.punctuation != "keep":
-        raise BadInput("bpe cuts punctuation by itself.", remedy="Leave --punctuation out.")
+        raise BadInput("bpe splits punctuation by itself.", remedy="Leave --punctuation out.")
     if plan.tokens == "bpe" and plan.vocabulary < 256:
         raise BadInput(f"vocabulary is {plan.vocabulary}.", remedy="bpe begins with 256 bytes.")

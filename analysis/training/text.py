@@ -1,4 +1,4 @@
-"""A corpus of sentences: one per line, part of it held out to say when to stop."""
+"""Corpora of one sentence per line, with a held-out part for early stopping."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ import numpy as np
 
 from analysis.errors import BadInput, NotEnoughData
 
-HELD_OUT, MOST_HELD_OUT, FEWEST = 0.05, 5_000, 20
+HELD_OUT_SHARE, MAX_HELD_OUT, MIN_SENTENCES = 0.05, 5_000, 20
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences to learn from and sentences held out, none of them in both; ``sha256`` names the two."""
+    """Disjoint sentences for training and held out; ``sha256`` is the digest of both."""
 
     train: list[str]
     held_out: list[str]
@@ -22,67 +22,31 @@ class Corpus:
 
 
 def read_corpus(path: str | Path, *, held_out: str | Path | None = None) -> Corpus:
-    """Read a corpus, and hold part of it out.
-
-    Parameters
-    ----------
-    path : str or Path
-        UTF-8 text, a sentence per line; empty lines are left out.
-    held_out : str or Path, optional
-        A second file of the kind. Without one a twentieth of the distinct sentences (at most 5,000) is held
-        out, drawn from the same seed for every model, so that models of one corpus can be compared.
-
-    Returns
-    -------
-    Corpus
-        A sentence that is held out is not learned from, however often it occurs.
-
-    Raises
-    ------
-    BadInput
-        If a file is absent, empty or not UTF-8; the line is named.
-    NotEnoughData
-        With fewer than 20 distinct sentences.
-    """
+    """Read a corpus and hold out a part, or the sentences of another file."""
     lines = read_lines(path)
     if held_out is None:
         distinct = list(dict.fromkeys(lines))
-        if len(distinct) < FEWEST:
+        if len(distinct) < MIN_SENTENCES:
             raise NotEnoughData(
                 f"{len(distinct)} distinct sentences are too few.",
                 file=str(path),
-                remedy=f"Give at least {FEWEST}, a sentence per line.",
+                remedy=f"Give at least {MIN_SENTENCES}, a sentence per line.",
             )
-        n = min(MOST_HELD_OUT, max(1, round(HELD_OUT * len(distinct))))
-        drawn = np.random.default_rng(2026).choice(len(distinct), size=n, replace=False)
-        kept = [distinct[place] for place in sorted(drawn.tolist())]
+        n = min(MAX_HELD_OUT, max(1, round(HELD_OUT_SHARE * len(distinct))))
+        # A fixed seed: models of different seeds are compared on the same held-out sentences.
+        indices = np.random.default_rng(2026).choice(len(distinct), size=n, replace=False)
+        held_lines = [distinct[index] for index in sorted(indices.tolist())]
     else:
-        kept = list(dict.fromkeys(read_lines(held_out)))
-    barred = set(kept)
-    train = [line for line in lines if line not in barred]
+        held_lines = list(dict.fromkeys(read_lines(held_out)))
+    excluded = set(held_lines)
+    train = [line for line in lines if line not in excluded]
     if not train:
         raise NotEnoughData("every sentence is held out.", file=str(path))
-    return Corpus(train, kept, _digest(train, kept))
+    return Corpus(train, held_lines, _digest(train, held_lines))
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """Read the lines of a text that hold anything.
-
-    Parameters
-    ----------
-    path : str or Path
-        UTF-8 text.
-
-    Returns
-    -------
-    list of str
-        Without white space at either end.
-
-    Raises
-    ------
-    BadInput
-        If the file is absent, empty or not UTF-8; the line is named.
-    """
+    """Read the non-empty lines of a text."""
     path = Path(path)
     if not path.is_file():
         raise BadInput("there is no such file.", file=str(path))

@@ -1,4 +1,4 @@
-"""Build a decoder-only transformer and save it so that ``hf-causal:FOLDER`` scores with it."""
+"""Building a decoder-only transformer, and saving it for ``hf-causal:FOLDER``."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 
 from analysis.errors import BadInput
-from analysis.scoring.lstm import END, UNKNOWN
 from analysis.scoring.neural.loading import need
-from analysis.scoring.unigrams import UNIGRAMS
+from analysis.scoring.scorers.lstm import END, UNKNOWN
+from analysis.scoring.words.unigrams import UNIGRAMS
 from analysis.training.codec import frequent_words
 from analysis.training.plan import Plan
 
@@ -21,7 +21,7 @@ WORD = r"\w+(?:[^\w\s]+\w+)*"
 
 
 class TokenizerCodec:
-    """A tokenizer in the hub's form; what trains the model is what scores with it."""
+    """A tokenizer in the format of the hub, used for training and scoring alike."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
@@ -29,28 +29,28 @@ class TokenizerCodec:
 
     @property
     def n_types(self) -> int:
-        """Rows of the vocabulary."""
+        """Number of rows of the vocabulary."""
         return int(self.tokenizer.get_vocab_size())
 
     def encode(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Numbers of each sentence's tokens, without marks."""
-        read = self.tokenizer.encode_batch(list(sentences), add_special_tokens=False)
-        return [one.ids for one in read]
+        """Return the token numbers of each sentence, without marks."""
+        encodings = self.tokenizer.encode_batch(list(sentences), add_special_tokens=False)
+        return [encoding.ids for encoding in encodings]
 
 
-def make_codec(plan: Plan, sentences: Sequence[str], kept: Path | None = None) -> TokenizerCodec:
-    """Make the tokenizer from the text, or take the one kept beside a checkpoint."""
+def make_codec(plan: Plan, sentences: Sequence[str], checkpoint: Path | None = None) -> TokenizerCodec:
+    """Train the tokenizer on the text, or load the one saved beside a checkpoint."""
     tokenizers = need("tokenizers")
-    if kept is not None and kept.is_file():
-        return TokenizerCodec(tokenizers.Tokenizer.from_file(str(kept)))
-    made = _byte_pairs(plan, sentences) if plan.tokens == "bpe" else _whole_words(plan, sentences)
-    if kept is not None:
-        made.save(str(kept))
-    return TokenizerCodec(made)
+    if checkpoint is not None and checkpoint.is_file():
+        return TokenizerCodec(tokenizers.Tokenizer.from_file(str(checkpoint)))
+    tokenizer = _byte_pairs(plan, sentences) if plan.tokens == "bpe" else _whole_words(plan, sentences)
+    if checkpoint is not None:
+        tokenizer.save(str(checkpoint))
+    return TokenizerCodec(tokenizer)
 
 
 def build(plan: Plan, codec: TokenizerCodec) -> Any:
-    """Make a model of GPT-2's form with fresh weights."""
+    """Make a GPT-2 model with random weights."""
     transformers = need("transformers")
     config = transformers.GPT2Config(
         vocab_size=codec.n_types,
@@ -68,15 +68,15 @@ def build(plan: Plan, codec: TokenizerCodec) -> Any:
 
 
 def logits(model: Any, ids: torch.Tensor) -> torch.Tensor:
-    """Logits of next tokens."""
-    found: torch.Tensor = model(input_ids=ids, use_cache=False).logits
-    return found
+    """Return the logits of next tokens."""
+    output: torch.Tensor = model(input_ids=ids, use_cache=False).logits
+    return output
 
 
 def save(
     folder: Path, model: Any, codec: TokenizerCodec, plan: Plan, unigrams: npt.NDArray[np.float64]
 ) -> None:
-    """Write configuration, weights and tokenizer as the hub has them, and the unigrams that SLOR needs."""
+    """Write configuration, weights and tokenizer in the format of the hub, and unigram probabilities."""
     transformers = need("transformers")
     marks = {"bos_token": END, "eos_token": END, "pad_token": END}
     if codec.tokenizer.token_to_id(UNKNOWN) is not None:
@@ -91,7 +91,7 @@ def save(
 
 @contextlib.contextmanager
 def quiet(transformers: Any) -> Iterator[None]:
-    """Keep the library's bars and advice out of our output."""
+    """Suppress the progress bars and warnings of the library inside this context."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()
     logging.disable_progress_bar()
@@ -102,8 +102,8 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(before)
 
 
-def _cutter(plan: Plan) -> Any:
-    """Cut as :class:`analysis.scoring.tokens.Tokenization` does."""
+def _pre_tokenizer(plan: Plan) -> Any:
+    """Return a pre-tokenizer equal to :class:`analysis.scoring.words.tokens.Tokenization`."""
     tokenizers = need("tokenizers")
     pre, regex = tokenizers.pre_tokenizers, tokenizers.Regex
     if plan.punctuation == "keep":
@@ -118,35 +118,35 @@ def _cutter(plan: Plan) -> Any:
 
 def _whole_words(plan: Plan, sentences: Sequence[str]) -> Any:
     tokenizers = need("tokenizers")
-    cutter = _cutter(plan)
+    pre_tokenizer = _pre_tokenizer(plan)
     lower = tokenizers.normalizers.Lowercase() if plan.casing == "lower" else None
-    texts = sentences if lower is None else [lower.normalize_str(one) for one in sentences]
-    pieces = ([piece for piece, _ in cutter.pre_tokenize_str(one)] for one in texts)
-    words = frequent_words(pieces, most=plan.vocabulary)
+    texts = sentences if lower is None else [lower.normalize_str(sentence) for sentence in sentences]
+    pieces = ([piece for piece, _ in pre_tokenizer.pre_tokenize_str(text)] for text in texts)
+    words = frequent_words(pieces, size=plan.vocabulary)
     index = {word: number for number, word in enumerate(words)}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(index, unk_token=UNKNOWN))
-    made.pre_tokenizer = cutter
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(index, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizer
     if lower is not None:
-        made.normalizer = lower
-    made.add_special_tokens([UNKNOWN, END])
-    return made
+        tokenizer.normalizer = lower
+    tokenizer.add_special_tokens([UNKNOWN, END])
+    return tokenizer
 
 
 def _byte_pairs(plan: Plan, sentences: Sequence[str]) -> Any:
-    """Byte-level BPE (GPT-2's): every text can be read, so no token is unknown."""
+    """Train byte-level BPE, as in GPT-2; it encodes every text, so no token is unknown."""
     tokenizers = need("tokenizers")
-    made = tokenizers.Tokenizer(tokenizers.models.BPE())
-    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
     if plan.casing == "lower":
-        made.normalizer = tokenizers.normalizers.Lowercase()
+        tokenizer.normalizer = tokenizers.normalizers.Lowercase()
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=plan.vocabulary + 1,
         special_tokens=[END],
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator(sentences, trainer)
-    if made.get_vocab_size() < 2:
+    tokenizer.train_from_iterator(sentences, trainer)
+    if tokenizer.get_vocab_size() < 2:
         raise BadInput("the corpus has no token.")
-    return made
+    return tokenizer

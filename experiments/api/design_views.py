@@ -1,5 +1,7 @@
 """A study's design over REST: rounds, lists, and the proof that they are balanced."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -8,13 +10,13 @@ from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import ObjectField
-from experiments.design_proof import design_document
+from experiments.lists.balance_report import design_document
+from experiments.lists.rounds import ITEMS, PARTICIPANTS
 from experiments.models import Design
 from experiments.pages.access import get_study
-from experiments.rounds import ITEMS, PARTICIPANTS
 
 
-class ClaimSerializer(serializers.Serializer):
+class ClaimSerializer(serializers.Serializer[Any]):
     """One statement about the lists of a round."""
 
     text = serializers.CharField()
@@ -22,7 +24,7 @@ class ClaimSerializer(serializers.Serializer):
     numbers = serializers.CharField(help_text="The counts behind it.")
 
 
-class ListSerializer(serializers.Serializer):
+class ListSerializer(serializers.Serializer[Any]):
     """What one list holds."""
 
     list = serializers.CharField(help_text="Its name, as in the column `list` of judgments.")
@@ -34,10 +36,10 @@ class ListSerializer(serializers.Serializer):
     n_anchors = serializers.IntegerField()
     conditions = serializers.DictField(child=serializers.IntegerField(), help_text="Targets by condition.")
     n_expected_first = serializers.IntegerField(help_text="Forced choice: expected member on top.")
-    n_repeated = serializers.IntegerField(help_text="Targets whose item stands in the list already.")
+    n_repeated = serializers.IntegerField(help_text="Targets whose item is in the list already.")
 
 
-class RoundSerializer(serializers.Serializer):
+class RoundSerializer(serializers.Serializer[Any]):
     """One round: its scheme, whom it is for, its lists and their proof."""
 
     number = serializers.IntegerField()
@@ -54,7 +56,7 @@ class RoundSerializer(serializers.Serializer):
     lists = ListSerializer(many=True)
 
 
-class AroundSerializer(serializers.Serializer):
+class AroundSerializer(serializers.Serializer[Any]):
     """What all rounds share."""
 
     catch_per_list = serializers.IntegerField()
@@ -65,13 +67,22 @@ class AroundSerializer(serializers.Serializer):
     filler_ratio = serializers.FloatField(allow_null=True)
 
 
-class DesignSerializer(serializers.Serializer):
+class CoverageSerializer(serializers.Serializer[Any]):
+    """The share of the materials that the lists of all rounds show."""
+
+    shown = serializers.IntegerField()
+    all = serializers.IntegerField(help_text="Without discarded pairs and items left out.")
+    of = serializers.ChoiceField(["pairs", "sentences"])
+
+
+class DesignSerializer(serializers.Serializer[Any]):
     """The design of a study as it is planned now; opening stores just these lists."""
 
     experiment = serializers.CharField()
     current_round = serializers.IntegerField(help_text="The round that takes participants.")
     design = AroundSerializer()
     balanced = serializers.BooleanField(help_text="Whether every claim holds.")
+    coverage = CoverageSerializer()
     rounds = RoundSerializer(many=True)
 
 

@@ -1,19 +1,20 @@
 """Studies, materials and jobs as JSON."""
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from experiments.completion import checked_address
-from experiments.extras import checked_trials
+from experiments.lists.extra_trials import EXTRAS, checked_answers, checked_trials
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
-from experiments.questions import checked_questions
-from experiments.quiz import checked_quiz
-from judgments.tasks.registry import shown_task, task_names
+from experiments.studies.completion_url import checked_address
+from experiments.studies.questionnaire import checked_questions, checked_statements, optional_questions
+from experiments.studies.quiz import checked_quiz
+from experiments.studies.wording import checked_texts
+from experiments.tasks.registry import shown_task, task_names
 
-EXTRAS = {"practice": "practice", "anchors": "anchor", "catch_trials": "catch"}
+Stored = TypeVar("Stored")
 
 
 @extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": True}})
@@ -36,7 +37,7 @@ class ObjectField(serializers.DictField):
         return storable(super().to_internal_value(data))
 
 
-def storable(value: Any) -> Any:
+def storable(value: Stored) -> Stored:
     """The value, unless it holds NUL, a lone surrogate, NaN or an infinity."""
     try:
         json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -47,7 +48,7 @@ def storable(value: Any) -> Any:
     return value
 
 
-class StudySerializer(serializers.ModelSerializer):
+class StudySerializer(serializers.ModelSerializer[Experiment]):
     """A study as it is planned now."""
 
     task = serializers.CharField(max_length=40, help_text="Name of a task, such as forced_choice.")
@@ -56,10 +57,17 @@ class StudySerializer(serializers.ModelSerializer):
     )
     parameters = ObjectField(required=False, help_text="Parameters of the task.")
     questionnaire = RowsField(required=False, help_text="Questions asked before the trials.")
+    closing_questions = RowsField(required=False, help_text="Optional questions beside the completion code.")
+    consent_statements = RowsField(
+        required=False, help_text="Statements to tick beside the consent text: text, required."
+    )
     quiz = RowsField(required=False, help_text="Questions about the instructions.")
     practice = RowsField(required=False, help_text="Practice trials.")
     anchors = RowsField(required=False, help_text="Sentences that span the scale, shown first.")
     catch_trials = RowsField(required=False, help_text="Trials with one right answer.")
+    participant_texts = ObjectField(
+        required=False, help_text="Own texts for participants, by the English text that each replaces."
+    )
     version = serializers.SerializerMethodField(help_text="Newest frozen version, null in draft.")
 
     class Meta:
@@ -67,6 +75,8 @@ class StudySerializer(serializers.ModelSerializer):
         fields = [
             "slug",
             "title",
+            "public_title",
+            "public_slug",
             "description",
             "status",
             "origin",
@@ -76,25 +86,51 @@ class StudySerializer(serializers.ModelSerializer):
             "materials",
             "language",
             "consent",
+            "consent_statements",
+            "contact",
             "instructions",
             "questionnaire",
             "quiz",
             "quiz_failure",
             "practice",
+            "practice_expected",
+            "practice_other",
             "anchors",
             "catch_trials",
             "debrief",
+            "closing_questions",
+            "closing_comment",
+            "participant_texts",
             "target_judgments",
+            "target_unit",
             "max_participants",
             "lease_minutes",
+            "resume_gap_minutes",
+            "resume_limit_days",
+            "lab_mode",
             "completion",
+            "completion_code",
             "completion_url",
+            "screen_out_code",
+            "partial_code",
+            "reward_minor",
+            "currency",
             "created_at",
             "opened_at",
             "closed_at",
         ]
-        read_only_fields = ["slug", "status", "origin", "created_at", "opened_at", "closed_at"]
+        read_only_fields = [
+            "slug",
+            "public_slug",
+            "status",
+            "origin",
+            "target_unit",
+            "created_at",
+            "opened_at",
+            "closed_at",
+        ]
         extra_kwargs = {
+            "public_title": {"allow_blank": False},
             "target_judgments": {"min_value": 0, "max_value": 1_000_000},
             "max_participants": {"min_value": 1, "max_value": 10_000_000},
         }
@@ -119,24 +155,38 @@ class StudySerializer(serializers.ModelSerializer):
             raise serializers.ValidationError("There is no material set of that name for you.")
         return materials
 
-    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+    def validate(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """Parameters have to fit the task; rows have to fit their form."""
-        task = shown_task(given.get("task") or self.instance.task)
-        if given.get("parameters"):
-            task.settings(given["parameters"])
-        if "questionnaire" in given:
-            given["questionnaire"] = checked_questions(given["questionnaire"])
-        if "quiz" in given:
-            given["quiz"] = checked_quiz(given["quiz"])
-        if given.get("completion_url"):
-            given["completion_url"] = checked_address(given["completion_url"])
+        stored = self.instance
+        task = shown_task(attributes["task"] if stored is None else attributes.get("task", stored.task))
+        if attributes.get("parameters"):
+            task.settings(attributes["parameters"])
+        if "questionnaire" in attributes:
+            attributes["questionnaire"] = checked_questions(attributes["questionnaire"])
+        if "closing_questions" in attributes:
+            attributes["closing_questions"] = optional_questions(
+                checked_questions(attributes["closing_questions"])
+            )
+        if "consent_statements" in attributes:
+            attributes["consent_statements"] = checked_statements(attributes["consent_statements"])
+        if "quiz" in attributes:
+            attributes["quiz"] = checked_quiz(attributes["quiz"])
+        if attributes.get("completion_url"):
+            attributes["completion_url"] = checked_address(attributes["completion_url"])
+        if "participant_texts" in attributes:
+            texts = attributes["participant_texts"]
+            attributes["participant_texts"] = checked_texts(texts, task=task.name)
         for name, kind in EXTRAS.items():
-            if name in given:
-                given[name] = checked_trials(given[name], task=task, kind=kind)
-        return given
+            if name in attributes:
+                attributes[name] = checked_trials(attributes[name], task=task, kind=kind)
+            if attributes.keys() & {name, "parameters", "task"}:
+                parameters = attributes.get("parameters", stored.parameters if stored else {})
+                rows = attributes.get(name, getattr(stored, name, []))
+                checked_answers(rows, task=task, settings=parameters, kind=kind)
+        return attributes
 
 
-class MaterialSerializer(serializers.ModelSerializer):
+class MaterialSerializer(serializers.ModelSerializer[MaterialSet]):
     """A material set, without its sentences."""
 
     n_sentences = serializers.IntegerField(read_only=True)
@@ -159,7 +209,7 @@ class MaterialSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class SentenceSerializer(serializers.ModelSerializer):
+class SentenceSerializer(serializers.ModelSerializer[Sentence]):
     """A sentence with the columns of a sentence file."""
 
     sentence_id = serializers.CharField(source="key", read_only=True)
@@ -174,7 +224,7 @@ class SentenceSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class PairSerializer(serializers.ModelSerializer):
+class PairSerializer(serializers.ModelSerializer[MinimalPair]):
     """A minimal pair with the columns of a pair file, and both sentences."""
 
     pair_id = serializers.CharField(source="key", read_only=True)
@@ -200,7 +250,7 @@ class PairSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
 
-class JobSerializer(serializers.ModelSerializer):
+class JobSerializer(serializers.ModelSerializer[Job]):
     """Long work: state, progress and what came of it."""
 
     study = serializers.CharField(source="experiment.slug", read_only=True, default=None, allow_null=True)

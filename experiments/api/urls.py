@@ -1,11 +1,13 @@
 """Addresses of the planning side's resources."""
 
+from typing import Any
+
 from django.urls import path
 
 from experiments.api import design_views, views
 
-studies = {"get": "list", "post": "create"}
-one_study = {"get": "retrieve", "patch": "partial_update"}
+studies: dict[str, Any] = {"get": "list", "post": "create"}
+one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
 
 urlpatterns = [
     path("studies/", views.StudyViews.as_view(studies), name="api-studies"),

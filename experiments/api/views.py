@@ -1,5 +1,8 @@
 """Studies, materials and jobs over REST: members only, and strangers find nothing."""
 
+from typing import TypeVar, cast
+
+from django.contrib.auth.models import User
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404
@@ -7,6 +10,7 @@ from django_filters import rest_framework as filters
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import generics, mixins, status, viewsets
 from rest_framework.exceptions import APIException
+from rest_framework.serializers import BaseSerializer
 
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import (
@@ -17,9 +21,12 @@ from experiments.api.serializers import (
     StudySerializer,
 )
 from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Sentence
-from experiments.pages.access import audit, get_study
-from experiments.pages.job_views import visible_jobs
-from experiments.studies import create_study
+from experiments.pages.access import get_study
+from experiments.pages.jobs import visible_jobs
+from experiments.studies.creation import create_study
+from experiments.studies.history import record_changes, study_values
+
+Rows = TypeVar("Rows", MinimalPair, Sentence)
 
 
 class NotADraft(APIException):
@@ -30,7 +37,7 @@ class NotADraft(APIException):
     default_detail = "The study has been opened. A change makes its next version: use its settings page."
 
 
-class StudyFilter(filters.FilterSet):
+class StudyFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
     """Narrow the list of studies."""
 
     status = filters.ChoiceFilter(choices=Experiment.Status.choices)
@@ -55,7 +62,7 @@ class StudyViews(
     mixins.CreateModelMixin,
     mixins.RetrieveModelMixin,
     mixins.UpdateModelMixin,
-    viewsets.GenericViewSet,
+    viewsets.GenericViewSet[Experiment],
 ):
     """Studies the caller is a member of."""
 
@@ -68,31 +75,32 @@ class StudyViews(
         """Studies of the caller."""
         return Experiment.objects.visible_to(self.request.user).select_related("materials")
 
-    def perform_create(self, serializer: StudySerializer) -> None:
+    def perform_create(self, serializer: BaseSerializer[Experiment]) -> None:
         """A draft with the caller as owner."""
-        serializer.instance = create_study(self.request.user, **serializer.validated_data)
+        serializer.instance = create_study(cast("User", self.request.user), **serializer.validated_data)
 
     def get_object(self) -> Experiment:
-        """The study; viewers may not change it, and nobody an opened one."""
+        """Return the study; viewers may not change it, and an opened study cannot be changed."""
         changing = self.request.method == "PATCH"
         study = get_study(self.request.user, self.kwargs["slug"], editing=changing)
         if changing and study.status not in Experiment.Status.editable():
             raise NotADraft
         return study
 
-    def perform_update(self, serializer: StudySerializer) -> None:
+    def perform_update(self, serializer: BaseSerializer[Experiment]) -> None:
         """Store the change and note it."""
+        before = study_values(self.get_object())
         study = serializer.save()
-        audit(self.request.user, study, "settings changed", fields=sorted(serializer.validated_data))
+        record_changes(study, self.request.user, "settings changed", before=before, after=study_values(study))
 
 
-def counted(model: type) -> Coalesce:
+def counted(model: type[Sentence] | type[MinimalPair]) -> Coalesce:
     """Rows of a material set, counted apart so that two counts do not multiply."""
     rows = model.objects.filter(material_set=OuterRef("pk")).order_by().values("material_set")
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
-class MaterialFilter(filters.FilterSet):
+class MaterialFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
     """Narrow the list of material sets."""
 
     search = filters.CharFilter(field_name="name", lookup_expr="icontains", help_text="Part of the name.")
@@ -106,7 +114,7 @@ class MaterialFilter(filters.FilterSet):
 @extend_schema_view(
     list=extend_schema(summary="Your material sets"), retrieve=extend_schema(summary="One material set")
 )
-class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
+class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[MaterialSet]):
     """Material sets the caller owns or uses in a study."""
 
     queryset = MaterialSet.objects.none()
@@ -121,33 +129,33 @@ class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
         )
 
 
-class ParadigmFilter(filters.FilterSet):
+class ParadigmFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
     """Narrow the sentences or pairs of a set."""
 
     paradigm = filters.CharFilter(field_name="paradigm__name", help_text="Name of a paradigm.")
 
 
-class SentenceFilter(filters.FilterSet):
+class SentenceFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
     """Narrow the sentences of a set."""
 
     paradigm = filters.CharFilter(field_name="item__paradigm__name", help_text="Name of a paradigm.")
     condition = filters.CharFilter(help_text="Name of a condition.")
 
 
-class OfOneSet(generics.ListAPIView):
+class OfOneSet(generics.ListAPIView[Rows]):
     """Rows of one material set."""
 
-    def of_set(self, rows: QuerySet) -> QuerySet:
+    def of_set(self, rows: QuerySet[Rows]) -> QuerySet[Rows]:
         """The rows, or 404 for strangers."""
         slug = self.kwargs.get("slug")
-        found = MaterialSet.objects.visible_to(self.request.user).filter(slug=slug).first()
-        if found is None:
+        material_set = MaterialSet.objects.visible_to(self.request.user).filter(slug=slug).first()
+        if material_set is None:
             raise Http404
-        return rows.filter(material_set=found)
+        return rows.filter(material_set=material_set)
 
 
 @extend_schema_view(get=extend_schema(summary="Minimal pairs of a material set"))
-class PairViews(OfOneSet):
+class PairViews(OfOneSet[MinimalPair]):
     """Minimal pairs in the order of their file."""
 
     queryset = MinimalPair.objects.none()
@@ -160,7 +168,7 @@ class PairViews(OfOneSet):
 
 
 @extend_schema_view(get=extend_schema(summary="Sentences of a material set"))
-class SentenceViews(OfOneSet):
+class SentenceViews(OfOneSet[Sentence]):
     """Sentences in the order of their file."""
 
     queryset = Sentence.objects.none()
@@ -173,7 +181,7 @@ class SentenceViews(OfOneSet):
 
 
 @extend_schema_view(get=extend_schema(summary="State, progress and result of a job"))
-class JobView(generics.RetrieveAPIView):
+class JobView(generics.RetrieveAPIView[Job]):
     """Long work the caller asked for, or of a study of theirs."""
 
     queryset = Job.objects.none()

@@ -1,11 +1,11 @@
-"""Whether catch trials can do their work: few, like the rest to look at, with one plain right answer."""
+"""Checks of catch trials: enough of them, inconspicuous, with one clearly right answer."""
 
 import unicodedata
 from collections.abc import Collection, Sequence
 
 FEWEST = 2
-SHORTEST, LONGEST = 0.5, 1.5  # of the targets' shortest and longest
-MOST = 0.9  # a habit is what nine in ten targets keep
+SHORTEST, LONGEST = 0.5, 1.5  # accepted length, relative to the shortest and the longest target
+MOST = 0.9  # share of targets with the same first or last character from which a difference is conspicuous
 
 
 def catch_remarks(
@@ -15,116 +15,95 @@ def catch_remarks(
     practice: Sequence[str] = (),
     instructions: Collection[int] = (),
 ) -> list[str]:
-    """Say what makes catch trials stand out, or repeat what was shown.
-
-    Parameters
-    ----------
-    catch : sequence of sequences of str
-        The sentences of each catch trial: one, or two for pairs.
-    targets : sequence of str
-        Sentences of the materials, or a sample of them.
-    practice : sequence of str
-        Sentences of the practice trials.
-    instructions : collection of int
-        Places of catch trials that say themselves what to answer: they need not look like the rest.
-
-    Returns
-    -------
-    list of str
-        Remarks as sentences; empty when there is none.
+    """Report what makes catch trials conspicuous, and sentences that participants have already seen.
 
     Notes
     -----
-    Looks alike means: not half as short as the shortest target nor half as long again as the longest, counted
-    in characters, and with the capital and the last sign that nine in ten targets have. Who knows the
-    trick from its looks is caught by nothing; yet the content has to be plain, because honest people
-    fail look-alike checks that need thought.
+    A catch trial is inconspicuous if its length in characters is at least half that of the shortest and at
+    most one and a half times that of the longest target, and if it has the capital and the final character
+    that nine in ten targets share. Its content has to be plain, because attentive participants fail checks
+    that need thought.
 
     Examples
     --------
     >>> catch_remarks([["Choose this one"], ["The cat slept."]], ["The dog ran.", "A man has slept."])
     ['Catch trial 1 ends unlike the other sentences.']
     """
-    found = []
+    remarks = []
     if 0 < len(catch) < FEWEST:
-        found.append("One catch trial decides little: an honest slip happens to everybody.")
+        remarks.append("One catch trial is too few: attentive participants also make a slip.")
     if not targets:
-        return found
-    known = {_plain(text) for text in targets}, {_plain(text) for text in practice}
+        return remarks
+    familiar = {_normalized(text) for text in targets}, {_normalized(text) for text in practice}
     for number, texts in enumerate(catch, start=1):
         if number - 1 not in instructions:
-            found += [f"Catch trial {number} {remark}" for remark in _remarks(texts, targets, known=known)]
-    return found
+            remarks += [
+                f"Catch trial {number} {remark}" for remark in _remarks(texts, targets, familiar=familiar)
+            ]
+    return remarks
 
 
-def _remarks(texts: Sequence[str], targets: Sequence[str], *, known: tuple[set[str], set[str]]) -> list[str]:
+def _remarks(
+    texts: Sequence[str], targets: Sequence[str], *, familiar: tuple[set[str], set[str]]
+) -> list[str]:
     lengths = [len(text) for text in targets]
     low, high = SHORTEST * min(lengths), LONGEST * max(lengths)
-    found = []
+    remarks = []
     if any(not low <= len(text) <= high for text in texts):
         sizes = "–".join(str(size) for size in sorted({len(text) for text in texts}))
-        found.append(f"has {sizes} characters, the other sentences {min(lengths)} to {max(lengths)}.")
-    if _stands_out([_end(text) for text in texts], [_end(text) for text in targets]):
-        found.append("ends unlike the other sentences.")
-    if _stands_out([_begin(text) for text in texts], [_begin(text) for text in targets]):
-        found.append("begins unlike the other sentences.")
-    if any(_plain(text) in known[0] for text in texts):
-        found.append("has a sentence of the materials.")
-    if any(_plain(text) in known[1] for text in texts):
-        found.append("has a sentence of the practice.")
-    return found
+        remarks.append(f"has {sizes} characters, the other sentences {min(lengths)} to {max(lengths)}.")
+    if _is_conspicuous([_end(text) for text in texts], [_end(text) for text in targets]):
+        remarks.append("ends unlike the other sentences.")
+    if _is_conspicuous([_begin(text) for text in texts], [_begin(text) for text in targets]):
+        remarks.append("begins unlike the other sentences.")
+    if any(_normalized(text) in familiar[0] for text in texts):
+        remarks.append("has a sentence of the materials.")
+    if any(_normalized(text) in familiar[1] for text in texts):
+        remarks.append("has a sentence of the practice.")
+    return remarks
 
 
-def _stands_out(own: Sequence[str], usual: Sequence[str]) -> bool:
-    """Whether a habit of nearly all targets is kept by none of a trial's sentences."""
-    habit = max(set(usual), key=usual.count)
-    return usual.count(habit) >= MOST * len(usual) and habit not in own
+def _is_conspicuous(trial_values: Sequence[str], target_values: Sequence[str]) -> bool:
+    """Whether nearly all targets share a value that none of a trial's sentences has."""
+    common = max(set(target_values), key=target_values.count)
+    return target_values.count(common) >= MOST * len(target_values) and common not in trial_values
 
 
 def _end(text: str) -> str:
-    """The last sign where it is punctuation, else a letter for all letters."""
+    """Return the last character if it is punctuation, else a placeholder for all others."""
     last = text.strip()[-1:]
     return last if unicodedata.category(last or "a").startswith("P") else "a"
 
 
 def _begin(text: str) -> str:
+    """Return the case of the first character."""
     first = text.strip()[:1]
     return "A" if first.isupper() else "a" if first.islower() else ""
 
 
-def _plain(text: str) -> str:
+def _normalized(text: str) -> str:
+    """Normalize a text for comparison."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
 def answer_remarks(
     answers: Sequence[tuple[float, float] | None], scale: tuple[float | None, float | None]
 ) -> list[str]:
-    """Say which right answers are missing, off the scale, or no test at all.
-
-    Parameters
-    ----------
-    answers : sequence of (low, high) or None
-        The right answers of each catch trial; None where none is given.
-    scale : (low, high)
-        Ends of the scale, None where it has none.
-
-    Returns
-    -------
-    list of str
+    """Report right answers that are missing, off the scale, or too wide to test anything.
 
     Examples
     --------
     >>> answer_remarks([(6, 7), (2, 7), (8, 8), None], (1, 7))[0]
     'Catch trial 2 accepts 2 to 7, more than half of the scale.'
     """
-    found = []
+    remarks = []
     low, high = scale
     for number, answer in enumerate(answers, start=1):
         if answer is None:
-            found.append(f"Catch trial {number} has no right answer.")
+            remarks.append(f"Catch trial {number} has no right answer.")
         elif (low is not None and answer[1] < low) or (high is not None and answer[0] > high):
-            found.append(f"Catch trial {number} has a right answer that is not on the scale.")
+            remarks.append(f"Catch trial {number} has a right answer that is not on the scale.")
         elif low is not None and high is not None and answer[1] - answer[0] > (high - low) / 2:
             span = f"{answer[0]:g} to {answer[1]:g}"
-            found.append(f"Catch trial {number} accepts {span}, more than half of the scale.")
-    return found
+            remarks.append(f"Catch trial {number} accepts {span}, more than half of the scale.")
+    return remarks

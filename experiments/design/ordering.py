@@ -1,4 +1,4 @@
-"""Seeded order under constraints; says which constraint cannot be met."""
+"""Random order under constraints; an error names the constraint that cannot be met."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,22 +9,22 @@ import numpy as np
 from analysis.errors import BadInput
 from experiments.design.trials import PlannedTrial
 
-ATTEMPTS = 200
+ATTEMPTS = 200  # random orders tried before giving up
 TARGET = "target"
 
 
 @dataclass(frozen=True)
 class OrderRules:
-    """What the order of a list must keep.
+    """Constraints on the order of a list.
 
     Parameters
     ----------
     apart : mapping of str to int
-        Attribute of a trial (``paradigm``, ``condition``, ``item``, ``kind``) → least distance between two
+        Attribute of a trial (``paradigm``, ``condition``, ``item``, ``kind``) → smallest distance between two
         trials with the same value; 2 means never in a row. Empty values are free. The attribute ``target``
         is shared by all targets and by nothing else: 3 puts two fillers between any two targets.
     longest_run : mapping of str to int
-        Attribute → most trials in a row with the same value.
+        Attribute → largest number of trials in a row with the same value.
     """
 
     apart: Mapping[str, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class OrderRules:
 
 
 def _value(trial: PlannedTrial, name: str) -> str:
-    """What a rule compares; every target is alike where targets are kept apart."""
+    """Return the value that a rule compares; the attribute ``target`` is the same for all targets."""
     if name == TARGET:
         return TARGET if trial.kind == TARGET else ""
     return str(getattr(trial, name))
@@ -40,7 +40,7 @@ def _value(trial: PlannedTrial, name: str) -> str:
 
 @dataclass
 class _Progress:
-    """Where each value stood last, how long the present run is, and what is still to come."""
+    """The state of an order in progress: last positions, current runs and remaining values."""
 
     rules: OrderRules
     left: dict[str, Counter[str]]
@@ -49,13 +49,13 @@ class _Progress:
     run: dict[str, tuple[str, int]] = field(default_factory=dict)
     position: int = 0
 
-    def broken_by(self, trial: PlannedTrial) -> str | None:
-        """The rule this trial would break here, in words."""
+    def violated_rule(self, trial: PlannedTrial) -> str | None:
+        """Return the rule that this trial would break at the current position, or None."""
         for name, distance in self.rules.apart.items():
             value = _value(trial, name)
-            seen = self.last.get((name, value))
-            if value and seen is not None and self.position - seen < distance:
-                return _apart(name, distance)
+            last_position = self.last.get((name, value))
+            if value and last_position is not None and self.position - last_position < distance:
+                return _distance_text(name, distance)
         for name, longest in self.rules.longest_run.items():
             value, length = self.run.get(name, ("", 0))
             if value and value == _value(trial, name) and length >= longest:
@@ -63,7 +63,7 @@ class _Progress:
         return None
 
     def slack(self, trial: PlannedTrial) -> float:
-        """How many places may still go to others before this trial's value cannot be fitted in."""
+        """Return how many positions other trials may take before this trial's value no longer fits."""
         slack = float("inf")
         for name, distance in self.rules.apart.items():
             if _value(trial, name):
@@ -76,7 +76,7 @@ class _Progress:
         return slack
 
     def place(self, trial: PlannedTrial) -> None:
-        """Take note of the trial at this position."""
+        """Record the trial at the current position."""
         for name in {*self.rules.apart, *self.rules.longest_run}:
             value = _value(trial, name)
             self.left[name][value] -= 1
@@ -94,35 +94,25 @@ def _progress(trials: Sequence[PlannedTrial], rules: OrderRules) -> _Progress:
     )
 
 
-def _apart(name: str, distance: int) -> str:
-    """A distance rule in words."""
+def _distance_text(name: str, distance: int) -> str:
+    """Describe a distance rule."""
     if name == TARGET:
         return f"at least {distance - 1} fillers between two targets"
     return f"{name} at least {distance} apart"
 
 
-def unmet_rule(trials: Sequence[PlannedTrial], rules: OrderRules) -> str | None:
-    """Name the first rule that no order of these trials could keep.
-
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-    rules : OrderRules
-
-    Returns
-    -------
-    str or None
-        A sentence; None when each rule, taken alone, can be kept.
+def unsatisfiable_rule(trials: Sequence[PlannedTrial], rules: OrderRules) -> str | None:
+    """Describe the first rule that no order of these trials satisfies; None if there is none.
 
     Notes
     -----
-    *N* trials whose most frequent value stands *m* times, shared by *c* values, can be kept *d* apart only if
-    (*m* − 1) *d* + *c* ≤ *N*; a value may stand at most *L* in a row only if *m* ≤ (*N* − *m* + 1) *L*.
+    *N* trials whose most frequent value occurs *m* times, shared by *c* values, can be *d* apart only if
+    (*m* − 1) *d* + *c* ≤ *N*; a value occurs at most *L* times in a row only if *m* ≤ (*N* − *m* + 1) *L*.
 
     Examples
     --------
-    >>> both = [PlannedTrial("a", "1", paradigm="npi"), PlannedTrial("b", "2", paradigm="npi")]
-    >>> unmet_rule(both, OrderRules(apart={"paradigm": 2}))
+    >>> trials = [PlannedTrial("a", "1", paradigm="npi"), PlannedTrial("b", "2", paradigm="npi")]
+    >>> unsatisfiable_rule(trials, OrderRules(apart={"paradigm": 2}))
     "2 of 2 trials have paradigm 'npi': they cannot be at least 2 apart."
     """
     total = len(trials)
@@ -133,28 +123,28 @@ def unmet_rule(trials: Sequence[PlannedTrial], rules: OrderRules) -> str | None:
             if (most - 1) * distance + min(tied, distance) > total:
                 if name == TARGET:
                     need = (most - 1) * (distance - 1)
-                    wanted = f"{distance - 1} between any two of {most} targets"
-                    return f"{total - most} fillers cannot stand {wanted}: {need} are needed."
+                    between = f"{distance - 1} between any two of {most} targets"
+                    return f"{total - most} fillers are too few to put {between}: {need} are needed."
                 shares = f"{most} of {total} trials have {name} {value!r}"
                 return f"{shares}: they cannot be at least {distance} apart."
     for name, longest in rules.longest_run.items():
         counts = Counter(_value(trial, name) for trial in trials if _value(trial, name))
         for value, most in counts.most_common(1):
             if most > (total - most + 1) * longest:
-                return f"{most} of {total} trials have {name} {value!r}: runs of {longest} cannot hold them."
+                return f"{most} of {total} trials have {name} {value!r}: {longest} in a row cannot be kept."
     return None
 
 
 def _attempt(
     trials: Sequence[PlannedTrial], rules: OrderRules, rng: np.random.Generator, *, scarcest_first: bool
 ) -> tuple[list[PlannedTrial], str]:
-    """One try: the order reached, and the rule that stopped it (empty when it is whole)."""
-    waiting = _alike(trials, rules, rng)
+    """Return the order reached in one attempt, and the rule that stopped it (empty if complete)."""
+    waiting = _interchangeable(trials, rules, rng)
     progress = _progress(trials, rules)
     sequence: list[PlannedTrial] = []
     margin = max([0, *rules.apart.values(), *rules.longest_run.values()])
     while waiting:
-        reasons = {kind: progress.broken_by(alike[-1]) for kind, alike in waiting.items()}
+        reasons = {kind: progress.violated_rule(group[-1]) for kind, group in waiting.items()}
         free = [kind for kind, reason in reasons.items() if reason is None]
         if not free:
             return sequence, Counter(reason for reason in reasons.values() if reason).most_common(1)[0][0]
@@ -173,10 +163,10 @@ def _attempt(
     return sequence, ""
 
 
-def _alike(
+def _interchangeable(
     trials: Sequence[PlannedTrial], rules: OrderRules, rng: np.random.Generator
 ) -> dict[tuple[str, ...], list[PlannedTrial]]:
-    """Trials that the rules cannot tell apart, together, each group shuffled."""
+    """Group the trials that the rules do not distinguish, each group in random order."""
     names = sorted({*rules.apart, *rules.longest_run})
     groups: dict[tuple[str, ...], list[PlannedTrial]] = {}
     for index in rng.permutation(len(trials)):
@@ -190,56 +180,35 @@ def _by_size(
     waiting: Mapping[tuple[str, ...], list[PlannedTrial]],
     rng: np.random.Generator,
 ) -> tuple[str, ...]:
-    """A group by chance, so that each trial of the free groups is equally likely."""
+    """Choose a group at random, in proportion to its size."""
     ends = np.cumsum([len(waiting[kind]) for kind in free])
     return free[int(np.searchsorted(ends, rng.integers(ends[-1]), side="right"))]
 
 
-def ordered(
+def order_trials(
     trials: Sequence[PlannedTrial],
     rng: np.random.Generator,
     *,
     rules: OrderRules = OrderRules(),  # noqa: B008 (frozen)
     attempts: int = ATTEMPTS,
 ) -> list[PlannedTrial]:
-    """Put trials into a random order that keeps the rules.
-
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-    rng : numpy Generator
-        The same seed and trials give the same order.
-    rules : OrderRules
-    attempts : int
-        Random tries before giving up; every second one places the scarcest value first, which
-        finds an order for a single distance rule whenever there is one.
-
-    Returns
-    -------
-    list of PlannedTrial
-        The same trials. Positions are left as they are;
-        :func:`~experiments.design.trials.numbered` sets them.
-
-    Raises
-    ------
-    BadInput
-        Naming the rule that cannot be met.
+    """Put trials into a random order that satisfies the rules.
 
     Notes
     -----
-    The orders are not equally likely among all that keep the rules; with the loose rules of a usual list
-    the difference does not matter, and a list's side, condition and item never depend on it.
+    The orders that satisfy the rules are not all equally likely. With the default rules the difference is
+    negligible, and which sentence is shown on which side never depends on it.
 
     Examples
     --------
     >>> trials = [PlannedTrial(f"{p}{i}", f"{p}{i}", paradigm=p) for p in "ab" for i in range(2)]
     >>> rules = OrderRules(apart={"paradigm": 2})
-    >>> [trial.paradigm for trial in ordered(trials, np.random.default_rng(1), rules=rules)]
+    >>> [trial.paradigm for trial in order_trials(trials, np.random.default_rng(1), rules=rules)]
     ['a', 'b', 'a', 'b']
     """
-    impossible = unmet_rule(trials, rules)
+    impossible = unsatisfiable_rule(trials, rules)
     if impossible:
-        raise BadInput(impossible, remedy="Add fillers or other paradigms, or loosen this rule.")
+        raise BadInput(impossible, remedy="Add fillers or other paradigms, or relax this rule.")
     blocked: Counter[str] = Counter()
     for attempt in range(attempts):
         sequence, reason = _attempt(trials, rules, rng, scarcest_first=attempt % 2 == 1)
@@ -248,23 +217,20 @@ def ordered(
         blocked[reason] += 1
     worst = blocked.most_common(1)[0][0]
     raise BadInput(
-        f"no order of {len(trials)} trials found in {attempts} tries; the rule that stopped most: {worst}.",
-        remedy="Loosen this rule, or add fillers.",
+        f"no order of {len(trials)} trials found in {attempts} attempts; most failed because of: {worst}.",
+        remedy="Relax this rule, or add fillers.",
     )
 
 
-def fitting_rules(trials: Sequence[PlannedTrial]) -> OrderRules:
-    """The usual rules that these trials can keep, for a study whose author has set none.
+def default_rules(trials: Sequence[PlannedTrial]) -> OrderRules:
+    """Return the default rules that these trials can satisfy, for a study without rules of its own.
 
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-
-    Returns
-    -------
-    OrderRules
-        No two of one paradigm in a row, and at most two of one condition in a row; each where it can be kept.
+    Notes
+    -----
+    No two trials of a paradigm in a row, and at most two of a condition in a row; each only if satisfiable.
     """
-    apart = {"paradigm": 2} if unmet_rule(trials, OrderRules(apart={"paradigm": 2})) is None else {}
-    runs = {"condition": 2} if unmet_rule(trials, OrderRules(longest_run={"condition": 2})) is None else {}
-    return OrderRules(apart=apart, longest_run=runs)
+    apart, runs = {"paradigm": 2}, {"condition": 2}
+    return OrderRules(
+        apart=apart if unsatisfiable_rule(trials, OrderRules(apart=apart)) is None else {},
+        longest_run=runs if unsatisfiable_rule(trials, OrderRules(longest_run=runs)) is None else {},
+    )

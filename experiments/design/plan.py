@@ -1,4 +1,4 @@
-"""The whole way from stimuli to ordered lists, as one function of a specification and a seed."""
+"""Ordered lists from stimuli, as one function of a specification and a seed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -6,11 +6,11 @@ from math import ceil
 
 import numpy as np
 
-from experiments.design.fillers import led_by, shuffled, spread_catch, with_fillers
+from experiments.design.fillers import prepend_trials, shuffle, spread_catch, with_fillers
 from experiments.design.latin_square import complete_lists, forced_choice_lists, latin_square_lists
-from experiments.design.ordering import OrderRules, fitting_rules, ordered
-from experiments.design.sampling import sampled_blocks
-from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm, numbered
+from experiments.design.ordering import OrderRules, default_rules, order_trials
+from experiments.design.sampling import sampled_blocks, split_blocks
+from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm, number_trials
 from experiments.design.tuples import tuple_lists
 
 
@@ -28,24 +28,26 @@ class DesignSpec:
         Best–worst scaling: sentences per set, and sets per sentence over all lists; 0 where single
         sentences or pairs are shown.
     per_paradigm : int, optional
-        Items of each paradigm per list; all when left out.
+        Items of each paradigm per list; all by default.
     one_paradigm : bool
         Every list has items of a single paradigm, ``per_paradigm`` of them.
+    split : bool
+        All items are split over ``n_blocks`` parts, each of which becomes a balanced group of lists.
     later : collection of str
-        In samples: items dealt only after all others of their paradigm.
+        In samples: items used only after all others of their paradigm.
     n_blocks : int, optional
-        Samples of items, each of which becomes a balanced group of lists; as many as show every
-        item when left out.
+        Samples of items, each of which becomes a balanced group of lists; by default as many as
+        show every item.
     n_lists : int, optional
-        Lists per block, a multiple of the smallest balanced number; that number when left out.
+        Lists per block, a multiple of the smallest balanced number, which is the default.
     n_fillers : int, optional
-        Fillers per list; by the ratio when left out.
+        Fillers per list; by default from the ratio.
     filler_ratio : float, optional
-        Fillers for each target of the longest list; all fillers when left out.
+        Fillers per target of the longest list; all fillers by default.
     anchors_in_order : bool
-        Anchors come in the given order; otherwise each list has its own random order of them.
+        Anchors come in the given order; otherwise in a random order for each list.
     rules : OrderRules, optional
-        What the order must keep; the usual rules that can be kept when left out.
+        Constraints on the order; by default the default rules that can be satisfied.
     seed : int
         The same specification, stimuli and seed give the same lists.
     """
@@ -56,6 +58,7 @@ class DesignSpec:
     showings: int = 0
     per_paradigm: int | None = None
     one_paradigm: bool = False
+    split: bool = False
     later: frozenset[str] = frozenset()
     n_blocks: int | None = None
     n_lists: int | None = None
@@ -73,7 +76,7 @@ class Extras:
     Parameters
     ----------
     fillers, catch, practice, anchors : sequence of Stimulus
-        Anchors span the scale and stand between practice and the rest.
+        Anchors span the scale and come between practice and the rest.
     """
 
     fillers: Sequence[Stimulus] = field(default_factory=tuple)
@@ -82,33 +85,36 @@ class Extras:
     anchors: Sequence[Stimulus] = field(default_factory=tuple)
 
 
-def _dealt(
+def _deal(
     targets: Sequence[Stimulus], spec: DesignSpec, rng: np.random.Generator
 ) -> list[list[PlannedTrial]]:
-    """Targets of each list, not yet ordered."""
+    """Distribute the targets over lists, not yet ordered."""
     if spec.set_size:
         n_lists = spec.n_lists or 1
         return tuple_lists(targets, rng, size=spec.set_size, showings=spec.showings, n_lists=n_lists)
     rating = complete_lists if spec.complete else latin_square_lists
     deal = forced_choice_lists if spec.forced_choice else rating
+    if spec.split:
+        parts = split_blocks(targets, rng, n_blocks=spec.n_blocks or 1)
+        return [trials for part in parts for trials in deal(part, rng, n_lists=spec.n_lists)]
     if spec.per_paradigm is None:
         return deal(targets, rng, n_lists=spec.n_lists)
     decks = list(by_paradigm(targets).values()) if spec.one_paradigm else [list(targets)]
     return [
-        one
+        trials
         for deck in decks
         for block in sampled_blocks(
             deck, rng, per_paradigm=spec.per_paradigm, n_blocks=spec.n_blocks, later=spec.later
         )
-        for one in deal(block, rng, n_lists=spec.n_lists)
+        for trials in deal(block, rng, n_lists=spec.n_lists)
     ]
 
 
-def _n_fillers(spec: DesignSpec, dealt: Sequence[Sequence[PlannedTrial]]) -> int | None:
-    """Fillers of every list: the same number in all, so that all share their fillers."""
+def _n_fillers(spec: DesignSpec, target_lists: Sequence[Sequence[PlannedTrial]]) -> int | None:
+    """Return the number of fillers per list: the same for all, so that lists share their fillers."""
     if spec.n_fillers is not None or spec.filler_ratio is None:
         return spec.n_fillers
-    return ceil(spec.filler_ratio * max((len(one) for one in dealt), default=0))
+    return ceil(spec.filler_ratio * max((len(trials) for trials in target_lists), default=0))
 
 
 def planned_lists(
@@ -119,29 +125,10 @@ def planned_lists(
 ) -> list[list[PlannedTrial]]:
     """Make the lists of a study.
 
-    Parameters
-    ----------
-    targets : sequence of Stimulus
-        Sentences (items × conditions), or minimal pairs when ``spec.forced_choice``.
-    spec : DesignSpec
-    extras : Extras
-        Fillers, catch and practice stimuli, anchors.
-
-    Returns
-    -------
-    list of lists of PlannedTrial
-        Practice and anchors first, then targets and fillers in an order that keeps the rules, with
-        catch trials spread among them; positions from 1.
-
-    Raises
-    ------
-    BadInput
-        If the stimuli do not make a balanced design or no order keeps the rules.
-
-    See Also
-    --------
-    latin_square_lists, forced_choice_lists, sampled_blocks, ordered
-    experiments.design.rounds.planned_rounds : further rounds of the same study.
+    Notes
+    -----
+    Practice and anchors come first, then targets and fillers in an order that satisfies the rules, with
+    catch trials spread among them; positions count from 1.
 
     Examples
     --------
@@ -152,15 +139,15 @@ def planned_lists(
     """
     rng = np.random.default_rng(spec.seed)
     lists = []
-    all_dealt = _dealt(targets, spec, rng)
-    n_fillers = _n_fillers(spec, all_dealt)
-    for dealt in all_dealt:
-        main = with_fillers(dealt, extras.fillers, rng, n=n_fillers, sided=spec.forced_choice)
-        rules = spec.rules if spec.rules is not None else fitting_rules(main)
-        sequence = ordered(main, rng, rules=rules)
+    target_lists = _deal(targets, spec, rng)
+    n_fillers = _n_fillers(spec, target_lists)
+    for list_targets in target_lists:
+        main = with_fillers(list_targets, extras.fillers, rng, n=n_fillers, sided=spec.forced_choice)
+        rules = spec.rules if spec.rules is not None else default_rules(main)
+        sequence = order_trials(main, rng, rules=rules)
         sequence = spread_catch(sequence, extras.catch, rng, sided=spec.forced_choice)
-        anchors = extras.anchors if spec.anchors_in_order else shuffled(extras.anchors, rng)
-        sequence = led_by(sequence, anchors, rng, kind="anchor", sided=spec.forced_choice)
-        sequence = led_by(sequence, extras.practice, rng, kind="practice", sided=spec.forced_choice)
-        lists.append(numbered(sequence))
+        anchors = extras.anchors if spec.anchors_in_order else shuffle(extras.anchors, rng)
+        sequence = prepend_trials(sequence, anchors, rng, kind="anchor", sided=spec.forced_choice)
+        sequence = prepend_trials(sequence, extras.practice, rng, kind="practice", sided=spec.forced_choice)
+        lists.append(number_trials(sequence))
     return lists

@@ -1,4 +1,4 @@
-"""The proof that lists are balanced: counts to look at, and the claims they support or refute."""
+"""Balance of lists: counts per list, and claims about all lists with the numbers behind them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from experiments.design.tuples import members_of, most_meetings
 
 @dataclass(frozen=True)
 class ListCounts:
-    """What one list holds.
+    """Counts of one list.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class ListCounts:
     n_expected_first : int
         Forced choice: targets whose expected member is shown first.
     n_repeated : int
-        Targets whose item stands in the list already.
+        Targets whose item occurs earlier in the list.
     """
 
     n_trials: int
@@ -53,29 +53,12 @@ class Claim:
 
 
 def targets(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
-    """The trials that are analysed.
-
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-
-    Returns
-    -------
-    list of PlannedTrial
-    """
+    """Return the trials that are analysed."""
     return [trial for trial in trials if trial.kind == "target"]
 
 
 def list_counts(trials: Sequence[PlannedTrial]) -> ListCounts:
-    """Count what one list holds.
-
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-
-    Returns
-    -------
-    ListCounts
+    """Count the trials of one list.
 
     Examples
     --------
@@ -98,90 +81,94 @@ def list_counts(trials: Sequence[PlannedTrial]) -> ListCounts:
 
 
 def claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
-    """State what the lists keep, with the numbers.
-
-    Parameters
-    ----------
-    lists : sequence of lists of PlannedTrial
-
-    Returns
-    -------
-    list of Claim
-        Items once per list, conditions even within lists, showings even over lists, sides even; of sets,
-        showings even over and within lists, and how often two sentences meet; where there are anchors
-        or fillers, that all lists share them, anchors before the rest.
+    """Check the balance of lists.
 
     Notes
     -----
-    "Even" means that counts differ by at most one: no more is possible where the number of items is no
-    multiple of the number of conditions.
+    Each item at most once per list, conditions even within lists, showings even over lists, sides even. For
+    sets: showings even over and within lists, and how often two sentences are in one set. Where there are
+    anchors or fillers: all lists share them, anchors before the rest.
+
+    "Even" means that counts differ by at most one, which is the best possible where the number of items is
+    not a multiple of the number of conditions.
 
     Examples
     --------
     >>> [claim.holds for claim in claims([[PlannedTrial("a", "1")], [PlannedTrial("a", "1")]])]
     [True, True]
     """
-    if any(members_of(trial)[1:] for one in lists for trial in targets(one)):
+    if any(members_of(trial)[1:] for trials in lists for trial in targets(trials)):
         return [*_set_claims(lists), *_shared(lists)]
-    counted = [list_counts(one) for one in lists]
-    found = [
-        _claim("No list shows an item twice", 0, [one.n_repeated for one in counted], what="repeated items"),
+    counts = [list_counts(trials) for trials in lists]
+    results = [
+        _claim(
+            "No list shows an item twice",
+            0,
+            [count.n_repeated for count in counts],
+            quantity="repeated items",
+        ),
         _even(
-            "Every sentence or pair is shown equally often over the lists", _showings(lists), what="showings"
+            "Every sentence or pair that the lists show is shown equally often",
+            _showings(lists),
+            quantity="showings",
         ),
     ]
-    spreads = [value for one in counted if len(one.conditions) > 1 for value in (_spread(one.conditions),)]
+    spreads = [_spread(count.conditions) for count in counts if len(count.conditions) > 1]
     if spreads:
-        found.append(_claim("Every list has its conditions equally often", 1, spreads, what="difference"))
-    if any(trial.expected_first is not None for one in lists for trial in targets(one)):
-        found.append(_sides(lists, counted))
-    return [*found, *_shared(lists)]
+        results.append(
+            _claim("Every list has its conditions equally often", 1, spreads, quantity="difference")
+        )
+    if any(trial.expected_first is not None for trials in lists for trial in targets(trials)):
+        results.append(_sides(lists, counts))
+    return [*results, *_shared(lists)]
 
 
 def _shared(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
-    """What lists keep of the trials around their targets: the same for all, anchors first."""
-    found = []
+    """Check that lists share their anchors and fillers, anchors first."""
+    results = []
     for kind, text in (
         ("anchor", "Every list begins, after practice, with the same anchors"),
         ("filler", "Every list has the same fillers"),
     ):
-        keys = [sorted(trial.key for trial in one if trial.kind == kind) for one in lists]
+        keys = [sorted(trial.key for trial in trials if trial.kind == kind) for trials in lists]
         if any(keys):
-            holds = all(one == keys[0] for one in keys)
+            holds = all(key == keys[0] for key in keys)
             if kind == "anchor":
-                holds = holds and all(_leads(one) for one in lists)
-            sizes = sorted({len(one) for one in keys})
-            found.append(Claim(text, holds, f"{kind}s: {' or '.join(str(size) for size in sizes)}"))
-    return found
+                holds = holds and all(_anchors_first(trials) for trials in lists)
+            sizes = sorted({len(key) for key in keys})
+            results.append(Claim(text, holds, f"{kind}s: {' or '.join(str(size) for size in sizes)}"))
+    return results
 
 
-def _leads(trials: Sequence[PlannedTrial]) -> bool:
+def _anchors_first(trials: Sequence[PlannedTrial]) -> bool:
     """Whether practice comes first, then the anchors, then the rest."""
-    places = [{"practice": 0, "anchor": 1}.get(trial.kind, 2) for trial in trials]
-    return places == sorted(places)
+    ranks = [{"practice": 0, "anchor": 1}.get(trial.kind, 2) for trial in trials]
+    return ranks == sorted(ranks)
 
 
 def _set_claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
-    """What lists of sets keep, within each paradigm."""
-    sets = [(trial.paradigm, members_of(trial)) for one in lists for trial in targets(one)]
+    """Check lists of sets, within each paradigm."""
+    sets = [(trial.paradigm, members_of(trial)) for trials in lists for trial in targets(trials)]
     meetings = Counter(pair for _, members in sets for pair in combinations(sorted(members), 2))
     in_lists = [
-        _spread(Counter(key for trial in targets(one) for key in members_of(trial))) for one in lists if one
+        _spread(Counter(key for trial in targets(trials) for key in members_of(trial)))
+        for trials in lists
+        if trials
     ]
     needed = 0
     for paradigm in {name for name, _ in sets}:
-        members = [one for name, one in sets if name == paradigm]
-        names = {key for one in members for key in one}
-        showings = sum(len(one) for one in members) // len(names)
+        members = [keys for name, keys in sets if name == paradigm]
+        names = {key for member in members for key in member}
+        showings = sum(len(member) for member in members) // len(names)
         needed = max(needed, most_meetings(len(names), size=len(members[0]), showings=showings))
     most = max(meetings.values(), default=0)
     return [
         _even(
-            "Every sentence is shown equally often over the lists",
+            "Every sentence that the lists show is shown equally often",
             list(Counter(key for _, members in sets for key in members).values()),
-            what="showings",
+            quantity="showings",
         ),
-        _claim("Every list shows its sentences equally often", 1, in_lists, what="difference"),
+        _claim("Every list shows its sentences equally often", 1, in_lists, quantity="difference"),
         Claim(
             "No two sentences meet more often than needed, or once more",
             most <= needed + 1,
@@ -191,29 +178,30 @@ def _set_claims(lists: Sequence[Sequence[PlannedTrial]]) -> list[Claim]:
 
 
 def _showings(lists: Sequence[Sequence[PlannedTrial]]) -> list[int]:
-    return list(Counter(trial.key for one in lists for trial in targets(one)).values())
+    return list(Counter(trial.key for trials in lists for trial in targets(trials)).values())
 
 
 def _spread(counts: Mapping[str, int]) -> int:
     return max(counts.values()) - min(counts.values())
 
 
-def _claim(text: str, most: int, numbers: Sequence[int], *, what: str) -> Claim:
+def _claim(text: str, most: int, numbers: Sequence[int], *, quantity: str) -> Claim:
     worst = max(numbers, default=0)
-    return Claim(text, worst <= most, f"{what}: {f'at most {worst} in a list' if worst else 'none'}")
+    return Claim(text, worst <= most, f"{quantity}: {f'at most {worst} in a list' if worst else 'none'}")
 
 
-def _even(text: str, numbers: Sequence[int], *, what: str) -> Claim:
+def _even(text: str, numbers: Sequence[int], *, quantity: str) -> Claim:
     low, high = min(numbers, default=0), max(numbers, default=0)
-    return Claim(text, high - low <= 1, f"{what}: {low}" if low == high else f"{what}: {low} to {high}")
+    values = f"{low}" if low == high else f"{low} to {high}"
+    return Claim(text, high - low <= 1, f"{quantity}: {values}")
 
 
-def _sides(lists: Sequence[Sequence[PlannedTrial]], counted: Sequence[ListCounts]) -> Claim:
-    gaps = [abs(2 * one.n_expected_first - one.n_targets) for one in counted]
-    firsts = Counter(trial.key for one in lists for trial in targets(one) if trial.expected_first)
-    shown = Counter(trial.key for one in lists for trial in targets(one))
+def _sides(lists: Sequence[Sequence[PlannedTrial]], counts: Sequence[ListCounts]) -> Claim:
+    gaps = [abs(2 * count.n_expected_first - count.n_targets) for count in counts]
+    firsts = Counter(trial.key for trials in lists for trial in targets(trials) if trial.expected_first)
+    showings = Counter(trial.key for trials in lists for trial in targets(trials))
     gap = max(gaps, default=0)
-    worst = max((abs(2 * firsts[key] - times) for key, times in shown.items()), default=0)
+    worst = max((abs(2 * firsts[key] - times) for key, times in showings.items()), default=0)
     return Claim(
         "The expected sentence stands first as often as second, in each list and for each pair",
         gap <= 1 and worst <= 1,

@@ -14,17 +14,17 @@ Items = Literal["any", "new", "same"]
 
 @dataclass(frozen=True)
 class RoundSpec:
-    """How the lists of one round are made.
+    """The specification of one round.
 
     Parameters
     ----------
     spec : DesignSpec
-        With the round's own seed.
+        Contains the seed of the round.
     items : {"any", "new", "same"}
         ``new``: items that no earlier round shows, as far as there are enough; ``same``: only items that
         an earlier round shows.
     without : collection of str
-        Paradigms that this round leaves out, such as those an earlier round has discarded.
+        Paradigms that this round excludes, such as those discarded after an earlier round.
     """
 
     spec: DesignSpec
@@ -40,32 +40,10 @@ def planned_rounds(
 ) -> list[list[list[PlannedTrial]]]:
     """Make the lists of every round.
 
-    Parameters
-    ----------
-    targets : sequence of Stimulus
-    rounds : sequence of RoundSpec
-        In their order; what a round may show depends on those before it, never on those after.
-    extras : Extras
-        Shared by all rounds.
-
-    Returns
-    -------
-    list of rounds, each a list of lists of PlannedTrial
-
-    Raises
-    ------
-    BadInput
-        If a round names an unknown paradigm, has nothing left to show, or cannot be balanced; the
-        message says which round.
-
-    See Also
-    --------
-    experiments.design.plan.planned_lists : one round.
-
     Notes
     -----
-    Where a sample asks for new items and a paradigm has too few, the new ones are dealt first and earlier
-    ones fill up. Schemes that show every item leave the earlier ones out of each paradigm that has others.
+    If a sample requires new items and a paradigm has too few, the new ones are used first, then earlier ones.
+    Schemes that show every item exclude the earlier ones from each paradigm that has others.
 
     References
     ----------
@@ -77,74 +55,67 @@ def planned_rounds(
     >>> pairs = [Stimulus(f"{p}{i}", f"{p}{i}", paradigm=p) for p in ("ba", "bei") for i in range(6)]
     >>> first = RoundSpec(DesignSpec(forced_choice=True, per_paradigm=4, one_paradigm=True, n_blocks=1))
     >>> second = RoundSpec(DesignSpec(forced_choice=True, per_paradigm=2, n_blocks=1, seed=2), items="new")
-    >>> made = planned_rounds(pairs, [first, second])
-    >>> [[len(one) for one in lists] for lists in made]
+    >>> lists = planned_rounds(pairs, [first, second])
+    >>> [[len(trials) for trials in round_lists] for round_lists in lists]
     [[4, 4, 4, 4], [4, 4]]
-    >>> {trial.key for one in made[0] for trial in one} & {trial.key for one in made[1] for trial in one}
+    >>> {t.key for trials in lists[0] for t in trials} & {t.key for trials in lists[1] for t in trials}
     set()
     """
-    item_of = {one.key: one.item for one in targets}
-    used: set[str] = set()
-    made = []
-    for number, one in enumerate(rounds, start=1):
+    item_of = {target.key: target.item for target in targets}
+    shown_items: set[str] = set()
+    rounds_lists = []
+    for number, round_spec in enumerate(rounds, start=1):
+        spec = round_spec.spec
+        if round_spec.items == "new":
+            spec = replace(spec, later=frozenset(shown_items))
         try:
             lists = planned_lists(
-                _admitted(targets, one, used=used),
-                replace(one.spec, later=frozenset(used) if one.items == "new" else one.spec.later),
+                _eligible(targets, round_spec, shown_items=shown_items),
+                spec,
                 extras=extras,
             )
         except BadInput as error:
             if len(rounds) == 1:
                 raise
             raise BadInput(f"round {number}: {error}") from error
-        made.append(lists)
-        used |= items_shown(lists, item_of)
-    return made
+        rounds_lists.append(lists)
+        shown_items |= items_shown(lists, item_of)
+    return rounds_lists
 
 
 def items_shown(lists: Sequence[Sequence[PlannedTrial]], item_of: dict[str, str]) -> set[str]:
-    """Items that lists show as targets.
-
-    Parameters
-    ----------
-    lists : sequence of lists of PlannedTrial
-    item_of : dict of str to str
-        Item of each stimulus, by key.
-
-    Returns
-    -------
-    set of str
-        Of a set, the items of all its members.
-    """
+    """Return the items that lists show as targets."""
     return {
         item_of[key]
-        for one in lists
-        for trial in one
+        for trials in lists
+        for trial in trials
         if trial.kind == "target"
         for key in members_of(trial)
         if key in item_of
     }
 
 
-def _admitted(targets: Sequence[Stimulus], one: RoundSpec, *, used: Collection[str]) -> list[Stimulus]:
-    """Stimuli that a round may show."""
+def _eligible(
+    targets: Sequence[Stimulus], round_spec: RoundSpec, *, shown_items: Collection[str]
+) -> list[Stimulus]:
+    """Return the stimuli that a round may show."""
     groups = by_paradigm(targets)
-    if unknown := sorted(set(one.without) - set(groups)):
+    if unknown := sorted(set(round_spec.without) - set(groups)):
         raise BadInput(
-            f"there is no paradigm {unknown[0]!r} to leave out.",
+            f"there is no paradigm {unknown[0]!r} to exclude.",
             remedy=f"There are: {', '.join(sorted(groups)[:20])}.",
         )
-    kept = []
+    eligible = []
     for paradigm, members in groups.items():
-        if paradigm in one.without:
+        if paradigm in round_spec.without:
             continue
-        fresh = [stimulus for stimulus in members if stimulus.item not in used]
-        if one.items == "same":
-            kept += [stimulus for stimulus in members if stimulus.item in used]
-        elif one.items == "new" and one.spec.per_paradigm is None and fresh:
-            kept += fresh
+        fresh = [stimulus for stimulus in members if stimulus.item not in shown_items]
+        if round_spec.items == "same":
+            eligible += [stimulus for stimulus in members if stimulus.item in shown_items]
+        elif round_spec.items == "new" and round_spec.spec.per_paradigm is None and fresh:
+            eligible += fresh
         else:
-            kept += members
-    if not kept:
-        raise BadInput("it has nothing to show.", remedy="Leave fewer paradigms out, or allow other items.")
-    return kept
+            eligible += members
+    if not eligible:
+        raise BadInput("no items are left to show.", remedy="Exclude fewer paradigms, or allow other items.")
+    return eligible

@@ -1,7 +1,8 @@
-"""What can be shown, and one planned showing of it."""
+"""Stimuli, and planned trials that show them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal
 
 from analysis.errors import BadInput
@@ -11,18 +12,18 @@ Kind = Literal["target", "filler", "catch", "practice", "anchor"]
 
 @dataclass(frozen=True, order=True)
 class Stimulus:
-    """One thing a participant can be shown: a sentence, or in forced choice a minimal pair.
+    """A sentence or, in forced choice, a minimal pair.
 
     Parameters
     ----------
     key : str
         Id of the sentence or of the pair; unique among the stimuli of a design.
     item : str
-        The lexicalization. Sentences of one item differ only by condition; nobody sees two of them.
+        The lexicalization. Sentences of one item differ only in condition; no participant sees two of them.
     condition : str
         Cell of the factorial design; empty in forced choice.
     paradigm : str
-        Group of items of one contrast; balance holds within it.
+        Group of items of one contrast; lists are balanced within it.
     """
 
     key: str
@@ -33,7 +34,7 @@ class Stimulus:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """One showing in one list.
+    """One trial of a list.
 
     Parameters
     ----------
@@ -42,11 +43,11 @@ class PlannedTrial:
     item, condition, paradigm : str
         As in :class:`Stimulus`.
     kind : {"target", "filler", "catch", "practice", "anchor"}
-        What the trial is for.
+        Purpose of the trial.
     expected_first : bool or None
         Forced choice: whether the expected member is shown first. None in rating tasks.
     position : int
-        Place in the list, from 1; 0 while the trial has no place yet.
+        Position in the list, from 1; 0 before ordering.
     """
 
     key: str
@@ -58,20 +59,10 @@ class PlannedTrial:
     position: int = 0
 
 
-def planned(stimulus: Stimulus, *, kind: Kind = "target", expected_first: bool | None = None) -> PlannedTrial:
-    """Plan one showing of a stimulus, not yet placed.
-
-    Parameters
-    ----------
-    stimulus : Stimulus
-    kind : str
-    expected_first : bool or None
-
-    Returns
-    -------
-    PlannedTrial
-        With position 0.
-    """
+def plan_trial(
+    stimulus: Stimulus, *, kind: Kind = "target", expected_first: bool | None = None
+) -> PlannedTrial:
+    """Plan a trial for a stimulus, without a position."""
     return PlannedTrial(
         stimulus.key,
         stimulus.item,
@@ -82,51 +73,27 @@ def planned(stimulus: Stimulus, *, kind: Kind = "target", expected_first: bool |
     )
 
 
-def numbered(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
-    """Give each trial its place, from 1.
-
-    Parameters
-    ----------
-    trials : sequence of PlannedTrial
-
-    Returns
-    -------
-    list of PlannedTrial
-        The same trials in the same order with positions 1, 2, 3, …
+def number_trials(trials: Sequence[PlannedTrial]) -> list[PlannedTrial]:
+    """Set the position of each trial, from 1.
 
     Examples
     --------
-    >>> [trial.position for trial in numbered([PlannedTrial("a", "1"), PlannedTrial("b", "2")])]
+    >>> [trial.position for trial in number_trials([PlannedTrial("a", "1"), PlannedTrial("b", "2")])]
     [1, 2]
     """
-    return [replace(trial, position=place) for place, trial in enumerate(trials, start=1)]
+    return [replace(trial, position=position) for position, trial in enumerate(trials, start=1)]
 
 
 def by_paradigm(stimuli: Iterable[Stimulus]) -> dict[str, list[Stimulus]]:
-    """Group stimuli by paradigm, paradigms and stimuli in sorted order.
-
-    Parameters
-    ----------
-    stimuli : iterable of Stimulus
-
-    Returns
-    -------
-    dict of str to list of Stimulus
-        Sorted, so that a seed gives the same lists whatever order the database answered in.
-
-    Raises
-    ------
-    BadInput
-        If a key stands twice.
-    """
+    """Group stimuli by paradigm, paradigms and stimuli in sorted order."""
     groups: dict[str, list[Stimulus]] = {}
-    seen: set[str] = set()
-    for stimulus in sorted(stimuli, key=lambda one: (one.paradigm, one.item, one.condition, one.key)):
-        if stimulus.key in seen:
+    keys: set[str] = set()
+    for stimulus in sorted(stimuli, key=attrgetter("paradigm", "item", "condition", "key")):
+        if stimulus.key in keys:
             raise BadInput(
-                f"stimulus {stimulus.key!r} stands twice in the design.",
+                f"stimulus {stimulus.key!r} occurs twice in the design.",
                 remedy="Give each sentence its own id.",
             )
-        seen.add(stimulus.key)
+        keys.add(stimulus.key)
         groups.setdefault(stimulus.paradigm, []).append(stimulus)
     return groups

@@ -10,27 +10,20 @@ import numpy.typing as npt
 from analysis.errors import BadInput
 from experiments.design.trials import PlannedTrial, Stimulus, by_paradigm
 
-ATTEMPTS, SWAPS, PATIENCE = 3, 200, 25
+ATTEMPTS, SWAPS = 3, 200
+PATIENCE = 25  # swaps without improvement after which an attempt ends
 SMALLEST, LARGEST = 3, 6
 Sets = list[list[int]]
 Counts = npt.NDArray[np.int64]
 
 
 def most_meetings(n_sentences: int, *, size: int, showings: int) -> int:
-    """Least possible number of sets that the most frequent pair of sentences shares.
-
-    Parameters
-    ----------
-    n_sentences, size, showings : int
-
-    Returns
-    -------
-    int
+    """Return a lower bound on the number of sets that the most frequent pair of sentences shares.
 
     Notes
     -----
-    A sentence meets ``showings · (size − 1)`` others, of which there are ``n_sentences − 1``: some pair
-    meets at least ⌈showings (size − 1) / (n − 1)⌉ times. The bound cannot always be reached.
+    A sentence shares sets with ``showings · (size − 1)`` others, of which there are ``n_sentences − 1``: some
+    pair shares at least ⌈showings (size − 1) / (n − 1)⌉ sets. The bound cannot always be reached.
 
     Examples
     --------
@@ -41,28 +34,13 @@ def most_meetings(n_sentences: int, *, size: int, showings: int) -> int:
 
 
 def balanced_tuples(n_sentences: int, rng: np.random.Generator, *, size: int = 4, showings: int = 8) -> Sets:
-    """Deal sentences into sets, each sentence equally often, no pair more often together than needed.
+    """Distribute sentences over sets, each equally often, no pair together more often than necessary.
 
-    Parameters
-    ----------
-    n_sentences : int
-    rng : numpy Generator
-    size : int
-        Sentences per set, 3 to 6.
-    showings : int
-        Sets that each sentence stands in.
-
-    Returns
-    -------
-    list of lists of int
-        ``n_sentences · showings / size`` sets of numbers from 0, in rounds: one run of sets after the
-        other shows every sentence once. Of several attempts the one whose most frequent pair meets least
-        often, and of these the one with the fewest such pairs.
-
-    Raises
-    ------
-    BadInput
-        If there are too few sentences, or the numbers cannot be dealt evenly.
+    Notes
+    -----
+    Returns ``n_sentences · showings / size`` sets of numbers from 0, in rounds, each of which shows every
+    sentence once. Of several attempts, the one whose most frequent pair shares fewest sets is returned, and
+    among these the one with the fewest such pairs.
 
     References
     ----------
@@ -72,7 +50,7 @@ def balanced_tuples(n_sentences: int, rng: np.random.Generator, *, size: int = 4
     Examples
     --------
     >>> sets = balanced_tuples(8, np.random.default_rng(1), size=4, showings=3)
-    >>> len(sets), sorted(number for one in sets for number in one)[:6]
+    >>> len(sets), sorted(number for members in sets for number in members)[:6]
     (6, [0, 0, 0, 1, 1, 1])
     """
     _check(n_sentences, size=size, showings=showings)
@@ -108,22 +86,23 @@ def _check(n_sentences: int, *, size: int, showings: int) -> None:
 
 
 def _attempt(n_sentences: int, rng: np.random.Generator, *, size: int, showings: int) -> tuple[Sets, Counts]:
-    """Fill one set after the other with the least shown sentences that have met least; then swap."""
+    """Fill sets one by one with the least shown sentences that share fewest sets; then swap."""
     meetings = np.zeros((n_sentences, n_sentences), dtype=np.int64)
-    shown = np.zeros(n_sentences, dtype=np.int64)
+    n_shown = np.zeros(n_sentences, dtype=np.int64)
     sets: Sets = []
     for _ in range(n_sentences * showings // size):
         chosen: list[int] = []
         while len(chosen) < size:
-            met = meetings[chosen]
-            rank = (shown * showings + met.max(axis=0, initial=0)) * showings * size + met.sum(axis=0)
+            # Fewest showings first, then fewest meetings with any member, then fewest in sum.
+            rank = n_shown * showings + meetings[chosen].max(axis=0, initial=0)
+            rank = rank * showings * size + meetings[chosen].sum(axis=0)
             rank[chosen] = np.iinfo(np.int64).max // 2
             chosen.append(int(np.argmin(rank + rng.random(n_sentences))))
-        shown[chosen] += 1
+        n_shown[chosen] += 1
         _count(meetings, chosen, by=1)
         sets.append(chosen)
     _repair(sets, meetings, rng, most=most_meetings(n_sentences, size=size, showings=showings))
-    return [[one[place] for place in rng.permutation(size)] for one in sets], meetings
+    return [[members[place] for place in rng.permutation(size)] for members in sets], meetings
 
 
 def _count(meetings: Counts, chosen: Sequence[int], *, by: int) -> None:
@@ -133,11 +112,12 @@ def _count(meetings: Counts, chosen: Sequence[int], *, by: int) -> None:
 
 
 def _repair(sets: Sets, meetings: Counts, rng: np.random.Generator, *, most: int) -> None:
-    """Swap sentences between sets of one round until no pair meets too often, or nothing helps."""
+    """Swap sentences between sets of one round until no pair is too frequent, or nothing improves."""
     per_round = max(2, round(len(meetings) / len(sets[0])))
     fewest, in_vain = len(sets) + 1, 0
     for _ in range(SWAPS):
-        crowded = [number for number, one in enumerate(sets) if meetings[np.ix_(one, one)].max() > most]
+        most_frequent = [meetings[np.ix_(members, members)].max() for members in sets]
+        crowded = [number for number, frequency in enumerate(most_frequent) if frequency > most]
         in_vain = in_vain + 1 if len(crowded) >= fewest else 0
         fewest = min(fewest, len(crowded))
         if not crowded or in_vain > PATIENCE:
@@ -146,35 +126,35 @@ def _repair(sets: Sets, meetings: Counts, rng: np.random.Generator, *, most: int
         start = number // per_round * per_round
         near = [other for other in range(start, min(start + per_round, len(sets))) if other != number]
         swaps = [
-            (_gain(sets[number], sets[other], mine, theirs, meetings=meetings), other, mine, theirs)
+            (_gain(sets[number], sets[other], out, into, meetings=meetings), other, out, into)
             for other in near
-            for mine in sets[number]
-            for theirs in sets[other]
-            if mine not in sets[other] and theirs not in sets[number]
+            for out in sets[number]
+            for into in sets[other]
+            if out not in sets[other] and into not in sets[number]
         ]
         if not swaps:
             continue
         best = min(swap[0] for swap in swaps)
         if best <= 0:
             equal = [swap for swap in swaps if swap[0] == best]
-            _, other, mine, theirs = equal[int(rng.integers(len(equal)))]
-            _swap(sets[number], sets[other], mine, theirs, meetings=meetings)
+            _, other, outgoing, incoming = equal[int(rng.integers(len(equal)))]
+            _swap(sets[number], sets[other], outgoing, incoming, meetings=meetings)
 
 
-def _gain(one: list[int], other: list[int], mine: int, theirs: int, *, meetings: Counts) -> int:
-    """Change of the sum of squared meetings if two sentences changed places; below 0 is better."""
-    stay = [name for name in one if name != mine and name not in other]
-    wait = [name for name in other if name != theirs and name not in one]
-    left = meetings[theirs, stay].sum() - meetings[mine, stay].sum() + len(stay)
-    right = meetings[mine, wait].sum() - meetings[theirs, wait].sum() + len(wait)
+def _gain(first: list[int], second: list[int], outgoing: int, incoming: int, *, meetings: Counts) -> int:
+    """Return half the change in the sum of squared meetings after a swap; negative is better."""
+    stay = [name for name in first if name != outgoing and name not in second]
+    wait = [name for name in second if name != incoming and name not in first]
+    left = meetings[incoming, stay].sum() - meetings[outgoing, stay].sum() + len(stay)
+    right = meetings[outgoing, wait].sum() - meetings[incoming, wait].sum() + len(wait)
     return int(left + right)
 
 
-def _swap(one: list[int], other: list[int], mine: int, theirs: int, *, meetings: Counts) -> None:
-    for chosen in (one, other):
+def _swap(first: list[int], second: list[int], outgoing: int, incoming: int, *, meetings: Counts) -> None:
+    for chosen in (first, second):
         _count(meetings, chosen, by=-1)
-    one[one.index(mine)], other[other.index(theirs)] = theirs, mine
-    for chosen in (one, other):
+    first[first.index(outgoing)], second[second.index(incoming)] = incoming, outgoing
+    for chosen in (first, second):
         _count(meetings, chosen, by=1)
 
 
@@ -186,39 +166,19 @@ def tuple_lists(
     showings: int = 8,
     n_lists: int = 1,
 ) -> list[list[PlannedTrial]]:
-    """Make sets of each paradigm's sentences and deal them over lists.
-
-    Parameters
-    ----------
-    sentences : iterable of Stimulus
-    rng : numpy Generator
-    size, showings : int
-        As in :func:`balanced_tuples`.
-    n_lists : int
-        Has to divide the number of sets of every paradigm.
-
-    Returns
-    -------
-    list of lists of PlannedTrial
-        Unordered (position 0). The key of a trial names its sentences in the order of the screen, parted
-        by commas.
-
-    Raises
-    ------
-    BadInput
-        If there is no sentence, or the sets cannot be made or dealt.
+    """Make sets of each paradigm's sentences and distribute them over lists.
 
     Examples
     --------
     >>> eight = [Stimulus(str(n), str(n)) for n in range(8)]
     >>> lists = tuple_lists(eight, np.random.default_rng(1), size=4, showings=4, n_lists=2)
-    >>> [len(one) for one in lists], len(lists[0][0].key.split(","))
+    >>> [len(trials) for trials in lists], len(lists[0][0].key.split(","))
     ([4, 4], 4)
     """
     groups = by_paradigm(sentences)
     if not groups:
         raise BadInput(
-            "a design needs at least one sentence.", remedy="Choose a material set that holds sentences."
+            "a design needs at least one sentence.", remedy="Choose a material set with sentences."
         )
     lists: list[list[PlannedTrial]] = [[] for _ in range(n_lists)]
     for paradigm, members in groups.items():
@@ -226,27 +186,19 @@ def tuple_lists(
         if len(sets) % n_lists:
             of_which = f" of {paradigm!r}" if paradigm else ""
             raise BadInput(
-                f"{len(sets)} sets{of_which} cannot be dealt over {n_lists} lists.",
+                f"{len(sets)} sets{of_which} cannot be distributed over {n_lists} lists.",
                 remedy=f"Choose a number of lists that divides {len(sets)}.",
             )
         share = len(sets) // n_lists
-        for number, one in enumerate(lists):
-            one += [
-                _planned(paradigm, members, chosen) for chosen in sets[number * share : (number + 1) * share]
+        for number, trials in enumerate(lists):
+            trials += [
+                _plan_set(paradigm, members, chosen) for chosen in sets[number * share : (number + 1) * share]
             ]
     return lists
 
 
 def members_of(trial: PlannedTrial) -> list[str]:
-    """Name the sentences that a planned trial shows: several where it is a set.
-
-    Parameters
-    ----------
-    trial : PlannedTrial
-
-    Returns
-    -------
-    list of str
+    """Return the keys of the sentences that a planned trial shows: several for a set.
 
     Examples
     --------
@@ -256,5 +208,5 @@ def members_of(trial: PlannedTrial) -> list[str]:
     return trial.key.split(",")
 
 
-def _planned(paradigm: str, members: Sequence[Stimulus], chosen: Sequence[int]) -> PlannedTrial:
+def _plan_set(paradigm: str, members: Sequence[Stimulus], chosen: Sequence[int]) -> PlannedTrial:
     return PlannedTrial(",".join(members[number].key for number in chosen), "", paradigm=paradigm)

@@ -1,4 +1,4 @@
-"""Materials from templates and a lexicon of our own, for demonstrations and tests. No Django here."""
+"""Materials from templates and the project's lexicon, for demonstrations and tests. Without Django."""
 
 from experiments.generation.corpus import acceptable_sentences
 from experiments.generation.islands import whether_island_design

@@ -1,4 +1,4 @@
-"""Acceptable sentences from the same lexicon, so that an n-gram model has something true to learn."""
+"""A corpus of acceptable sentences from the same lexicon, on which n-gram models are trained."""
 
 from collections.abc import Callable, Collection, Iterator
 
@@ -23,17 +23,17 @@ DEMONSTRATIVES = {"sg": ("this", "that"), "pl": ("these", "those")}
 def _past(lexicon: Lexicon, rng: np.random.Generator) -> str:
     verb, noun = transitive_verb(lexicon, rng=rng)
     subject = name(lexicon, rng=rng) if rng.random() < 0.5 else _person(lexicon, rng)
-    thing = _thing(lexicon, noun, rng)
+    object_ = _thing(lexicon, noun, rng)
     when = lexicon.one("adverb", rng, sense="time").word if rng.random() < 0.5 else ""
-    return sentence(subject.text, verb.past, thing, when)
+    return sentence(subject.text, verb.past, object_, when)
 
 
 def _present(lexicon: Lexicon, rng: np.random.Generator) -> str:
     subject = _person(lexicon, rng)
     verb, noun = transitive_verb(lexicon, rng=rng)
-    thing = noun_phrase(lexicon, noun, rng=rng, number="pl", determiner="").text
+    object_ = noun_phrase(lexicon, noun, rng=rng, number="pl", determiner="").text
     often = lexicon.one("adverb", rng, sense="frequency").word if rng.random() < 0.3 else ""
-    return sentence(subject.text, often, present(verb, subject.number), thing)
+    return sentence(subject.text, often, present(verb, subject.number), object_)
 
 
 def _progressive(lexicon: Lexicon, rng: np.random.Generator) -> str:
@@ -48,19 +48,19 @@ def _embedded(lexicon: Lexicon, rng: np.random.Generator) -> str:
     takes, complementizer = (("clause", "that"), ("question", "whether"))[int(rng.integers(2))]
     verb, noun = transitive_verb(lexicon, rng=rng)
     matrix = lexicon.one("verb", rng, takes=takes)
-    thing = _thing(lexicon, noun, rng)
+    object_ = _thing(lexicon, noun, rng)
     subject = _person(lexicon, rng).text
-    return sentence(name(lexicon, rng=rng).text, matrix.past, complementizer, subject, verb.past, thing)
+    return sentence(name(lexicon, rng=rng).text, matrix.past, complementizer, subject, verb.past, object_)
 
 
 def _question(lexicon: Lexicon, rng: np.random.Generator) -> str:
     verb, noun = transitive_verb(lexicon, rng=rng)
     subject = name(lexicon, rng=rng).text
     if rng.random() < 0.5:
-        asked = "who" if "person" in noun.senses else "what"
-        return sentence(asked, "did", subject, verb.word, end="?")
-    thing = _thing(lexicon, noun, rng)
-    return sentence("did", subject, verb.word, thing, end="?")
+        pronoun = "who" if "person" in noun.senses else "what"
+        return sentence(pronoun, "did", subject, verb.word, end="?")
+    object_ = _thing(lexicon, noun, rng)
+    return sentence("did", subject, verb.word, object_, end="?")
 
 
 def _quantified(lexicon: Lexicon, rng: np.random.Generator) -> str:
@@ -69,14 +69,14 @@ def _quantified(lexicon: Lexicon, rng: np.random.Generator) -> str:
     words = ("every", "some", "no") if number == "sg" else ("many", "most", "few", "some")
     quantifier = words[int(rng.integers(len(words)))]
     person = lexicon.one("noun", rng, sense="person").number(number)
-    thing = noun_phrase(lexicon, noun, rng=rng, number="sg", determiner="a").text
+    object_ = noun_phrase(lexicon, noun, rng=rng, number="sg", determiner="a").text
     return sentence(
-        quantifier, person, "has" if number == "sg" else "have", "already", verb.participle, thing
+        quantifier, person, "has" if number == "sg" else "have", "already", verb.participle, object_
     )
 
 
 def _thing(lexicon: Lexicon, noun: Word, rng: np.random.Generator) -> str:
-    """An object with an article, or half the time with a demonstrative that agrees."""
+    """Return an object with an article or, half the time, an agreeing demonstrative."""
     number = any_number(rng)
     determiner = DEMONSTRATIVES[number][int(rng.integers(2))] if rng.random() < 0.5 else "the"
     return noun_phrase(lexicon, noun, rng=rng, number=number, determiner=determiner).text
@@ -97,8 +97,8 @@ FRAMES: tuple[Callable[[Lexicon, np.random.Generator], str], ...] = (
 )
 
 
-def _endless(lexicon: Lexicon, rng: np.random.Generator) -> Iterator[str]:
-    """Half plain sentences, half acceptable members of the paradigms."""
+def _sentences(lexicon: Lexicon, rng: np.random.Generator) -> Iterator[str]:
+    """Yield plain sentences and acceptable members of the paradigms in equal shares, without end."""
     makers = [paradigm.make for paradigm in PARADIGMS.values()]
     while True:
         yield FRAMES[int(rng.integers(len(FRAMES)))](lexicon, rng)
@@ -108,32 +108,18 @@ def _endless(lexicon: Lexicon, rng: np.random.Generator) -> Iterator[str]:
 def acceptable_sentences(
     n: int = 20_000, *, seed: int = 0, without: Collection[str] = (), lexicon: Lexicon | None = None
 ) -> list[str]:
-    """Make a plain corpus of acceptable sentences.
-
-    Parameters
-    ----------
-    n : int
-    seed : int
-    without : collection of str
-        Sentences that must not be in it: the test material.
-    lexicon : Lexicon, optional
-        Ours when left out.
-
-    Returns
-    -------
-    list of str
-        n sentences; a sentence may come twice, as in any corpus.
+    """Generate a corpus of acceptable sentences.
 
     Examples
     --------
     >>> len(acceptable_sentences(10))
     10
     """
-    barred = frozenset(without)
-    made: list[str] = []
-    source = _endless(lexicon or load_lexicon(), np.random.default_rng([seed, 33]))
-    while len(made) < n:
-        text = next(source)
-        if text not in barred:
-            made.append(text)
-    return made
+    excluded = frozenset(without)
+    sentences: list[str] = []
+    candidates = _sentences(lexicon or load_lexicon(), np.random.default_rng([seed, 33]))
+    while len(sentences) < n:
+        text = next(candidates)
+        if text not in excluded:
+            sentences.append(text)
+    return sentences

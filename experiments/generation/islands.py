@@ -1,4 +1,4 @@
-"""A 2 × 2 design: how much a whether-island costs beyond distance and structure."""
+"""A 2 × 2 design that measures the whether-island effect beyond dependency length and structure."""
 
 import numpy as np
 import pandas as pd
@@ -10,41 +10,30 @@ CONDITIONS = ("short_that", "long_that", "short_whether", "long_whether")
 
 
 def _item(lexicon: Lexicon, rng: np.random.Generator) -> dict[str, str]:
-    """The four sentences of one lexicalization."""
+    """Return the four sentences of one lexicalization."""
     verb, noun = transitive_verb(lexicon, rng=rng, animate_object=False)
-    thing = noun_phrase(lexicon, noun, rng=rng, number="sg", described=0).text
-    who = name(lexicon, rng=rng).text
+    object_ = noun_phrase(lexicon, noun, rng=rng, number="sg", described=0).text
+    questioner = name(lexicon, rng=rng).text
     person = lexicon.one("noun", rng, sense="person")
     subject = noun_phrase(lexicon, person, rng=rng, number=any_number(rng), described=0).text
     says, asks = lexicon.one("verb", rng, takes="clause"), lexicon.one("verb", rng, takes="question")
     return {
-        "short_that": sentence("who", present(says, "sg"), "that", subject, verb.past, thing, end="?"),
-        "long_that": sentence("what does", who, says.word, "that", subject, verb.past, end="?"),
-        "short_whether": sentence("who", present(asks, "sg"), "whether", subject, verb.past, thing, end="?"),
-        "long_whether": sentence("what does", who, asks.word, "whether", subject, verb.past, end="?"),
+        "short_that": sentence("who", present(says, "sg"), "that", subject, verb.past, object_, end="?"),
+        "long_that": sentence("what does", questioner, says.word, "that", subject, verb.past, end="?"),
+        "short_whether": sentence(
+            "who", present(asks, "sg"), "whether", subject, verb.past, object_, end="?"
+        ),
+        "long_whether": sentence("what does", questioner, asks.word, "whether", subject, verb.past, end="?"),
     }
 
 
 def whether_island_design(n: int = 16, *, seed: int = 0, lexicon: Lexicon | None = None) -> pd.DataFrame:
-    """Make items that cross dependency length with structure.
-
-    Parameters
-    ----------
-    n : int
-        Items.
-    seed : int
-    lexicon : Lexicon, optional
-        Ours when left out.
-
-    Returns
-    -------
-    DataFrame, one row per sentence
-        sentence_id, sentence, item, condition, paradigm, phenomenon, expected; four conditions per item.
+    """Generate items that cross dependency length with structure.
 
     Notes
     -----
     The island effect is the difference of differences, (long_that − long_whether) − (short_that −
-    short_whether): what is left of the long island sentence's cost after length and structure are paid for.
+    short_whether): the cost of the long island sentence beyond the costs of length and structure.
 
     References
     ----------
@@ -58,18 +47,18 @@ def whether_island_design(n: int = 16, *, seed: int = 0, lexicon: Lexicon | None
     """
     words, rng = lexicon or load_lexicon(), np.random.default_rng([seed, 22])
     rows: list[dict[str, str]] = []
-    seen: set[str] = set()
+    earlier_sentences: set[str] = set()
     while len(rows) < n * len(CONDITIONS):
-        made = _item(words, rng)
-        if seen & set(made.values()):
+        sentences = _item(words, rng)
+        if earlier_sentences & set(sentences.values()):
             continue
-        seen |= set(made.values())
+        earlier_sentences |= set(sentences.values())
         item = f"whether_{len(rows) // len(CONDITIONS) + 1}"
         for condition in CONDITIONS:
             rows.append(
                 {
                     "sentence_id": f"{item}.{condition}",
-                    "sentence": made[condition],
+                    "sentence": sentences[condition],
                     "item": item,
                     "condition": condition,
                     "paradigm": "whether_island",

@@ -114,21 +114,12 @@ class Word:
         return parts[place] if len(parts) == 3 else ""
 
     def number(self, name: str) -> str:
-        """Form of a noun in the named number.
-
-        Parameters
-        ----------
-        name : {"sg", "pl"}
-
-        Returns
-        -------
-        str
-        """
+        """Form of a noun in the named number."""
         return self.plural if name == "pl" else self.word
 
 
 class Lexicon:
-    """Words, to be asked for by category and features.
+    """Words, queried by category and features.
 
     Parameters
     ----------
@@ -137,28 +128,13 @@ class Lexicon:
 
     def __init__(self, words: tuple[Word, ...]) -> None:
         self.words = words
-        self._found: dict[tuple[str, str, str, str], tuple[Word, ...]] = {}
+        self._cache: dict[tuple[str, str, str, str], tuple[Word, ...]] = {}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def all(self, category: str, *, sense: str = "", takes: str = "", gender: str = "") -> tuple[Word, ...]:
-        """Every word with these features.
-
-        Parameters
-        ----------
-        category : str
-        sense, takes, gender : str
-            Empty means any.
-
-        Returns
-        -------
-        tuple of Word
-
-        Raises
-        ------
-        UnknownName
-            If there is none.
+        """Return all words with these features.
 
         Examples
         --------
@@ -166,8 +142,8 @@ class Lexicon:
         ['bake']
         """
         key = (category, sense, takes, gender)
-        if key not in self._found:
-            self._found[key] = tuple(
+        if key not in self._cache:
+            self._cache[key] = tuple(
                 word
                 for word in self.words
                 if word.category == category
@@ -175,52 +151,25 @@ class Lexicon:
                 and (not takes or takes in word.takes)
                 and (not gender or gender == word.gender)
             )
-        if not self._found[key]:
+        if not self._cache[key]:
             raise UnknownName("kind of word", " ".join(part for part in key if part), [])
-        return self._found[key]
+        return self._cache[key]
 
     def one(
         self, category: str, rng: np.random.Generator, *, sense: str = "", takes: str = "", gender: str = ""
     ) -> Word:
-        """One word with these features, by chance.
-
-        Parameters
-        ----------
-        category : str
-        rng : numpy Generator
-        sense, takes, gender : str
-            Empty means any.
-
-        Returns
-        -------
-        Word
-        """
-        return chosen(self.all(category, sense=sense, takes=takes, gender=gender), rng)
+        """Return a random word with these features."""
+        return choose(self.all(category, sense=sense, takes=takes, gender=gender), rng)
 
 
-def chosen(words: tuple[Word, ...], rng: np.random.Generator) -> Word:
-    """One of several words, each equally likely.
-
-    Parameters
-    ----------
-    words : tuple of Word
-    rng : numpy Generator
-
-    Returns
-    -------
-    Word
-    """
+def choose(words: tuple[Word, ...], rng: np.random.Generator) -> Word:
+    """Return a random word."""
     return words[int(rng.random() * len(words))]
 
 
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
-    """Read the lexicon that comes with the project.
-
-    Returns
-    -------
-    Lexicon
-        More than 500 English words, written for this project.
+    """Load the project's lexicon.
 
     Examples
     --------

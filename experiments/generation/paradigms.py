@@ -33,21 +33,22 @@ def _agreement(lexicon: Lexicon, rng: np.random.Generator) -> Pair:
     frame = int(rng.integers(3))
     if frame == 0:
         verb, noun = transitive_verb(lexicon, rng=rng)
-        rest = noun_phrase(lexicon, noun, rng=rng, number="pl", determiner="").text
+        complement = noun_phrase(lexicon, noun, rng=rng, number="pl", determiner="").text
         good, bad = present(verb, number), present(verb, OTHER[number])
-        return sentence(subject.text, good, rest), sentence(subject.text, bad, rest)
+        return sentence(subject.text, good, complement), sentence(subject.text, bad, complement)
     if frame == 1:
         where = location(lexicon, rng=rng, number=OTHER[number])
-        rest = lexicon.one("verb", rng, sense="person", takes="none").ing
+        complement = lexicon.one("verb", rng, sense="person", takes="none").ing
         return tuple(  # type: ignore[return-value]
-            sentence(subject.text, where, BE[one], rest) for one in (number, OTHER[number])
+            sentence(subject.text, where, BE[verb_number], complement)
+            for verb_number in (number, OTHER[number])
         )
-    thing = lexicon.one("noun", rng, sense="thing")
-    subject = noun_phrase(lexicon, thing, rng=rng, number=number, described=0)
-    where = location(lexicon, rng=rng, number=OTHER[number], of=thing) if rng.random() < 0.5 else ""
-    rest = adjective(lexicon, thing, rng=rng)
-    return sentence(subject.text, where, BE[number], rest), sentence(
-        subject.text, where, BE[OTHER[number]], rest
+    noun = lexicon.one("noun", rng, sense="thing")
+    subject = noun_phrase(lexicon, noun, rng=rng, number=number, described=0)
+    where = location(lexicon, rng=rng, number=OTHER[number], of=noun) if rng.random() < 0.5 else ""
+    complement = adjective(lexicon, noun, rng=rng)
+    return sentence(subject.text, where, BE[number], complement), sentence(
+        subject.text, where, BE[OTHER[number]], complement
     )
 
 
@@ -91,12 +92,12 @@ def _number(lexicon: Lexicon, rng: np.random.Generator) -> Pair:
 def _island(lexicon: Lexicon, rng: np.random.Generator) -> Pair:
     """A question out of a that-clause, and the same out of a whether-clause."""
     verb, _ = transitive_verb(lexicon, rng=rng, animate_object=False)
-    who = name(lexicon, rng=rng).text
+    matrix_subject = name(lexicon, rng=rng).text
     noun = lexicon.one("noun", rng, sense="person")
     subject = noun_phrase(lexicon, noun, rng=rng, number=any_number(rng), described=0).text
     says = lexicon.one("verb", rng, takes="clause").word
     asks = lexicon.one("verb", rng, takes="question").word
-    start = ("what did", who)
+    start = ("what did", matrix_subject)
     return (
         sentence(*start, says, "that", subject, verb.past, end="?"),
         sentence(*start, asks, "whether", subject, verb.past, end="?"),
@@ -115,14 +116,14 @@ def _polarity(lexicon: Lexicon, rng: np.random.Generator) -> Pair:
         else ("many", "most", "some")[int(rng.integers(3))]
     )
     has = "has" if number == "sg" else "have"
-    thing = noun_phrase(lexicon, noun, rng=rng, number="sg", determiner="a").text
-    rest = (person.number(number), has, "ever", verb.participle, thing)
-    return sentence(good, *rest), sentence(bad, *rest)
+    object_ = noun_phrase(lexicon, noun, rng=rng, number="sg", determiner="a").text
+    predicate = (person.number(number), has, "ever", verb.participle, object_)
+    return sentence(good, *predicate), sentence(bad, *predicate)
 
 
 @dataclass(frozen=True)
 class Paradigm:
-    """A contrast that templates can make, with BLiMP's description of it.
+    """A contrast with the template that generates it and BLiMP's metadata.
 
     Parameters
     ----------
@@ -158,35 +159,12 @@ PARADIGMS = {
 
 
 def minimal_pairs(uid: str, n: int = 100, *, seed: int = 0, lexicon: Lexicon | None = None) -> pd.DataFrame:
-    """Make different minimal pairs of one paradigm.
-
-    Parameters
-    ----------
-    uid : str
-        A key of :data:`PARADIGMS`.
-    n : int
-    seed : int
-        The same paradigm, number and seed give the same pairs.
-    lexicon : Lexicon, optional
-        Ours when left out.
-
-    Returns
-    -------
-    DataFrame, one row per pair
-        BLiMP's ten fields: sentence_good, sentence_bad, field, linguistics_term, UID, simple_LM_method,
-        one_prefix_method, two_prefix_method, lexically_identical, pairID.
-
-    Raises
-    ------
-    UnknownName
-        If there is no such paradigm.
-    BadInput
-        If the template cannot make that many different pairs.
+    """Generate distinct minimal pairs of one paradigm.
 
     References
     ----------
     Warstadt et al. (2020), "BLiMP: The Benchmark of Linguistic Minimal Pairs for English", TACL 8: 377-392.
-    The fields are BLiMP's; templates, words and sentences are our own.
+    The fields are BLiMP's; templates, words and sentences are this project's.
 
     Examples
     --------
@@ -197,11 +175,11 @@ def minimal_pairs(uid: str, n: int = 100, *, seed: int = 0, lexicon: Lexicon | N
         raise UnknownName("paradigm", uid, list(PARADIGMS))
     paradigm, words = PARADIGMS[uid], lexicon or load_lexicon()
     rng = np.random.default_rng([seed, *uid.encode()])
-    made = _different(lambda: paradigm.make(words, rng), n, uid=uid)
+    pairs = _distinct_pairs(lambda: paradigm.make(words, rng), n, uid=uid)
     return pd.DataFrame(
         {
-            "sentence_good": [good for good, _ in made],
-            "sentence_bad": [bad for _, bad in made],
+            "sentence_good": [good for good, _ in pairs],
+            "sentence_bad": [bad for _, bad in pairs],
             "field": paradigm.field,
             "linguistics_term": paradigm.linguistics_term,
             "UID": uid,
@@ -209,39 +187,27 @@ def minimal_pairs(uid: str, n: int = 100, *, seed: int = 0, lexicon: Lexicon | N
             "one_prefix_method": paradigm.one_prefix_method,
             "two_prefix_method": paradigm.two_prefix_method,
             "lexically_identical": False,
-            "pairID": [str(place) for place in range(len(made))],
+            "pairID": [str(place) for place in range(len(pairs))],
         }
     )
 
 
-def _different(make: Callable[[], Pair], n: int, *, uid: str) -> list[Pair]:
-    """n pairs whose four sentences are all different."""
+def _distinct_pairs(make: Callable[[], Pair], n: int, *, uid: str) -> list[Pair]:
+    """Return n pairs without a repeated sentence."""
     pairs: list[Pair] = []
-    seen: set[str] = set()
+    sentences: set[str] = set()
     for _ in range(50 * n + 50):
         good, bad = make()
-        if len(pairs) < n and good != bad and not seen & {good, bad}:
+        if len(pairs) < n and good != bad and not sentences & {good, bad}:
             pairs.append((good, bad))
-            seen |= {good, bad}
+            sentences |= {good, bad}
         if len(pairs) == n:
             return pairs
     raise BadInput(f"only {len(pairs)} different pairs of {uid!r} can be made.", remedy="Ask for fewer.")
 
 
 def catch_pairs(n: int, *, seed: int = 0, lexicon: Lexicon | None = None) -> list[Pair]:
-    """Make pairs whose answer nobody can miss: a plain sentence and the same words backwards.
-
-    Parameters
-    ----------
-    n : int
-    seed : int
-    lexicon : Lexicon, optional
-        Ours when left out.
-
-    Returns
-    -------
-    list of (str, str)
-        Acceptable and scrambled sentence; for catch and practice trials.
+    """Generate catch pairs: a plain sentence and the same words in reverse order.
 
     Examples
     --------
@@ -254,11 +220,11 @@ def catch_pairs(n: int, *, seed: int = 0, lexicon: Lexicon | None = None) -> lis
     def make() -> Pair:
         verb, noun = transitive_verb(words, rng=rng, animate_object=False)
         when = words.one("adverb", rng, sense="time").word
-        thing = noun_phrase(words, noun, rng=rng, number="sg", described=0).text
+        object_ = noun_phrase(words, noun, rng=rng, number="sg", described=0).text
         subject = noun_phrase(
             words, words.one("noun", rng, sense="person"), rng=rng, number="sg", described=0
         )
-        good = (*subject.text.split(), verb.past, *thing.split(), *when.split())
+        good = (*subject.text.split(), verb.past, *object_.split(), *when.split())
         return sentence(*good), sentence(*(word for word in good[::-1]))
 
-    return _different(make, n, uid="catch")
+    return _distinct_pairs(make, n, uid="catch")

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from experiments.generation.lexicon import VOWELS, Lexicon, Word, chosen
+from experiments.generation.lexicon import VOWELS, Lexicon, Word, choose
 
 Number = Literal["sg", "pl"]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}
@@ -29,31 +29,12 @@ class Phrase:
 
 
 def any_number(rng: np.random.Generator) -> Number:
-    """Singular or plural, by chance.
-
-    Parameters
-    ----------
-    rng : numpy Generator
-
-    Returns
-    -------
-    str
-    """
+    """Return singular or plural at random."""
     return "sg" if rng.random() < 0.5 else "pl"
 
 
 def sentence(*parts: str, end: str = ".") -> str:
     """Join parts into a sentence with a capital and a final mark.
-
-    Parameters
-    ----------
-    *parts : str
-        Empty parts are left out.
-    end : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -69,18 +50,7 @@ def sentence(*parts: str, end: str = ".") -> str:
 
 
 def adjective(lexicon: Lexicon, noun: Word, *, rng: np.random.Generator) -> str:
-    """An adjective that suits the noun.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-    noun : Word
-    rng : numpy Generator
-
-    Returns
-    -------
-    str
-    """
+    """Return an adjective that fits the noun."""
     sense = next(name for name in DESCRIBED if name in noun.senses)
     return lexicon.one("adjective", rng, sense=sense).word
 
@@ -94,41 +64,14 @@ def noun_phrase(
     determiner: str = "the",
     described: float = 0.25,
 ) -> Phrase:
-    """A noun with its determiner and now and then an adjective.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-    noun : Word
-    rng : numpy Generator
-    number : {"sg", "pl"}
-    determiner : str
-        Empty for a bare plural.
-    described : float
-        Probability of an adjective.
-
-    Returns
-    -------
-    Phrase
-    """
+    """Return a noun with its determiner and, with probability ``described``, an adjective."""
     quality = adjective(lexicon, noun, rng=rng) if rng.random() < described else ""
     text = " ".join(part for part in (determiner, quality, noun.number(number)) if part)
     return Phrase(text, noun, number)
 
 
 def name(lexicon: Lexicon, *, rng: np.random.Generator, gender: str = "") -> Phrase:
-    """A person's name.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-    rng : numpy Generator
-    gender : {"", "f", "m"}
-
-    Returns
-    -------
-    Phrase
-    """
+    """Return a person's name."""
     word = lexicon.one("name", rng, gender=gender)
     return Phrase(word.word, word, "sg")
 
@@ -136,40 +79,16 @@ def name(lexicon: Lexicon, *, rng: np.random.Generator, gender: str = "") -> Phr
 def transitive_verb(
     lexicon: Lexicon, *, rng: np.random.Generator, subject: str = "person", animate_object: bool = True
 ) -> tuple[Word, Word]:
-    """A verb and a noun that can be its object.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-    rng : numpy Generator
-    subject : str
-        What the subject denotes.
-    animate_object : bool
-        Whether the object may be a person or an animal.
-
-    Returns
-    -------
-    (Word, Word)
-        Verb and object noun.
-    """
-    barred = {"none", "clause", "question", "self"} | (set() if animate_object else {"person", "animal"})
-    verbs = tuple(verb for verb in lexicon.all("verb", sense=subject) if verb.takes - barred)
-    verb = chosen(verbs, rng)
-    senses = sorted(verb.takes - barred)
+    """Return a verb and a noun that can be its object."""
+    excluded = {"none", "clause", "question", "self"} | (set() if animate_object else {"person", "animal"})
+    verbs = tuple(verb for verb in lexicon.all("verb", sense=subject) if verb.takes - excluded)
+    verb = choose(verbs, rng)
+    senses = sorted(verb.takes - excluded)
     return verb, lexicon.one("noun", rng, sense=senses[int(rng.random() * len(senses))])
 
 
 def present(verb: Word, number: Number) -> str:
-    """Present tense of a verb in the third person.
-
-    Parameters
-    ----------
-    verb : Word
-    number : {"sg", "pl"}
-
-    Returns
-    -------
-    str
+    """Return the present tense of a verb in the third person.
 
     Examples
     --------
@@ -182,21 +101,8 @@ def present(verb: Word, number: Number) -> str:
 def location(
     lexicon: Lexicon, *, rng: np.random.Generator, number: Number = "sg", of: Word | None = None
 ) -> str:
-    """A prepositional phrase that says where.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-    rng : numpy Generator
-    number : {"sg", "pl"}
-    of : Word, optional
-        What stands there: things that fit into a room stand near furniture, all else near buildings.
-
-    Returns
-    -------
-    str
-    """
+    """Return a locative prepositional phrase."""
     outside = of is None or of.senses & {"vehicle", "furniture"}
     noun = lexicon.one("noun", rng, sense="building" if outside else "furniture")
     words = lexicon.all("preposition", sense="far" if outside else "near")
-    return f"{chosen(words, rng).word} the {noun.number(number)}"
+    return f"{choose(words, rng).word} the {noun.number(number)}"

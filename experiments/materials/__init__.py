@@ -1,1 +1,1 @@
-"""Materials as they come from linguists: read, understood and checked, before anything is stored."""
+"""Material files of researchers: decoded, parsed and checked before anything is stored."""

@@ -1,47 +1,128 @@
-"""Is the set what its author meant? Duplicates, holes, identical members, stray Unicode."""
+"""Checks of a material set: duplicates, holes in the design, identical members of a pair, stray characters.
 
+Invisible and look-alike characters change model scores and judgments unnoticed.
+"""
+
+import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
 
-from experiments.materials.characters import compared, quote_style, stray_characters
+from analysis.text import plural
 from experiments.materials.collection import Materials
-from experiments.materials.markup import COLUMN, INLINE, has_tags, said
-from experiments.materials.report import Finding, Report
-from experiments.materials.schema import ACCEPTABLE, PAIR_FIELDS, SENTENCE_FIELDS, UNACCEPTABLE
+from experiments.materials.findings import Finding, Report, Severity
+from experiments.materials.markup import COLUMN, INLINE, declared_markup, has_tags
+from experiments.materials.schema import ACCEPTABLE, CONTEXT, PAIR_FIELDS, SENTENCE_FIELDS, UNACCEPTABLE
+
+#: Code of the check → its severity, the characters, and their description.
+STRAY: dict[str, tuple[Severity, re.Pattern[str], str]] = {
+    "control": ("warning", re.compile(r"[\x00-\x1f\x7f-\x9f]"), "a control character"),
+    "replacement": (
+        "warning",
+        re.compile("[\ufffd\ufffe\uffff]"),
+        "a replacement character: text was lost before",
+    ),
+    "zero_width": ("warning", re.compile("[\u200b\u2060\ufeff\u00ad]"), "an invisible character"),
+    "joiner": (
+        "note",
+        re.compile("[\u200c\u200d]"),
+        "a joiner, which only emoji, Persian and Indic scripts need",
+    ),
+    "no_break_space": ("warning", re.compile("[\u00a0\u202f\u2007]"), "a no-break space"),
+    "odd_space": (
+        "warning",
+        re.compile("[\u2000-\u2006\u2008-\u200a\u2028\u2029\u205f]"),
+        "an unusual space",
+    ),
+    "bidi": ("warning", re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]"), "a direction mark"),
+    "private_use": ("warning", re.compile("[\ue000-\uf8ff]"), "a private-use character"),
+}
+_ANY_STRAY = re.compile("|".join(pattern.pattern for _, pattern, _ in STRAY.values()))
+_BETWEEN = "\x1f"  # context and sentence, where both are compared
+LONG_TEXT = 300  # characters; more does not fit on a phone beside its answers
+LONG_WORD = 60  # letters
+SPACELESS_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+_STRAIGHT, _CURLY = re.compile("['\"]"), re.compile("[‘’“”]")
+
+
+def compared(text: str) -> str:
+    """Normalize a text for comparison: Unicode NFC."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def stray_characters(text: str) -> Iterator[tuple[str, Severity, str]]:
+    """Yield code, severity and description of what a reader cannot see in a text.
+
+    Examples
+    --------
+    >>> [code for code, _, _ in stray_characters("a\u00a0b ")]
+    ['edge_space', 'no_break_space']
+    """
+    if text != text.strip():
+        yield "edge_space", "warning", "space at its beginning or end"
+    if "  " in text:
+        yield "double_space", "note", "two spaces in a row"
+    if _STRAIGHT.search(text) and _CURLY.search(text):
+        yield "mixed_quotes", "warning", "straight and curly quotation marks in one sentence"
+    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
+        yield "not_nfc", "warning", "letters that are not composed as in Unicode NFC"
+    if not _ANY_STRAY.search(text):
+        return
+    for code, (severity, pattern, description) in STRAY.items():
+        characters = sorted(set(pattern.findall(text)))
+        if characters:
+            points = ", ".join(f"U+{ord(character):04X}" for character in characters)
+            yield code, severity, f"{description} ({points})"
+
+
+def quote_style(text: str) -> str:
+    """Return the style of a text's quotation marks and apostrophes.
+
+    Examples
+    --------
+    >>> quote_style("don't"), quote_style("don’t")
+    ('straight', 'curly')
+    """
+    straight, curly = bool(_STRAIGHT.search(text)), bool(_CURLY.search(text))
+    return ("none", "curly", "straight", "mixed")[2 * straight + curly]
 
 
 def check(materials: Materials) -> Report:
     """Check a material set.
 
-    Parameters
-    ----------
-    materials : Materials
-
-    Returns
-    -------
-    Report
-        Findings of the reader and of every check here. Nothing is changed in the materials.
-
     Notes
     -----
-    Texts are compared in Unicode NFC. Only errors (a value too long to be stored) keep a set from being
-    imported; duplicates and holes may be meant.
+    Texts are compared in Unicode NFC. Only errors (such as a value too long to be stored) prevent the
+    import; duplicates and holes may be intended.
     """
-    sentences = materials.sentences.assign(compared=[compared(text) for text in materials.sentences["text"]])
     report = Report()
-    report.add(materials.findings)
-    for one_check in _SENTENCE_CHECKS:
-        report.add(one_check(sentences))
+    report.add(findings(materials))
+    return report
+
+
+def findings(materials: Materials) -> Iterator[Finding]:
+    """Yield all findings of the reader and the checks."""
+    contexts = [row.get(CONTEXT, "") for row in materials.sentences["attributes"]]
+    sentences = materials.sentences.assign(
+        context=contexts,
+        # One sentence after two contexts is two stimuli.
+        compared=[
+            compared(f"{context}{_BETWEEN}{text}" if context else text)
+            for context, text in zip(contexts, materials.sentences["text"], strict=True)
+        ],
+    )
+    yield from materials.findings
+    for sentence_check in _SENTENCE_CHECKS:
+        yield from sentence_check(sentences)
     texts = sentences.set_index("sentence_id")["compared"]
     pairs = materials.pairs.assign(
         good=materials.pairs["good_id"].map(texts), bad=materials.pairs["bad_id"].map(texts)
     )
     for pair_check in _PAIR_CHECKS:
-        report.add(pair_check(pairs))
-    report.add(_unpaired(sentences, pairs))
-    return report
+        yield from pair_check(pairs)
+    yield from _unpaired(sentences, pairs)
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -49,39 +130,46 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _too_long(sentences: pd.DataFrame) -> Iterator[Finding]:
-    """Values that the database cannot hold."""
-    limits = {name: field.longest for name, field in SENTENCE_FIELDS.items() if field.longest}
+    """Values longer than their database columns."""
+    limits = {name: field.max_length for name, field in SENTENCE_FIELDS.items() if field.max_length}
     limits["language"] = limits.pop("sentence_language")
-    for name, longest in limits.items():
-        for row in _records(sentences[sentences[name].str.len() > longest]):
-            message = f"column {name!r}: {len(row[name])} characters, at most {longest} can be stored."
+    for name, limit in limits.items():
+        for row in _records(sentences[sentences[name].str.len() > limit]):
+            message = f"column {name!r}: {len(row[name])} characters, at most {limit} can be stored."
             yield Finding("error", "too_long", message, row["file"], row["row"], (row["sentence_id"],))
 
 
 def _pair_ids_too_long(pairs: pd.DataFrame) -> Iterator[Finding]:
-    for row in _records(pairs[pairs["pair_id"].str.len() > PAIR_FIELDS["pair_id"].longest]):
-        message = f"column 'pair_id': at most {PAIR_FIELDS['pair_id'].longest} characters can be stored."
+    limit = PAIR_FIELDS["pair_id"].max_length
+    for row in _records(pairs[pairs["pair_id"].str.len() > limit]):
+        message = f"column 'pair_id': at most {limit} characters can be stored."
         yield Finding("error", "too_long", message, row["file"], row["row"], (row["pair_id"],))
 
 
 def _same_string(sentences: pd.DataFrame) -> Iterator[Finding]:
     """One string under several ids; a warning where its expected status differs."""
-    again = sentences[sentences["compared"].duplicated(keep=False)]
-    for text, rows in again.groupby("compared", sort=False):
+    repeated = sentences[sentences["compared"].duplicated(keep=False)]
+    for text, rows in repeated.groupby("compared", sort=False):
         ids = tuple(rows["sentence_id"])
         conflicting = {ACCEPTABLE, UNACCEPTABLE} <= set(rows["expected"])
         first = rows.iloc[0]
-        words = "both as acceptable and as unacceptable" if conflicting else f"under {len(ids)} ids"
-        message = f"{text!r} stands {words}: {', '.join(ids[:4])}{' …' if len(ids) > 4 else ''}."
+        use = "both as acceptable and as unacceptable" if conflicting else f"under {len(ids)} ids"
+        shown = str(text).rpartition(_BETWEEN)[2]
+        message = f"{shown!r} occurs {use}: {', '.join(ids[:4])}{' …' if len(ids) > 4 else ''}."
         code = "conflicting_status" if conflicting else "same_string"
         yield Finding("warning" if conflicting else "note", code, message, first["file"], first["row"], ids)
 
 
+def _cells(sentences: pd.DataFrame) -> pd.DataFrame:
+    """The targets with a condition."""
+    return sentences[(sentences["condition"] != "") & ~sentences["is_filler"].astype(bool)]
+
+
 def _duplicate_cells(sentences: pd.DataFrame) -> Iterator[Finding]:
     """Two sentences of one item in one condition."""
-    cells = sentences[sentences["condition"] != ""]
-    again = cells[cells.duplicated(["item", "condition"], keep=False)]
-    for (item, condition), rows in again.groupby(["item", "condition"], sort=False):
+    cells = _cells(sentences)
+    repeated = cells[cells.duplicated(["item", "condition"], keep=False)]
+    for (item, condition), rows in repeated.groupby(["item", "condition"], sort=False):
         ids, second = tuple(rows["sentence_id"]), rows.iloc[1]
         message = f"item {item} has {len(ids)} sentences in condition {condition!r}."
         yield Finding("warning", "duplicate_cell", message, second["file"], second["row"], ids)
@@ -89,7 +177,7 @@ def _duplicate_cells(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
     """Items that lack a condition which the paradigm's other items have."""
-    cells = sentences[sentences["condition"] != ""]
+    cells = _cells(sentences)
     for paradigm, rows in cells.groupby("paradigm", sort=False):
         conditions = list(dict.fromkeys(rows["condition"]))
         grid = rows.drop_duplicates(["item", "condition"]).groupby("item", sort=False).size()
@@ -98,7 +186,7 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
             continue  # every item has conditions of its own: not a factorial design
         where = f" of {paradigm!s}" if paradigm else ""
         if len(grid) > len(conditions) > 1 and (grid == 1).all():
-            message = f"each item{where} stands in one of {len(conditions)} conditions only, none in two."
+            message = f"each item{where} has one of {len(conditions)} conditions only, none has two."
             yield Finding("note", "nested_items", message, rows["file"].iloc[0], rows["row"].iloc[0])
             continue
         present = rows.groupby("item", sort=False)["condition"].agg(set)
@@ -109,10 +197,13 @@ def _holes(sentences: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _stray(sentences: pd.DataFrame) -> Iterator[Finding]:
-    columns = (sentences[name].tolist() for name in ("sentence_id", "text", "file", "row"))
-    for name, text, file, row in zip(*columns, strict=True):
-        for code, severity, words in stray_characters(text):
-            yield Finding(severity, code, f"sentence {name} has {words}.", file, row, (name,))
+    columns = (sentences[name].tolist() for name in ("sentence_id", "text", "context", "file", "row"))
+    for name, text, context, file, row in zip(*columns, strict=True):
+        for code, severity, description in stray_characters(text):
+            yield Finding(severity, code, f"sentence {name} has {description}.", file, row, (name,))
+        for code, severity, description in stray_characters(context):
+            message = f"the context of sentence {name} has {description}."
+            yield Finding(severity, code, message, file, row, (name,))
 
 
 def _quote_styles(sentences: pd.DataFrame) -> Iterator[Finding]:
@@ -126,29 +217,61 @@ def _quote_styles(sentences: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("note", "quote_styles", message, ids=ids)
 
 
+def _long_texts(sentences: pd.DataFrame) -> Iterator[Finding]:
+    """Texts longer than a screen, and words that no line holds."""
+    columns = (sentences[name].tolist() for name in ("sentence_id", "text", "file", "row"))
+    for name, text, file, row in zip(*columns, strict=True):
+        if len(text) > LONG_TEXT:
+            message = f"sentence {name} has {len(text)} characters, more than {LONG_TEXT}."
+            yield Finding("warning", "long_text", message, file, row, (name,))
+        longest = max(text.split(), key=len, default="")
+        # Scripts without spaces have no words to count here.
+        if len(longest) > LONG_WORD and not SPACELESS_SCRIPTS.search(longest):
+            message = f"sentence {name} has a word of {len(longest)} letters: {longest[:20]!r}…."
+            yield Finding("warning", "long_word", message, file, row, (name,))
+
+
 def _unlabelled(sentences: pd.DataFrame) -> Iterator[Finding]:
-    ids = tuple(sentences["sentence_id"][sentences["expected"] == ""])
+    targets = sentences[~sentences["is_filler"].astype(bool)]
+    ids = tuple(targets["sentence_id"][targets["expected"] == ""])
     if ids:
-        message = f"{len(ids)} sentences have no expected status and enter no pair by themselves."
+        message = f"{len(ids)} sentences have no expected status; no pairs are formed with them."
         yield Finding("note", "no_expected_status", message, ids=ids)
 
 
 def _groups_differ(sentences: pd.DataFrame) -> Iterator[Finding]:
-    """A paradigm can be under one phenomenon only, an item in one paradigm only."""
+    """Paradigms under several phenomena, items in several paradigms."""
     for inner, outer in (("paradigm", "phenomenon"), ("item", "paradigm")):
-        named = sentences[(sentences[inner] != "") & (sentences[outer] != "")]
-        several = named.drop_duplicates([inner, outer])
-        again = several[several[inner].duplicated()]
-        for row in _records(again):
-            message = f"{inner} {row[inner]!r} stands under a second {outer}, {row[outer]!r}."
-            yield Finding("error", "two_groups", message, row["file"], row["row"], (row[inner],))
+        grouped = sentences[(sentences[inner] != "") & (sentences[outer] != "")]
+        groups = grouped.drop_duplicates([inner, outer])
+        seconds = groups[groups[inner].duplicated()]
+        if seconds.empty:
+            continue
+        first = _records(seconds)[0]
+        names = tuple(seconds[inner].drop_duplicates())
+        both = groups[groups[inner] == first[inner]][outer].tolist()
+        message = (
+            f"{plural(len(names), inner)} stand under more than one {outer}, such as {first[inner]!r} under "
+            f"{both[0]!r} and {both[1]!r}."
+        )
+        if inner == "paradigm":
+            message += (
+                " Are they numbered anew in each phenomenon? Then let them be named phenomenon:paradigm "
+                f"({both[0]}:{first[inner]}, {both[1]}:{first[inner]}): tick the box on the page, or give "
+                "--split-paradigms (--map paradigm=phenomenon+paradigm for judgments)."
+            )
+        yield Finding("error", "two_groups", message, first["file"], first["row"], names)
 
 
 def _identical_members(pairs: pd.DataFrame) -> Iterator[Finding]:
+    """Pairs of one sentence twice; only a note where the source has discarded the pair."""
     for row in _records(pairs[pairs["good"] == pairs["bad"]]):
-        left = " (marked for discarding)" if row["discard"] else ""
-        message = f"both members of pair {row['pair_id']} read {row['good']!r}{left}."
-        yield Finding("warning", "identical_members", message, row["file"], row["row"], (row["pair_id"],))
+        message = f"both members of pair {row['pair_id']} read {row['good'].rpartition(_BETWEEN)[2]!r}"
+        place = (row["file"], row["row"], (row["pair_id"],))
+        if row["discard"]:
+            yield Finding("note", "identical_discarded", f"{message} (marked as discarded).", *place)
+        else:
+            yield Finding("warning", "identical_members", f"{message}.", *place)
 
 
 def _same_id(pairs: pd.DataFrame) -> Iterator[Finding]:
@@ -158,19 +281,19 @@ def _same_id(pairs: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _duplicate_pairs(pairs: pd.DataFrame) -> Iterator[Finding]:
-    again = pairs[pairs.duplicated(["good", "bad"], keep=False)]
-    for _, rows in again.groupby(["good", "bad"], sort=False):
+    repeated = pairs[pairs.duplicated(["good", "bad"], keep=False)]
+    for _, rows in repeated.groupby(["good", "bad"], sort=False):
         ids, second = tuple(rows["pair_id"]), rows.iloc[1]
         message = f"{len(ids)} pairs have the same two sentences: {', '.join(ids[:4])}."
         yield Finding("warning", "duplicate_pair", message, second["file"], second["row"], ids)
 
 
 def _unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Finding]:
-    """Sentences with a status that stand in no pair, where the set has pairs or could have them."""
+    """Sentences with an expected status that are in no pair."""
     if pairs.empty:
         yield Finding("note", "no_pairs", "the set has no minimal pair: its sentences can only be rated.")
         return
-    labelled = sentences[sentences["expected"] != ""]
+    labelled = sentences[(sentences["expected"] != "") & ~sentences["is_filler"].astype(bool)]
     paired = set(pairs["good_id"]) | set(pairs["bad_id"])
     for row in _records(labelled[~labelled["sentence_id"].isin(paired)]):
         message = f"sentence {row['sentence_id']} is in no pair: its item has no counterpart."
@@ -178,13 +301,13 @@ def _unpaired(sentences: pd.DataFrame, pairs: pd.DataFrame) -> Iterator[Finding]
 
 
 def _markup(sentences: pd.DataFrame) -> Iterator[Finding]:
-    """Tags that are shown as typed, and a column ``markup`` that says what nobody understands."""
+    """Tags without declared markup, and unknown values of the column ``markup``."""
     for row in _records(sentences):
-        word = said(row["attributes"])
-        if word not in {"", INLINE}:
-            message = f"column {COLUMN!r}: {word!r} is not understood; write {INLINE} or leave it empty."
+        declared = declared_markup(row["attributes"])
+        if declared not in {"", INLINE}:
+            message = f"column {COLUMN!r}: {declared!r} is unknown; write {INLINE} or leave it empty."
             yield Finding("error", "markup_unknown", message, row["file"], row["row"], (row["sentence_id"],))
-        elif not word and has_tags(row["text"]):
+        elif not declared and has_tags(row["text"]):
             message = f"tags are shown as typed; a column {COLUMN!r} with {INLINE!r} makes them markup."
             yield Finding("note", "tags_shown", message, row["file"], row["row"], (row["sentence_id"],))
 
@@ -197,6 +320,7 @@ _SENTENCE_CHECKS: tuple[Callable[[pd.DataFrame], Iterator[Finding]], ...] = (
     _same_string,
     _stray,
     _quote_styles,
+    _long_texts,
     _unlabelled,
     _markup,
 )

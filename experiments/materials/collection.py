@@ -1,15 +1,16 @@
-"""The one result of every reader: a frame of sentences, a frame of pairs, and where they came from."""
+"""The result of every reader: a frame of sentences, a frame of pairs, and their sources."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from analysis.errors import BadInput
-from experiments.materials.report import Finding
+from experiments.materials.encoding import InferredEncoding
+from experiments.materials.findings import Finding
 
 #: Columns of ``Materials.sentences``; ``row`` is the line of ``file``.
 SENTENCE_COLUMNS = (
@@ -24,6 +25,8 @@ SENTENCE_COLUMNS = (
     "critical_region",
     "language",
     "attributes",
+    "factors",
+    "is_filler",
     "file",
     "row",
 )
@@ -51,10 +54,12 @@ class Source:
     ----------
     file : str
     description : str
-        Encoding, line ends and delimiter in words.
+        Encoding, line ends and delimiter, for messages.
     rows : int
     columns : tuple of str
     notes : tuple of str
+    inferred : InferredEncoding or None
+        What to check where the encoding was inferred.
     """
 
     file: str
@@ -62,11 +67,12 @@ class Source:
     rows: int
     columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    inferred: InferredEncoding | None = None
 
 
 @dataclass(frozen=True)
 class Materials:
-    """Sentences and pairs in one form, whatever their file's form.
+    """Sentences and pairs of a material set, independent of the file format.
 
     Attributes
     ----------
@@ -74,14 +80,16 @@ class Materials:
         ``blimp``, ``table``, ``climp`` or ``li-adger``.
     sentences : DataFrame
         :data:`SENTENCE_COLUMNS`; ``text`` exactly as given; ``expected`` is ``acceptable``,
-        ``unacceptable`` or ``""``.
+        ``unacceptable`` or ``""``; ``factors`` is the level of each factor.
     pairs : DataFrame
         :data:`PAIR_COLUMNS`; ``fields`` holds the source line's own fields.
     sources : tuple of Source
     mapping : dict of str to str
-        Our column → the file's column, as understood.
+        Field → the file's column, as recognized.
     findings : tuple of Finding
-        What was seen while reading.
+        Findings of the reader.
+    factors : dict of str to tuple of str
+        Factor of the design → its levels in the researcher's order; empty without a factorial design.
     """
 
     format: str
@@ -90,25 +98,36 @@ class Materials:
     sources: tuple[Source, ...] = ()
     mapping: Mapping[str, str] | None = None
     findings: tuple[Finding, ...] = ()
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the content: the same sentences and pairs from another encoding have the same one."""
+        """SHA-256 of the content, which does not depend on the encoding of the files."""
         digest = hashlib.sha256()
+        left_out = {"file", "row"}
+        # sets without them keep the checksum that they had before these columns existed
+        if not self.factors:
+            left_out.add("factors")
+        if not self.sentences["is_filler"].any():
+            left_out.add("is_filler")
         for frame in (self.sentences, self.pairs):
-            names = [name for name in frame.columns if name not in ("file", "row")]
+            names = [name for name in frame.columns if name not in left_out]
             for values in _content(frame, names):
                 line = json.dumps(values, ensure_ascii=False, sort_keys=True, default=str)
                 digest.update(line.encode("utf-8", "surrogatepass"))
+        if self.factors:
+            digest.update(json.dumps(list(self.factors.items()), ensure_ascii=False).encode("utf-8"))
         return digest.hexdigest()
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of each there are; ``pairs_left`` leaves out those marked for discarding."""
+        """Numbers of rows and groups; fillers are no items, ``pairs_left`` excludes discarded pairs."""
         discarded = int(self.pairs["discard"].sum())
+        is_filler = self.sentences["is_filler"].astype(bool)
         return {
             "sentences": len(self.sentences),
-            "items": int(self.sentences["item"].nunique()),
+            "items": int(self.sentences["item"][~is_filler].nunique()),
+            "fillers": int(is_filler.sum()),
             "paradigms": len(set(self.sentences["paradigm"]) - {""}),
             "phenomena": len(set(self.sentences["phenomenon"]) - {""}),
             "pairs": len(self.pairs),
@@ -122,65 +141,33 @@ def _content(frame: pd.DataFrame, names: Sequence[str]) -> Iterator[tuple[Any, .
 
 
 def sentence_frame(**columns: Sequence[Any] | str) -> pd.DataFrame:
-    """Make a frame of sentences.
-
-    Parameters
-    ----------
-    **columns
-        Values by name from :data:`SENTENCE_COLUMNS`; ``""`` stands where one is not given, ``{}`` for
-        ``attributes``.
-
-    Returns
-    -------
-    DataFrame
-    """
-    return _frame(SENTENCE_COLUMNS, "attributes", columns)
+    """Return a frame of sentences; columns that are not given are empty."""
+    filled = {"is_filler": False, **columns}
+    return _frame(SENTENCE_COLUMNS, ("attributes", "factors"), filled).astype({"is_filler": bool})
 
 
 def pair_frame(**columns: Sequence[Any] | str) -> pd.DataFrame:
-    """Make a frame of pairs; see :func:`sentence_frame`.
-
-    Parameters
-    ----------
-    **columns
-        Values by name from :data:`PAIR_COLUMNS`; pairs are not discarded where ``discard`` is not given.
-
-    Returns
-    -------
-    DataFrame
-    """
-    return _frame(PAIR_COLUMNS, "fields", {"discard": False, **columns}).astype({"discard": bool})
+    """Return a frame of pairs; columns that are not given are empty."""
+    return _frame(PAIR_COLUMNS, ("fields",), {"discard": False, **columns}).astype({"discard": bool})
 
 
-def _frame(names: Sequence[str], of_dicts: str, columns: Mapping[str, Any]) -> pd.DataFrame:
+def _frame(names: Sequence[str], dict_columns: Sequence[str], columns: Mapping[str, Any]) -> pd.DataFrame:
     length = max((len(values) for values in columns.values() if isinstance(values, list)), default=0)
     filled: dict[str, Any] = {}
     for name in names:
-        values = columns.get(name, [{} for _ in range(length)] if name == of_dicts else "")
+        values = columns.get(name, [{} for _ in range(length)] if name in dict_columns else "")
         filled[name] = values if isinstance(values, list) else [values] * length
     return pd.DataFrame(filled, columns=list(names), dtype=object)
 
 
 def require_unique(frame: pd.DataFrame, column: str) -> None:
-    """Refuse an id that stands in two rows.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Needs the column, ``file`` and ``row``.
-    column : str
-
-    Raises
-    ------
-    BadInput
-        Naming file, row and column of the second one.
-    """
-    again = frame[frame[column].duplicated()]
-    if len(again):
-        second = again.iloc[0]
+    """Refuse an id that two rows share."""
+    duplicates = frame[frame[column].duplicated()]
+    if len(duplicates):
+        second = duplicates.iloc[0]
         first = frame[frame[column] == second[column]].iloc[0]
         raise BadInput(
-            f"{second[column]!r} stands already in {first['file']}, row {first['row']}.",
+            f"{second[column]!r} is already used in {first['file']}, row {first['row']}.",
             file=str(second["file"]),
             row=int(second["row"]),
             column=column,

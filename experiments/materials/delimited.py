@@ -1,43 +1,57 @@
-"""Text → rows of cells, each with the line where it begins; one that does not fit is refused by its line."""
+"""Parse delimited text into a frame: delimiter, header, and the line where each row begins."""
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
+
+import pandas as pd
 
 from analysis.errors import BadInput
+from experiments.materials.encoding import Decoded, Encoding, read_text
 
-#: What a delimiter is called in notes and on pages.
+#: Delimiter → its name in notes and on pages.
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", "\x1f": "none (one column)"}
-ONE_COLUMN = "\x1f"
-Row = tuple[int, list[str]]
+_SENTENCE_END = re.compile("[.?!。？！…][\"'”’»)]*\\s*$")
+ONE_COLUMN = "\x1f"  # the unit separator, which no text file contains
+Row = tuple[int, list[str]]  # line number, cells
 
-csv.field_size_limit(1_000_000)
+csv.field_size_limit(1_000_000)  # characters in a cell; Python's default of 131,072 refuses event logs
+
+
+@dataclass(frozen=True)
+class Table:
+    """A delimited file as a frame of text.
+
+    Attributes
+    ----------
+    frame : DataFrame of str
+        One row per data row; the index ``line`` is the line of the file where the row begins. Empty
+        cells are ``""``.
+    source : Decoded
+        Encoding and line ends of the file, without its text.
+    delimiter : str
+        The character between cells.
+    notes : tuple of str
+        What was skipped or filled.
+    """
+
+    frame: pd.DataFrame
+    source: Decoded
+    delimiter: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """Encoding, line ends and delimiter, for messages."""
+        return f"{self.source.description}, delimiter {DELIMITER_NAMES.get(self.delimiter, self.delimiter)}"
 
 
 def delimited_rows(text: str, *, delimiter: str, file: str = "", quoted: bool = True) -> Iterator[Row]:
-    """Read the rows of a delimited text.
-
-    Parameters
-    ----------
-    text : str
-        Line ends may be LF, CRLF or a bare CR; inside quotes they are kept.
-    delimiter : str
-        One character.
-    file : str
-        Named in errors.
-    quoted : bool
-        False takes quotation marks as plain characters, as tab-separated files without quoting need.
-
-    Yields
-    ------
-    tuple of (int, list of str)
-        The line where the row begins, from 1, and its cells exactly as given. Empty lines are passed over.
-
-    Raises
-    ------
-    BadInput
-        For a quotation mark that is not closed or not followed by a delimiter.
+    """Yield the rows of a delimited text.
 
     Examples
     --------
@@ -66,7 +80,7 @@ def delimited_rows(text: str, *, delimiter: str, file: str = "", quoted: bool = 
 
 
 def is_notice(cells: list[str]) -> bool:
-    """Tell a notice above the table (a line that starts with ``#``, or an empty one) from its head."""
+    """Whether a row above the header is a comment (a line that starts with ``#``) or empty."""
     first = cells[0].strip()
     return not any(cell.strip() for cell in cells) or (
         first.startswith("#") and (" " in first or not any(cell.strip() for cell in cells[1:]))
@@ -74,17 +88,7 @@ def is_notice(cells: list[str]) -> bool:
 
 
 def guess_delimiter(text: str) -> str:
-    """Choose the delimiter whose first rows agree best with their head.
-
-    Parameters
-    ----------
-    text : str
-        The beginning of a file is enough.
-
-    Returns
-    -------
-    str
-        Comma, semicolon, tab, bar, or :data:`ONE_COLUMN` where none divides the head.
+    """Return the delimiter with which the first rows agree best with the header.
 
     Examples
     --------
@@ -97,15 +101,15 @@ def guess_delimiter(text: str) -> str:
 
 
 def _agreement(text: str, delimiter: str) -> tuple[float, int]:
-    """Share of the first rows as wide as the head, and its width; nothing where the head is one cell."""
+    """Return the share of the first rows as wide as the header, and its width; zeros for one column."""
     try:
         rows = [cells for _, cells in islice(_lenient_rows(text, delimiter), 60) if not is_notice(cells)]
     except csv.Error:
         return 0.0, 0
     if not rows or len(rows[0]) < 2:
         return 0.0, 0
-    same = sum(len(cells) == len(rows[0]) for cells in rows) / len(rows)
-    return round(same, 1), len(rows[0])
+    share = sum(len(cells) == len(rows[0]) for cells in rows) / len(rows)
+    return round(share, 1), len(rows[0])
 
 
 def _lenient_rows(text: str, delimiter: str) -> Iterator[Row]:
@@ -114,45 +118,133 @@ def _lenient_rows(text: str, delimiter: str) -> Iterator[Row]:
 
 
 def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[Row], int, int]:
-    """Divide rows into notices, a head and the rows below it, and check every width.
+    """Separate the header from the rows below it, and check the number of cells in every row.
 
-    Parameters
-    ----------
-    rows : iterator of (int, list of str)
-    file : str
-        Named in errors.
-
-    Returns
-    -------
-    tuple
-        The head with its line; the rows, short ones filled with empty cells; the number of notice lines; the
-        line of the first short row, or 0.
-
-    Raises
-    ------
-    BadInput
-        Where there is no head, or a row has more cells than the head names.
+    Returns the header with its line; the rows, short ones filled with empty cells; the number of lines
+    above the header; the line of the first short row, or 0.
     """
     n_notices = 0
     top = next(rows, None)
     while top is not None and is_notice(top[1]):
         n_notices, top = n_notices + 1, next(rows, None)
     if top is None:
-        raise BadInput("the file holds no table.", file=file, remedy="Give a first line with column names.")
-    head = [cell.strip() for cell in top[1]]
-    below: list[Row] = []
+        raise BadInput(
+            "the file contains no table.", file=file, remedy="Give a first line with column names."
+        )
+    header = [cell.strip() for cell in top[1]]
+    body: list[Row] = []
     first_short = 0
-    for at, found in rows:
-        if len(found) > len(head):
+    for line, cells in rows:
+        if len(cells) > len(header):
             raise BadInput(
-                f"{len(found)} cells where the head names {len(head)}.",
+                f"{len(cells)} cells, but the header has {len(header)} columns.",
                 file=file,
-                row=at,
+                row=line,
                 remedy="Quote every cell that contains the delimiter.",
             )
-        if len(found) < len(head):
-            first_short = first_short or at
-            found = found + [""] * (len(head) - len(found))
-        if any(found):
-            below.append((at, found))
-    return (top[0], head), below, n_notices, first_short
+        if len(cells) < len(header):
+            first_short = first_short or line
+            cells = cells + [""] * (len(header) - len(cells))
+        if any(cells):
+            body.append((line, cells))
+    return (top[0], header), body, n_notices, first_short
+
+
+def is_data(header: list[str], rows: list[list[str]]) -> bool:
+    """Whether the first row is data: in every column it is of the kind of the cells below it.
+
+    Examples
+    --------
+    >>> is_data(["1", "The keys are here."], [["2", "The cups are here."], ["3", "She left early."]])
+    True
+    >>> is_data(["item", "sentence"], [["2", "The cups are here."], ["3", "She left early."]])
+    False
+    """
+    kinds = [_kind(cell) for cell in header]
+    if len(rows) < 2 or "sentence" not in kinds:
+        return False
+    columns = list(zip(*rows[:50], strict=False))
+    for cell, kind, cells in zip(header, kinds, columns, strict=False):
+        n_ended = sum(bool(_SENTENCE_END.search(text)) for text in cells)
+        if kind == "sentence" and n_ended > len(cells) / 2 and not _SENTENCE_END.search(cell):
+            return False  # "List of test sentences" above sentences
+    return all(
+        sum(_kind(cell) == kind for cell in cells) > len(cells) / 2
+        for kind, cells in zip(kinds, columns, strict=False)
+    )
+
+
+def _kind(cell: str) -> str:
+    """Return the kind of a cell: a number, a sentence (three words and more), or a word."""
+    if re.fullmatch(r"[+-]?\d+([.,]\d+)?", cell.strip()):
+        return "number"
+    words = cell.split()
+    return "sentence" if len(words) > 2 else "word"
+
+
+def numbered_names(cells: list[str]) -> list[str]:
+    """Name the columns of a table without a header; the only one with sentences is called so."""
+    sentences = [number for number, cell in enumerate(cells) if _kind(cell) == "sentence"]
+    return ["sentence" if sentences == [number] else f"column_{number + 1}" for number in range(len(cells))]
+
+
+def read_table(path: Path, *, encoding: Encoding = "", delimiter: str = "") -> Table:
+    """Read a delimited file into a frame of text, every cell exactly as given.
+
+    Notes
+    -----
+    Lines above the header that start with ``#`` or are empty are skipped. Rows shorter than the header are
+    filled with empty cells. Both are reported in ``notes``. An unnamed column is called ``unnamed_1``,
+    ``unnamed_2``, ….
+    """
+    return table_from(read_text(path, encoding=encoding), delimiter=delimiter)
+
+
+def table_from(decoded: Decoded, *, delimiter: str = "") -> Table:
+    """Parse the table in a decoded text; see :func:`read_table`."""
+    delimiter = delimiter or guess_delimiter(decoded.text[:100_000])
+    notes = []
+    try:
+        (first_line, header), rows, n_notices, first_short = _parse(decoded, delimiter, quoted=True)
+    except BadInput:
+        # Tab-separated files are often written without quoting: a lone quotation mark is then text.
+        if delimiter not in ("\t", ONE_COLUMN):
+            raise
+        (first_line, header), rows, n_notices, first_short = _parse(decoded, delimiter, quoted=False)
+        notes.append("quotation marks are read as plain characters")
+    if is_data(header, [cells for _, cells in rows]):
+        rows = [(first_line, header), *rows]
+        header = numbered_names(header)
+        notes.append(f"the file has no header; its columns are called {', '.join(header)}")
+    if n_notices:
+        notes.append(f"{n_notices} lines above the header skipped")
+    if first_short:
+        notes.append(f"rows shorter than the header, from row {first_short} on, are filled with empty cells")
+    frame = pd.DataFrame(
+        [cells for _, cells in rows],
+        columns=column_names(header, decoded.file),
+        index=pd.Index([line for line, _ in rows], name="line", dtype="int64"),
+        dtype=object,
+    )
+    return Table(frame, replace(decoded, text=""), delimiter, tuple(notes))
+
+
+def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> tuple[Row, list[Row], int, int]:
+    rows = delimited_rows(decoded.text, delimiter=delimiter, file=decoded.file, quoted=quoted)
+    return rows_under_head(rows, file=decoded.file)
+
+
+def column_names(header: list[str], file: str) -> list[str]:
+    """Name the columns of a header; unnamed ones are numbered, repeated ones refused."""
+    unnamed = 0
+    names: list[str] = []
+    for name in (re.sub(r'^"(.*)"$', r"\1", cell) for cell in header):
+        if not name:
+            unnamed += 1
+            name = f"unnamed_{unnamed}"
+        if name in names:
+            raise BadInput(
+                "the header names this column twice.", file=file, column=name, remedy="Rename one of them."
+            )
+        names.append(name)
+    return names

@@ -1,4 +1,4 @@
-"""Inline markup in sentences and texts: a few tags keep their meaning, everything else stays text."""
+"""Inline markup in sentences and texts: allowed tags are rendered, everything else is shown as typed."""
 
 import html
 import re
@@ -7,11 +7,11 @@ from typing import Any
 
 import nh3
 
-#: Tags that keep their meaning; ``span`` is there for ``lang`` and ``dir``.
+#: Allowed tags; ``span`` carries ``lang`` and ``dir``.
 TAGS = frozenset({"b", "br", "em", "i", "rp", "rt", "ruby", "s", "span", "strong", "sub", "sup", "u"})
 ATTRIBUTES = {"*": {"lang", "dir"}}
 
-#: Where a sentence says so, in a column of its file called ``markup``.
+#: The column of a material file, and its value for sentences with inline markup.
 COLUMN, INLINE = "markup", "inline"
 
 Node = str | dict[str, Any]
@@ -22,58 +22,40 @@ _TAG = re.compile(
 )
 _REFERENCE = re.compile(r"&(?:lt|gt|amp);")
 _LANGUAGE, _DIRECTION = re.compile(r"[A-Za-z0-9-]{1,35}"), re.compile(r"ltr|rtl|auto")
-_UNREAD = {"rt", "rp"}
+_ANNOTATIONS = {"rt", "rp"}  # ruby readings, which are no part of the sentence
 
 
 def is_marked(attributes: Any) -> bool:
-    """Whether the further columns of a sentence say that its text holds inline markup.
-
-    Parameters
-    ----------
-    attributes : mapping or None
-
-    Returns
-    -------
-    bool
+    """Whether the attributes of a sentence declare inline markup.
 
     Examples
     --------
     >>> is_marked({"markup": "inline"}), is_marked({}), is_marked(None)
     (True, False, False)
     """
-    return said(attributes) == INLINE
+    return declared_markup(attributes) == INLINE
 
 
-def said(attributes: Any) -> str:
-    """What a sentence says of its markup, in lower case; empty where it says nothing.
-
-    Parameters
-    ----------
-    attributes : mapping or None
-
-    Returns
-    -------
-    str
+def declared_markup(attributes: Any) -> str:
+    """Return the value of the column ``markup`` in lower case; empty where it is absent.
 
     Examples
     --------
-    >>> said({"Markup": " Inline "})
+    >>> declared_markup({"Markup": " Inline "})
     'inline'
     """
-    found = (value for name, value in (attributes or {}).items() if str(name).strip().lower() == COLUMN)
-    return str(next(found, "")).strip().lower()
+    values = (value for name, value in (attributes or {}).items() if str(name).strip().lower() == COLUMN)
+    return str(next(values, "")).strip().lower()
+
+
+def markup_attribute(fields: Any) -> dict[str, str]:
+    """Return the sentence attribute for the declared markup; no attribute where none is declared."""
+    declared = declared_markup(fields)
+    return {COLUMN: declared} if declared else {}
 
 
 def has_tags(text: str) -> bool:
-    """Whether a text holds a tag that would keep its meaning in marked text.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    bool
+    """Whether a text contains a tag that would be rendered in marked text.
 
     Examples
     --------
@@ -84,22 +66,12 @@ def has_tags(text: str) -> bool:
 
 
 def as_html(text: str) -> str:
-    """Write a marked text as safe HTML.
-
-    Parameters
-    ----------
-    text : str
-        Text that may hold tags of :data:`TAGS` with ``lang`` and ``dir``, and ``&lt;``, ``&gt;``, ``&amp;``.
-
-    Returns
-    -------
-    str
-        The allowed tags, closed and nested as HTML wants; every other sign as text.
+    """Render a marked text as safe HTML.
 
     Notes
     -----
-    What is no allowed tag is escaped before the sanitizer sees it, so nothing is lost: ``a < b`` and
-    ``<script>`` are shown as typed. The sanitizer (nh3, ammonia) then stands behind this as a second wall.
+    Everything but the allowed tags is escaped before sanitizing, so that nothing is lost: ``a < b`` and
+    ``<script>`` are shown as typed. The sanitizer (nh3, ammonia) is a second line of defence.
 
     Examples
     --------
@@ -108,18 +80,18 @@ def as_html(text: str) -> str:
     >>> as_html("<script>alert(1)</script><b onclick='x()'>d</b>")
     "&lt;script&gt;alert(1)&lt;/script&gt;&lt;b onclick='x()'&gt;d"
     """
-    kept, end = [], 0
+    parts, end = [], 0
     for tag in _TAG.finditer(text):
-        kept += [_as_text(text[end : tag.start()]), tag.group()]
+        parts += [_escaped(text[end : tag.start()]), tag.group()]
         end = tag.end()
-    kept.append(_as_text(text[end:]))
+    parts.append(_escaped(text[end:]))
     return nh3.clean(
-        "".join(kept), tags=set(TAGS), attributes=ATTRIBUTES, attribute_filter=_attribute, link_rel=None
+        "".join(parts), tags=set(TAGS), attributes=ATTRIBUTES, attribute_filter=_attribute, link_rel=None
     )
 
 
-def _as_text(part: str) -> str:
-    """Escape a part between tags; the three references keep their meaning."""
+def _escaped(part: str) -> str:
+    """Escape a part between tags, except for the references ``&lt;``, ``&gt;`` and ``&amp;``."""
     pieces, end = [], 0
     for reference in _REFERENCE.finditer(part):
         pieces += [html.escape(part[end : reference.start()], quote=False), reference.group()]
@@ -128,44 +100,27 @@ def _as_text(part: str) -> str:
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
+    """Keep valid values of ``lang`` and ``dir``; the sanitizer calls this."""
     allowed = _LANGUAGE if name == "lang" else _DIRECTION
     return value if allowed.fullmatch(value) else None
 
 
 def as_nodes(text: str) -> list[Node]:
-    """Read a marked text into parts from which a browser builds elements, without reading HTML.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list
-        Strings, and ``{"tag": name, "nodes": [...]}`` with ``lang`` and ``dir`` where they are given.
+    """Parse a marked text into nodes from which the script builds elements without parsing HTML.
 
     Examples
     --------
     >>> as_nodes("<em>John</em> left.")
     [{'tag': 'em', 'nodes': ['John']}, ' left.']
     """
-    reader = _Reader()
-    reader.feed(as_html(text))
-    reader.close()
-    return reader.root
+    parser = _NodeParser()
+    parser.feed(as_html(text))
+    parser.close()
+    return parser.root
 
 
 def paragraphs(text: str) -> list[str]:
     """Split a text at its empty lines; single line breaks become ``<br>``.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-        Marked texts, one per paragraph.
 
     Examples
     --------
@@ -177,37 +132,28 @@ def paragraphs(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Give the words of a marked text: what a language model scores.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-        The text without tags; a line break becomes a space, readings over characters (``rt``) are left out.
+    """Return the text of a marked text without its markup, as language models score it.
 
     Examples
     --------
     >>> plain("<em>John</em> saw <ruby>私<rt>わたし</rt></ruby>, a &lt; b.")
     'John saw 私, a < b.'
     """
-    return _words(as_nodes(text))
+    return _text_of(as_nodes(text))
 
 
-def _words(nodes: list[Node]) -> str:
+def _text_of(nodes: list[Node]) -> str:
     parts = []
     for node in nodes:
         if isinstance(node, str):
             parts.append(node)
-        elif node["tag"] not in _UNREAD:
-            parts.append(" " if node["tag"] == "br" else _words(node["nodes"]))
+        elif node["tag"] not in _ANNOTATIONS:
+            parts.append(" " if node["tag"] == "br" else _text_of(node["nodes"]))
     return "".join(parts)
 
 
-class _Reader(HTMLParser):
-    """Reads what the sanitizer wrote: tags are closed and nested."""
+class _NodeParser(HTMLParser):
+    """Parses the output of the sanitizer, in which all tags are closed and nested."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -225,8 +171,8 @@ class _Reader(HTMLParser):
             self._open.pop()
 
     def handle_data(self, data: str) -> None:
-        here = self._open[-1]
-        if here and isinstance(here[-1], str):
-            here[-1] += data
+        nodes = self._open[-1]
+        if nodes and isinstance(nodes[-1], str):
+            nodes[-1] += data
         else:
-            here.append(data)
+            nodes.append(data)

@@ -1,4 +1,4 @@
-"""The columns a material table may have, what they mean, and the other names under which they are known."""
+"""The fields of material tables, their meanings and aliases, and the recognition of columns."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,19 +14,19 @@ class Field:
     Attributes
     ----------
     name : str
-        Our name.
+        Name of the field.
     meaning : str
         One sentence for the documentation and the mapping page.
     aliases : tuple of str
-        Other names that are understood without a mapping, in order of preference.
-    longest : int
-        Most characters stored; 0 for no limit.
+        Column names that are recognized without a mapping, in order of preference.
+    max_length : int
+        Maximum number of characters; 0 for no limit.
     """
 
     name: str
     meaning: str
     aliases: tuple[str, ...] = ()
-    longest: int = 0
+    max_length: int = 0
 
 
 def _table(*fields: Field) -> dict[str, Field]:
@@ -36,28 +36,66 @@ def _table(*fields: Field) -> dict[str, Field]:
 _GROUPS = (
     Field(
         "item",
-        "One lexicalization, seen in one or more conditions.",
-        ("item_id", "item_number", "itemid"),
+        "One lexicalization, in one or more conditions.",
+        (
+            "item_id",
+            "item_number",
+            "itemid",
+            "item_set",
+            "itemset",
+            "item_no",
+            "item_nr",
+            "itemno",
+            "lexicalization",
+            "lexicalisation",
+        ),
         250,
     ),
-    Field("condition", "The item's cell of the design.", ("cond", "condition_name"), 200),
+    Field(
+        "condition",
+        "The item's cell of the design; several columns joined by + are its factors.",
+        ("cond", "condition_name"),
+        200,
+    ),
     Field("paradigm", "Group of items of one contrast.", ("uid",), 200),
     Field("phenomenon", "Group of paradigms.", ("linguistics_term",), 200),
 )
 
+#: Field, and attribute of stored sentences: the text before a sentence that models read and do not score.
+CONTEXT = "context"
+
 #: One sentence per row.
 SENTENCE_FIELDS = _table(
     Field("sentence_id", "Name of the sentence, unique in the set.", ("id", "sent_id", "stimulus_id"), 250),
-    Field("sentence", "The text, kept exactly as given.", ("text", "sentence_text", "stimulus")),
+    Field(
+        "sentence",
+        "The text, kept exactly as given.",
+        ("text", "sentence_text", "stimulus", "stimuli", "stim"),
+    ),
     *_GROUPS,
     Field(
         "expected",
         "The author's intended status: acceptable or unacceptable (also 1/0, good/bad, g/*).",
-        ("label", "acceptability", "acceptable", "grammatical", "grammaticality"),
+        (
+            "label",
+            "expected_status",
+            "acceptability",
+            "acceptable",
+            "grammatical",
+            "grammaticality",
+            "intended",
+            "intended_status",
+        ),
         12,
+    ),
+    Field(
+        "filler",
+        "Whether the row is a filler: true, yes, 1 or filler.",
+        ("is_filler", "fillers", "item_type"),
     ),
     Field("mark", "The mark of the source, such as * or ??.", ("label_notes", "judgment_mark"), 12),
     Field("critical_region", "The words on which the contrast turns.", ("crucial_item",), 200),
+    Field(CONTEXT, "Text before the sentence that models read and do not score.", ("preceding_context",)),
     Field("sentence_language", "BCP 47 tag, only where it differs from the set's.", (), 35),
 )
 
@@ -67,6 +105,9 @@ WIDE_FIELDS = _table(
     Field("good", "The acceptable sentence.", ("sentence_good", "good_sentence", "acceptable_sentence")),
     Field("bad", "The unacceptable sentence.", ("sentence_bad", "bad_sentence", "unacceptable_sentence")),
     *_GROUPS,
+    Field(CONTEXT, "Text before both sentences that models read and do not score."),
+    Field("context_good", "The same before the acceptable sentence only.", ("good_context",)),
+    Field("context_bad", "The same before the unacceptable sentence only.", ("bad_context",)),
 )
 
 #: One pair per row, by sentence ids of another table.
@@ -78,6 +119,15 @@ PAIR_FIELDS = _table(
     Field("phenomenon", "Group of paradigms.", ("linguistics_term",), 200),
     Field("discard", "X, 1 or true where the pair is not to be used.", (), 0),
 )
+
+#: What a column may be beside a field: kept with each sentence although it tells sentences of an item apart,
+#: or left out of the set. Several columns are joined by ``+``.
+COLUMN_USES = {
+    "attribute": "Kept with each sentence; never a factor.",
+    "ignore": "Left out of the material set.",
+}
+JOINT = "+"
+"""Joins columns in a mapping."""
 
 ACCEPTABLE = "acceptable"
 UNACCEPTABLE = "unacceptable"
@@ -108,16 +158,21 @@ _STATUS = {
 }
 
 
+def context_attribute(*contexts: object) -> dict[str, str]:
+    """Return the sentence attribute for its context, the first that is not empty; none where all are.
+
+    Examples
+    --------
+    >>> context_attribute("", "It rained. "), context_attribute(None)
+    ({'context': 'It rained.'}, {})
+    """
+    texts = (str(context).strip() for context in contexts if context is not None)
+    text = next((text for text in texts if text), "")
+    return {CONTEXT: text} if text else {}
+
+
 def simple_name(name: str) -> str:
-    """Write a column name as names are compared: lower case, words joined by underscores.
-
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
+    """Normalize a column name for comparison: lower case, words joined by underscores.
 
     Examples
     --------
@@ -128,17 +183,7 @@ def simple_name(name: str) -> str:
 
 
 def expected_status(value: str) -> str | None:
-    """Understand an author's status.
-
-    Parameters
-    ----------
-    value : str
-        For example ``1``, ``good``, ``g``, ``*`` or ``??``.
-
-    Returns
-    -------
-    str or None
-        ``acceptable``, ``unacceptable``, ``""`` where none is stated, None where the value is not understood.
+    """Parse an author's intended status; None for an unknown one.
 
     Examples
     --------
@@ -148,51 +193,29 @@ def expected_status(value: str) -> str | None:
     return _STATUS.get(value.strip().lower())
 
 
-def understand_columns(
+def recognize_columns(
     columns: Sequence[str],
     fields: Mapping[str, Field],
     *,
     mapping: Mapping[str, str] | None = None,
     file: str = "",
 ) -> dict[str, str]:
-    """Find which column of a file holds which field.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        The file's columns.
-    fields : mapping of str to Field
-        The fields looked for, such as :data:`SENTENCE_FIELDS`.
-    mapping : mapping of str to str, optional
-        Our name → the file's name; goes before every guess. An empty file's name says that the field is
-        absent.
-    file : str
-        Named in errors.
-
-    Returns
-    -------
-    dict of str to str
-        Our name → the file's name, for the fields that were found.
-
-    Raises
-    ------
-    MissingColumns
-        If the mapping names a column the file lacks.
+    """Map fields to the columns of a file, by the mapping or else by name and alias.
 
     Examples
     --------
-    >>> understand_columns(["ID", "text", "Cond"], SENTENCE_FIELDS)
+    >>> recognize_columns(["ID", "text", "Cond"], SENTENCE_FIELDS)
     {'sentence_id': 'ID', 'sentence': 'text', 'condition': 'Cond'}
     """
-    chosen = {ours: theirs for ours, theirs in (mapping or {}).items() if ours in fields}
-    absent = [theirs for theirs in chosen.values() if theirs and theirs not in columns]
+    chosen = {name: column for name, column in (mapping or {}).items() if name in fields}
+    absent = [column for column in chosen.values() if column and column not in columns]
     if absent:
-        raise MissingColumns(absent, found=columns, file=file)
+        raise MissingColumns(absent, existing=columns, file=file)
     by_simple_name = {simple_name(column): column for column in reversed(columns)}
     taken = set(chosen.values())
     for name, field in fields.items():
-        for known in (name, *field.aliases):
-            column = by_simple_name.get(known)
+        for alias in (name, *field.aliases):
+            column = by_simple_name.get(alias)
             if name not in chosen and column is not None and column not in taken:
                 chosen[name] = column
                 taken.add(column)
@@ -200,33 +223,37 @@ def understand_columns(
 
 
 def parse_mapping(pairs: Sequence[str]) -> dict[str, str]:
-    """Read ``our_column=their_column`` pairs.
-
-    Parameters
-    ----------
-    pairs : sequence of str
-
-    Returns
-    -------
-    dict of str to str
-
-    Raises
-    ------
-    BadInput
-        If a pair has no equals sign, or our side is not a column that materials have.
+    """Parse ``our_column=their_column`` pairs.
 
     Examples
     --------
     >>> parse_mapping(["sentence=Satz", "item=Nr"])
     {'sentence': 'Satz', 'item': 'Nr'}
     """
-    known = list(dict.fromkeys([*SENTENCE_FIELDS, *WIDE_FIELDS, *PAIR_FIELDS]))
-    mapping = {}
+    names = list(dict.fromkeys([*SENTENCE_FIELDS, *WIDE_FIELDS, *PAIR_FIELDS, *COLUMN_USES]))
+    mapping: dict[str, str] = {}
     for pair in pairs:
-        ours, sign, theirs = pair.partition("=")
+        name, sign, column = (part.strip() for part in pair.partition("="))
         if not sign:
             raise BadInput(f"{pair!r} is not a mapping.", remedy="Write our_column=their_column.")
-        if ours.strip() not in known:
-            raise UnknownName("column", ours.strip(), known)
-        mapping[ours.strip()] = theirs.strip()
+        if name not in names:
+            raise UnknownName("column", name, names)
+        mapping[name] = (
+            f"{mapping[name]}{JOINT}{column}" if name in mapping and name in COLUMN_USES else column
+        )
     return mapping
+
+
+def mapped_columns(column: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that the right side of a mapping names; a column may itself contain a plus.
+
+    Examples
+    --------
+    >>> mapped_columns("structure+distance", ["structure", "distance"])
+    ['structure', 'distance']
+    >>> mapped_columns("a+b", ["a+b"]), mapped_columns("", [])
+    (['a+b'], [])
+    """
+    if column in columns or not column:
+        return [column] if column else []
+    return [part.strip() for part in column.split(JOINT)]

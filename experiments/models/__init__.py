@@ -1,11 +1,11 @@
-"""What a researcher plans, as rows."""
+"""Models of what researchers plan: materials, studies, designs, lists, teams and jobs."""
 
 from experiments.models.campaign import Campaign
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
 from experiments.models.job import Job
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
-from experiments.models.team import AuditEntry, Membership
+from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Paradigm",
     "Phenomenon",
     "PlannedTrial",
+    "Preferences",
     "PresentationList",
     "Sentence",
     "TrialKind",

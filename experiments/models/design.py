@@ -1,4 +1,6 @@
-"""A design and the lists it makes: which trial each list shows, at which position."""
+"""Designs and presentation lists: which trial each list shows, at which position."""
+
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +10,7 @@ from experiments.models.material import Item, MaterialSet, MinimalPair, Sentence
 
 
 class TrialKind(models.TextChoices):
-    """Why a trial is in a session."""
+    """Purpose of a trial."""
 
     TARGET = "target", "target"
     FILLER = "filler", "filler"
@@ -18,47 +20,55 @@ class TrialKind(models.TextChoices):
 
 
 class Design(models.Model):
-    """How items and conditions become lists."""
+    """How items and conditions are distributed over lists."""
 
     class Kind(models.TextChoices):
-        """The scheme."""
+        """Scheme of the design."""
 
         LATIN_SQUARE = "latin_square", "Latin square: each list has every item in one condition"
         SAMPLE = "sample", "Sample: each list has k items of every paradigm"
         PARADIGM = "paradigm", "One paradigm: each list has k items of a single paradigm"
+        SPLIT = "split", "Split: all items are dealt over the lists, each list has a part of every paradigm"
         ALL = "all", "All: each list has everything"
 
         @classmethod
         def sampling(cls) -> set[str]:
-            """Whether lists hold k items of a paradigm."""
+            """Schemes in which lists have k items of a paradigm."""
             return {cls.SAMPLE, cls.PARADIGM}
 
     class AnchorOrder(models.TextChoices):
-        """In which order anchors come."""
+        """Order of the anchors."""
 
         FIXED = "fixed", "as written"
-        RANDOM = "random", "by chance, each list in an order of its own"
+        RANDOM = "random", "random, in a different order for each list"
 
     experiment = models.OneToOneField(Experiment, on_delete=models.CASCADE, related_name="design")
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.LATIN_SQUARE)
     n_lists = models.PositiveIntegerField(default=4)
     items_per_paradigm = models.PositiveIntegerField(
-        null=True, blank=True, help_text="k of the sample design."
+        null=True, blank=True, help_text="Items per paradigm and list (k) in the sample schemes."
     )
     rounds = models.JSONField(
         default=list,
         blank=True,
         help_text='Further rounds: [{"kind": "sample", "items_per_paradigm": 15, "items": "new", …}].',
     )
+    left_out = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='Items not shown: {"materials": checksum, "items": {"identical_members": ["17"]}}.',
+    )
     filler_materials = models.ForeignKey(
         MaterialSet, null=True, blank=True, on_delete=models.PROTECT, related_name="filler_designs"
     )
     filler_ratio = models.FloatField(
-        null=True, blank=True, help_text="Fillers for each target; empty takes all fillers."
+        null=True, blank=True, help_text="Fillers per target; empty = all fillers."
     )
     anchor_order = models.CharField(max_length=6, choices=AnchorOrder.choices, default=AnchorOrder.FIXED)
     catch_per_list = models.PositiveIntegerField(default=0)
-    trials_per_block = models.PositiveIntegerField(default=50, help_text="A break is offered after so many.")
+    trials_per_block = models.PositiveIntegerField(
+        default=50, help_text="Number of trials between two breaks."
+    )
     constraints = models.JSONField(
         default=dict,
         blank=True,
@@ -78,9 +88,33 @@ class Design(models.Model):
     def __str__(self) -> str:
         return f"{self.get_kind_display()} of {self.experiment}"
 
+    def left_out_of(self, materials: MaterialSet | None) -> dict[str, list[str]]:
+        """Return the keys of the items left out, by reason; none of other materials."""
+        return _items_of(self.left_out, materials)
+
+    @property
+    def fillers_left_out(self) -> dict[str, list[str]]:
+        """The keys of the items left out of the filler set, by reason; none of another filler set."""
+        return _items_of(self.left_out.get("fillers", {}), self.filler_materials)
+
+    def leave_out(
+        self, items: dict[str, list[str]], *, materials: MaterialSet, of_fillers: bool = False
+    ) -> None:
+        """Set the items left out of the materials or of the filler set, by reason, without storing them."""
+        stored = {"materials": materials.checksum, "items": items} if items else {}
+        before = self.left_out
+        fillers = stored if of_fillers else before.get("fillers", {})
+        targets = {name: before[name] for name in before if name != "fillers"} if of_fillers else stored
+        self.left_out = {**targets, **({"fillers": fillers} if fillers else {})}
+
+
+def _items_of(left_out: dict[str, Any], materials: MaterialSet | None) -> dict[str, list[str]]:
+    is_same = materials is not None and left_out.get("materials") == materials.checksum
+    return dict(left_out.get("items", {})) if is_same else {}
+
 
 class PresentationList(models.Model):
-    """One list of a frozen version: the trials a participant gets."""
+    """A presentation list of a frozen version: the trials that a participant gets."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="lists")
     version = models.ForeignKey(ExperimentVersion, on_delete=models.CASCADE, related_name="lists")
@@ -100,7 +134,7 @@ class PresentationList(models.Model):
 
 
 class PlannedTrial(models.Model):
-    """One place of a list."""
+    """One trial of a presentation list."""
 
     list = models.ForeignKey(PresentationList, on_delete=models.CASCADE, related_name="planned_trials")
     position = models.PositiveIntegerField()

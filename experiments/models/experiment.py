@@ -1,4 +1,6 @@
-"""A study: what is asked, of whom, with which materials, and its frozen versions."""
+"""Studies and their frozen versions."""
+
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -7,14 +9,14 @@ from django.db import models
 from django.db.models import Q
 
 from experiments.models.material import MaterialSet
-from judgments.tasks.registry import task_names
+from experiments.tasks.registry import task_names
 
 
 class ExperimentQuerySet(models.QuerySet["Experiment"]):
-    """Questions asked of studies."""
+    """Queries on studies."""
 
-    def visible_to(self, user) -> "ExperimentQuerySet":
-        """Studies the user is a member of; staff see all."""
+    def visible_to(self, user: Any) -> "ExperimentQuerySet":
+        """Return the studies of which the user is a member; staff see all."""
         if user.is_staff:
             return self
         return self.filter(memberships__user=user).distinct()
@@ -24,7 +26,7 @@ class Experiment(models.Model):
     """A study, from draft to closed."""
 
     class Status(models.TextChoices):
-        """Where the study stands in its life."""
+        """State in the lifecycle of a study."""
 
         DRAFT = "draft", "draft"
         PILOT = "pilot", "pilot"
@@ -34,34 +36,50 @@ class Experiment(models.Model):
 
         @classmethod
         def taking_participants(cls) -> set[str]:
-            """Whether a new participant may begin."""
+            """States in which a new participant may begin."""
             return {cls.PILOT, cls.OPEN}
 
         @classmethod
         def editable(cls) -> set[str]:
-            """Whether texts and design may still change without a new version."""
+            """States in which texts and design may change without a new version."""
             return {cls.DRAFT}
 
     class Origin(models.TextChoices):
-        """Where its judgments come from."""
+        """Origin of the judgments."""
 
         COLLECTED = "collected", "collected here"
         IMPORTED = "imported", "imported from elsewhere"
 
     class Completion(models.TextChoices):
-        """How a participant shows that the study is done."""
+        """How participants prove completion."""
 
         CODE = "code", "a code to copy"
-        REDIRECT = "redirect", "a way back to another site, and the code"
+        REDIRECT = "redirect", "a return link to another site, and the code"
 
     class QuizFailure(models.TextChoices):
-        """What follows two failed attempts at the comprehension quiz."""
+        """What happens after two failed attempts at the comprehension quiz."""
 
-        GO_ON = "go_on", "go on, and note it"
-        SCREEN_OUT = "screen_out", "end kindly"
+        GO_ON = "go_on", "continue, and flag the session"
+        SCREEN_OUT = "screen_out", "end the session"
+
+    class TargetUnit(models.TextChoices):
+        """What the target counts judgments of."""
+
+        STIMULUS = "stimulus", "each sentence, or each pair where participants choose between two"
+        ITEM = "item", "each item set, all its conditions together"
 
     slug = models.SlugField(max_length=100, unique=True)
     title = models.CharField(max_length=200)
+    public_title = models.CharField(
+        max_length=200, blank=True, help_text="What participants see; empty = the title."
+    )
+    public_slug = models.SlugField(
+        max_length=100,
+        unique=True,
+        null=True,
+        blank=True,
+        help_text="What the address for participants ends with; empty = the slug, which always answers too.",
+    )
     description = models.TextField(blank=True, help_text="For researchers; participants never see it.")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="experiments"
@@ -72,26 +90,53 @@ class Experiment(models.Model):
         MaterialSet, null=True, blank=True, on_delete=models.PROTECT, related_name="experiments"
     )
     task = models.CharField(max_length=40, default="forced_choice")
-    parameters = models.JSONField(default=dict, blank=True, help_text="Parameters of the task; see its page.")
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Parameters of the task; see its documentation."
+    )
     language = models.CharField(max_length=35, default="en", help_text="Language of the interface, BCP 47.")
     consent = models.TextField(blank=True)
+    consent_statements = models.JSONField(
+        default=list, blank=True, help_text='Statements to tick: [{"text", "required"}].'
+    )
+    contact = models.CharField(
+        max_length=200, blank=True, help_text="Mail address or page for participants' questions."
+    )
     instructions = models.TextField(blank=True)
     questionnaire = models.JSONField(default=list, blank=True, help_text="Questions asked before the trials.")
     practice = models.JSONField(default=list, blank=True, help_text="Practice trials, with feedback.")
+    practice_expected = models.TextField(
+        blank=True, help_text="Comment on an expected practice answer without a comment of its own."
+    )
+    practice_other = models.TextField(
+        blank=True, help_text="Comment on any other practice answer without a comment of its own."
+    )
     anchors = models.JSONField(
         default=list, blank=True, help_text="Sentences that span the scale, shown first."
     )
     catch_trials = models.JSONField(default=list, blank=True, help_text="Trials with one right answer.")
     debrief = models.TextField(blank=True)
+    closing_questions = models.JSONField(default=list, blank=True, help_text="Optional questions at the end.")
+    closing_comment = models.BooleanField(
+        default=False, help_text="Whether participants can write a comment at the end."
+    )
+    participant_texts = models.JSONField(
+        default=dict, blank=True, help_text="Own texts in place of ours on participants' pages."
+    )
     completion_code = models.CharField(
-        max_length=40, blank=True, help_text="One code for all; empty gives each session its own."
+        max_length=40, blank=True, help_text="One code for all sessions; empty = a code for each session."
     )
     completion = models.CharField(max_length=8, choices=Completion.choices, default=Completion.CODE)
     completion_url = models.CharField(
         max_length=500, blank=True, help_text="https://…, with {code}, {participant} or {session}."
     )
     screen_out_code = models.CharField(
-        max_length=40, blank=True, help_text="Shown to people whom the study does not fit."
+        max_length=40, blank=True, help_text="Shown to participants who are screened out."
+    )
+    partial_code = models.CharField(
+        max_length=40, blank=True, help_text="Shown to participants who stop after at least one answer."
+    )
+    lab_mode = models.BooleanField(
+        default=False, help_text="Several people take part one after another on one computer."
     )
     quiz = models.JSONField(default=list, blank=True, help_text="Questions about the instructions.")
     quiz_failure = models.CharField(max_length=10, choices=QuizFailure.choices, default=QuizFailure.GO_ON)
@@ -105,12 +150,25 @@ class Experiment(models.Model):
         default=0, help_text="Pay for a complete session in minor units (cents, pence)."
     )
     currency = models.CharField(max_length=3, default="GBP", validators=[RegexValidator(r"^[A-Z]{3}$")])
-    target_judgments = models.PositiveIntegerField(default=20, help_text="Judgments wanted per item.")
+    target_judgments = models.PositiveIntegerField(
+        default=20, help_text="Target number of judgments of each sentence, or of each pair."
+    )
+    target_unit = models.CharField(
+        max_length=8,
+        choices=TargetUnit.choices,
+        default=TargetUnit.STIMULUS,
+        help_text="Item sets are counted only in studies that were opened with such a target.",
+    )
     max_participants = models.PositiveIntegerField(null=True, blank=True)
+    quotas = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='Most people for an answer: [{"question", "answer", "limit"}].',
+    )
     lease_minutes = models.PositiveIntegerField(
         default=30,
         validators=[MinValueValidator(1), MaxValueValidator(1440)],
-        help_text="A session without an answer for so long gives its list back.",
+        help_text="Minutes without an answer after which a session's place is released.",
     )
     seed = models.PositiveBigIntegerField(default=0, help_text="Seed of lists and orders.")
     current_round = models.PositiveIntegerField(
@@ -139,11 +197,21 @@ class Experiment(models.Model):
         return self.title
 
     def clean(self) -> None:
-        """Refuse a task nobody has written."""
+        """Refuse unknown tasks."""
         if self.task not in task_names():
             raise ValidationError(
                 {"task": f"Unknown task {self.task!r}; there are {', '.join(task_names())}."}
             )
+
+    @property
+    def shown_title(self) -> str:
+        """Title on participants' pages."""
+        return self.public_title or self.title
+
+    @property
+    def link_slug(self) -> str:
+        """What the address for participants ends with."""
+        return self.public_slug or self.slug
 
     @property
     def is_taking_participants(self) -> bool:
@@ -151,19 +219,19 @@ class Experiment(models.Model):
         return self.status in self.Status.taking_participants()
 
     def current_version(self) -> "ExperimentVersion | None":
-        """The newest frozen version, if there is one; what was made to be tried is none."""
+        """Return the newest frozen version, if any; previews do not count."""
         return self.versions.filter(is_preview=False).order_by("-number").first()
 
 
 class ExperimentVersion(models.Model):
-    """A study as it was when opened: one JSON snapshot and its SHA-256. Never changed."""
+    """A study as it was when opened: a JSON snapshot and its SHA-256, never changed."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="versions")
     number = models.PositiveIntegerField()
     snapshot = models.JSONField()
     sha256 = models.CharField(max_length=64)
     is_preview = models.BooleanField(
-        default=False, help_text="Made to be tried by researchers; numbered apart, never counted."
+        default=False, help_text="For trying out; numbered separately and never counted."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,4 +1,4 @@
-"""Long work as a row: what to do, how far it is, and what came of it."""
+"""Background jobs: what to do, progress and result."""
 
 from django.conf import settings
 from django.db import models
@@ -6,10 +6,10 @@ from django.db.models import Q
 
 
 class Job(models.Model):
-    """One piece of long work. Celery only carries its id; this row is the truth."""
+    """A background job. Celery only carries its id; this row holds the state."""
 
     class State(models.TextChoices):
-        """How far it is."""
+        """State of a job."""
 
         QUEUED = "queued", "waiting"
         RUNNING = "running", "running"
@@ -18,13 +18,17 @@ class Job(models.Model):
 
         @classmethod
         def final(cls) -> set[str]:
-            """Whether nothing more will happen."""
+            """States that do not change any more."""
             return {cls.DONE, cls.FAILED}
 
     kind = models.CharField(max_length=60)
     arguments = models.JSONField(default=dict, blank=True)
     key = models.CharField(
-        max_length=120, null=True, blank=True, unique=True, help_text="Two requests with one key are one job."
+        max_length=120,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="Requests with the same key share one job.",
     )
     experiment = models.ForeignKey(
         "experiments.Experiment", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
@@ -34,10 +38,10 @@ class Job(models.Model):
     )
     state = models.CharField(max_length=8, choices=State.choices, default=State.QUEUED)
     attempt = models.PositiveIntegerField(
-        default=0, help_text="Counts the starts; a stale start cannot finish."
+        default=0, help_text="Number of starts; only the latest start can finish the job."
     )
     progress = models.PositiveIntegerField(default=0)
-    total = models.PositiveIntegerField(default=0, help_text="0: not known.")
+    total = models.PositiveIntegerField(default=0, help_text="0 = unknown.")
     message = models.CharField(max_length=300, blank=True)
     result = models.JSONField(default=dict, blank=True)
     error = models.TextField(blank=True)
@@ -60,10 +64,10 @@ class Job(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the state does not change any more."""
         return self.state in self.State.final()
 
     @property
     def percent(self) -> int | None:
-        """Progress in whole percent, None while the total is not known."""
+        """Progress in whole percent; None while the total is unknown."""
         return min(100, round(100 * self.progress / self.total)) if self.total else None

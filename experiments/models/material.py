@@ -1,20 +1,24 @@
 """Materials: phenomenon ⊃ paradigm ⊃ minimal pair; item × condition = sentence."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from experiments.materials.markup import is_marked, plain
+from experiments.materials.schema import CONTEXT
 
 
 class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
-    """Questions asked of material sets."""
+    """Queries on material sets."""
 
-    def visible_to(self, user) -> "MaterialSetQuerySet":
-        """Sets a user owns, or that a study of theirs uses; staff see all."""
+    def visible_to(self, user: Any) -> "MaterialSetQuerySet":
+        """Return the sets that the user owns or that the user's studies use; staff see all."""
         if user.is_staff:
             return self
-        return self.filter(Q(owner=user) | Q(experiments__memberships__user=user)).distinct()
+        used = Q(experiments__memberships__user=user) | Q(filler_designs__experiment__memberships__user=user)
+        return self.filter(Q(owner=user) | used).distinct()
 
 
 class MaterialSet(models.Model):
@@ -30,6 +34,11 @@ class MaterialSet(models.Model):
     file_format = models.CharField(max_length=20, blank=True)
     checksum = models.CharField(max_length=64, help_text="SHA-256 of what was imported.")
     report = models.JSONField(default=dict, blank=True, help_text="Findings of the import checks.")
+    factors = models.JSONField(
+        default=list,
+        blank=True,
+        help_text='Factors of the design in order: [{"name": "distance", "levels": ["short", "long"]}].',
+    )
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
@@ -46,6 +55,11 @@ class MaterialSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def levels(self) -> dict[str, list[str]]:
+        """Levels of each factor, both in the researcher's order; empty without a factorial design."""
+        return {str(factor["name"]): list(factor["levels"]) for factor in self.factors}
 
 
 class Phenomenon(models.Model):
@@ -83,7 +97,7 @@ class Paradigm(models.Model):
 
 
 class Item(models.Model):
-    """One lexicalization, seen in one or more conditions."""
+    """One lexicalization, in one or more conditions."""
 
     material_set = models.ForeignKey(MaterialSet, on_delete=models.CASCADE, related_name="items")
     paradigm = models.ForeignKey(
@@ -118,6 +132,12 @@ class Sentence(models.Model):
     expected = models.CharField(max_length=12, choices=Expected.choices, default=Expected.UNKNOWN, blank=True)
     mark = models.CharField(max_length=12, blank=True, help_text="Mark of the source, such as * or ??.")
     critical_region = models.CharField(max_length=200, blank=True)
+    factors = models.JSONField(
+        default=dict, blank=True, help_text='Level of each factor of the set: {"structure": "island"}.'
+    )
+    is_filler = models.BooleanField(
+        default=False, help_text="Shown between the targets, never analysed as one."
+    )
     attributes = models.JSONField(default=dict, blank=True, help_text="Further columns of its file.")
 
     class Meta:
@@ -134,8 +154,13 @@ class Sentence(models.Model):
 
     @property
     def words(self) -> str:
-        """The text without inline markup: what a language model scores."""
+        """The text without inline markup, as language models score it."""
         return plain(self.text) if is_marked(self.attributes) else self.text
+
+    @property
+    def context(self) -> str:
+        """The text before the sentence that language models read and do not score; participants do not."""
+        return str(self.attributes.get(CONTEXT) or "")
 
 
 class MinimalPair(models.Model):

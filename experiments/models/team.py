@@ -1,4 +1,4 @@
-"""Who may see and change a study, and who did what."""
+"""Memberships of studies, the history of changes, and the preferences of users."""
 
 from django.conf import settings
 from django.db import models
@@ -8,10 +8,10 @@ from experiments.models.experiment import Experiment
 
 
 class Membership(models.Model):
-    """A user's part in a study."""
+    """A user's role in a study."""
 
     class Role(models.TextChoices):
-        """What a member may do."""
+        """Role of a member."""
 
         OWNER = "owner", "owner"
         EDITOR = "editor", "editor"
@@ -19,7 +19,7 @@ class Membership(models.Model):
 
         @classmethod
         def editing(cls) -> set[str]:
-            """Whether the member may change the study."""
+            """Roles that may change the study."""
             return {cls.OWNER, cls.EDITOR}
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="memberships")
@@ -41,7 +41,7 @@ class Membership(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to a study, and when. Only ever added to."""
+    """One action on a study, with its user and time; append-only."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="audit")
     user = models.ForeignKey(
@@ -57,3 +57,20 @@ class AuditEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.action}"
+
+
+class Preferences(models.Model):
+    """What a user chose for the researchers' pages."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
+    )
+    time_zone = models.CharField(
+        max_length=64, blank=True, help_text="IANA name, such as Europe/Berlin; empty = as the browser says."
+    )
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.time_zone or 'time zone of the browser'}"

@@ -1,11 +1,11 @@
-"""A file a researcher sent, kept between preview and import."""
+"""Uploaded files, stored between preview and import."""
 
 from django.conf import settings
 from django.db import models
 
 
 def upload_path(upload: "Upload", filename: str) -> str:
-    """Keep every user's uploads apart; the given name is never part of the path."""
+    """Return a path per user; the name of the file is never part of it."""
     return f"uploads/{upload.owner_id}/{upload.batch}/{upload.number}"
 
 
@@ -15,7 +15,7 @@ class Upload(models.Model):
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
     batch = models.UUIDField(db_index=True)
     number = models.PositiveIntegerField(default=0)
-    name = models.CharField(max_length=255, help_text="File name as sent.")
+    name = models.CharField(max_length=255, help_text="Original file name.")
     file = models.FileField(upload_to=upload_path, max_length=300)
     sha256 = models.CharField(max_length=64)
     purpose = models.CharField(max_length=20, help_text="materials, judgments or scores.")

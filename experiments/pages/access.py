@@ -1,12 +1,23 @@
 """Who may open a study's pages: strangers see nothing at all, viewers look, editors change."""
 
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, HttpRequest
 
 from experiments.models import AuditEntry, Experiment, Membership
 
 
-def get_study(user, slug: str, *, editing: bool = False) -> Experiment:
+class AuthenticatedRequest(HttpRequest):
+    """The request of a view behind ``login_required``; used in annotations only."""
+
+    user: User
+
+
+class ClosedStudy(PermissionDenied):
+    """A change of a study that was closed."""
+
+
+def get_study(user: User | AnonymousUser, slug: str, *, editing: bool = False) -> Experiment:
     """The study, if the user is a member: 404 for strangers, 403 for viewers who would edit."""
     study = Experiment.objects.filter(slug=slug).first()
     role = role_in(user, study) if study else None
@@ -17,7 +28,22 @@ def get_study(user, slug: str, *, editing: bool = False) -> Experiment:
     return study
 
 
-def role_in(user, study: Experiment) -> str | None:
+def get_locked_study(user: User | AnonymousUser, slug: str) -> Experiment:
+    """The study for an editor, locked until the transaction ends, so that one save follows the other.
+
+    Raises
+    ------
+    ClosedStudy
+        If the study was closed, for example by another editor since the form was opened.
+    """
+    study = get_study(user, slug, editing=True)
+    locked = Experiment.objects.select_for_update().get(pk=study.pk)
+    if locked.status == Experiment.Status.CLOSED:
+        raise ClosedStudy("A closed study stays as it was.")
+    return locked
+
+
+def role_in(user: User | AnonymousUser, study: Experiment) -> str | None:
     """The user's role; staff count as owners."""
     if not user.is_authenticated:
         return None
@@ -26,12 +52,12 @@ def role_in(user, study: Experiment) -> str | None:
     return Membership.objects.filter(experiment=study, user=user).values_list("role", flat=True).first()
 
 
-def may_edit(user, study: Experiment) -> bool:
+def may_edit(user: User | AnonymousUser, study: Experiment) -> bool:
     """Whether the user may change the study."""
     return role_in(user, study) in Membership.Role.editing()
 
 
-def audit(user, study: Experiment, action: str, **details: object) -> None:
+def audit(user: User | AnonymousUser | None, study: Experiment, action: str, **details: object) -> None:
     """Note who did what."""
     AuditEntry.objects.create(
         experiment=study,

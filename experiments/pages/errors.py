@@ -3,7 +3,8 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
-from experiments.team import OnlyOwners
+from experiments.pages.access import ClosedStudy
+from experiments.studies.team import OnlyOwners
 
 API = "/api/"
 ADMINISTRATION = "/admin/"
@@ -21,6 +22,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     context = {
         "is_administration": request.path.startswith(ADMINISTRATION),
         "is_for_owners": isinstance(exception, OnlyOwners),
+        "is_closed": isinstance(exception, ClosedStudy),
     }
     return render(request, "403.html", context, status=403)
 

@@ -3,12 +3,18 @@
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import AnonymousUser, User
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from experiments.languages import NAMES, language_choices, tag_named
 from experiments.models import Experiment, MaterialSet, Membership
-from judgments.tasks.registry import tasks
+from experiments.studies.languages import NAMES, language_choices, tag_named
+from experiments.tasks.registry import tasks
+
+
+def set_remark(field: forms.Field, remark: str) -> None:
+    """Set the remark beside a field's label; empty: no remark, not even "optional"."""
+    field.remark = remark  # type: ignore[attr-defined]  # read by the field's template
 
 
 def task_choices() -> list[tuple[str, str]]:
@@ -34,7 +40,7 @@ class LanguageField(forms.RegexField):
 
     def to_python(self, value: Any) -> str:
         """The tag of a name."""
-        return tag_named(super().to_python(value))
+        return tag_named(super().to_python(value) or "")
 
 
 def language_field() -> LanguageField:
@@ -54,7 +60,8 @@ class NewStudyForm(forms.Form):
     """What a study needs to begin."""
 
     title = forms.CharField(
-        max_length=200, help_text="For you and your team. Participants see it at the top of the page."
+        max_length=200,
+        help_text="For you and your team. Participants see a neutral title, which you can change.",
     )
     task = forms.ChoiceField(choices=task_choices, label="What people do", widget=forms.RadioSelect)
     materials = forms.ModelChoiceField(
@@ -65,9 +72,11 @@ class NewStudyForm(forms.Form):
     )
     language = language_field()
 
-    def __init__(self, *args: Any, user, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, user: User | AnonymousUser, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["materials"].queryset = MaterialSet.objects.visible_to(user)
+        materials = self.fields["materials"]
+        assert isinstance(materials, forms.ModelChoiceField)
+        materials.queryset = MaterialSet.objects.visible_to(user)
         self.fields["task"].initial = Experiment._meta.get_field("task").default
 
 

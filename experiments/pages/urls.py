@@ -2,45 +2,51 @@
 
 from django.urls import include, path
 
-from experiments.pages import (
-    account_views,
-    design_views,
-    home_views,
-    job_views,
-    manual_views,
-    question_views,
-    round_views,
-    settings_views,
-    state_views,
-    team_views,
-)
+from experiments.pages import account, jobs, manual, questions, settings, studies, team
+from experiments.pages.design import page as design
+from experiments.pages.design import rounds, sample
+from experiments.pages.editing import history, texts
+from experiments.pages.settings_steps import STEPS
 
 urlpatterns = [
-    path("studies/new/", home_views.create, name="study-create"),
-    path("studies/<slug:slug>/copy/", home_views.copy, name="study-copy"),
-    path("studies/<slug:slug>/settings/", settings_views.settings, name="study-settings"),
-    path("studies/<slug:slug>/questions/", question_views.questions, name="study-questions"),
-    path("studies/<slug:slug>/settings/task/", settings_views.change_task, name="study-task"),
-    path("studies/<slug:slug>/design/", design_views.design, name="study-design"),
-    path("studies/<slug:slug>/design/rounds/", round_views.add, name="study-round-add"),
-    path("studies/<slug:slug>/design/rounds/<int:number>/", round_views.change, name="study-round"),
+    path("studies/new/", studies.create, name="study-create"),
+    path("studies/<slug:slug>/copy/", studies.copy, name="study-copy"),
+    path("studies/<slug:slug>/settings/", settings.settings, name="study-settings"),
+    path("studies/<slug:slug>/questions/", questions.questions, name="study-questions"),
+    path("studies/<slug:slug>/settings/task/", settings.task_step, name="study-task"),
+    *(
+        path(
+            f"studies/<slug:slug>/settings/{step}/",
+            settings.settings,
+            {"step": step},
+            name=f"study-settings-{step}",
+        )
+        for step in STEPS
+    ),
+    path("studies/<slug:slug>/history/", history.history, name="study-history"),
+    path("studies/<slug:slug>/texts/", texts.texts, name="study-texts"),
+    path("studies/<slug:slug>/design/", design.design, name="study-design"),
+    path("studies/<slug:slug>/design/target/", sample.target, name="study-target"),
+    path("studies/<slug:slug>/design/split/", sample.use_split, name="study-split"),
+    path("studies/<slug:slug>/design/left-out/", sample.leave_out, name="study-leave-out"),
+    path("studies/<slug:slug>/design/rounds/", rounds.add, name="study-round-add"),
+    path("studies/<slug:slug>/design/rounds/<int:number>/", rounds.change, name="study-round"),
     path(
         "studies/<slug:slug>/design/rounds/<int:number>/remove/",
-        round_views.remove,
+        rounds.remove,
         name="study-round-remove",
     ),
-    path(
-        "studies/<slug:slug>/design/rounds/<int:number>/start/", round_views.start, name="study-round-start"
-    ),
-    path("studies/<slug:slug>/move/<slug:step>/", state_views.move, name="study-move"),
-    path("studies/<slug:slug>/team/", team_views.team, name="study-team"),
-    path("studies/<slug:slug>/team/<int:member_id>/remove/", team_views.remove, name="study-team-remove"),
-    path("materials/", include("experiments.pages.materials_urls")),
-    path("manual/", manual_views.manual, name="manual"),
-    path("manual/<path:name>", manual_views.manual_page, name="manual-page"),
-    path("jobs/", job_views.jobs, name="jobs"),
-    path("jobs/<int:job_id>/", job_views.job, name="job"),
-    path("jobs/<int:job_id>/part/", job_views.part, name="job-part"),
-    path("account/", account_views.account, name="account"),
-    path("account/token/", account_views.token, name="account-token"),
+    path("studies/<slug:slug>/design/rounds/<int:number>/start/", rounds.start, name="study-round-start"),
+    path("studies/<slug:slug>/move/<slug:step>/", studies.move, name="study-move"),
+    path("studies/<slug:slug>/team/", team.team, name="study-team"),
+    path("studies/<slug:slug>/team/<int:member_id>/remove/", team.remove, name="study-team-remove"),
+    path("materials/", include("experiments.pages.materials.urls")),
+    path("manual/", manual.manual, name="manual"),
+    path("manual/<path:name>", manual.manual_page, name="manual-page"),
+    path("jobs/", jobs.jobs, name="jobs"),
+    path("jobs/<int:job_id>/", jobs.job, name="job"),
+    path("jobs/<int:job_id>/part/", jobs.part, name="job-part"),
+    path("account/", account.account, name="account"),
+    path("account/time-zone/", account.time_zone, name="account-time-zone"),
+    path("account/token/", account.token, name="account-token"),
 ]

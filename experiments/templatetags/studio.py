@@ -6,12 +6,14 @@ from typing import Any
 from django import template
 from django.db.models import Q
 
+from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.models import Experiment
-from experiments.readiness import Step, steps
+from experiments.studies.money import format_money
+from experiments.studies.readiness import Step, steps
 
 register = template.Library()
-TEXTS = {"consent", "instructions", "debrief", "way-back"}
-CHECKS = {"balance", "practice", "catch", "retention", "time", "dry-run"}
+TEXTS = {"consent", "instructions", "debrief", "placeholders", "way-back"}
+CHECKS = {"balance", "coverage", "practice", "catch", "retention", "time", "dry-run"}
 
 
 @dataclass(frozen=True)
@@ -27,37 +29,53 @@ class Stop:
 
 @register.filter
 def spaced(code: str) -> str:
-    """A code as words: ``same_string`` is *same string*."""
+    """Show a code as words: ``same_string`` is *same string*."""
     return code.replace("_", " ")
+
+
+@register.filter
+def left_out_for(code: str) -> str:
+    """Say why the items that a check names can be left out."""
+    return LEFT_OUT_FOR.get(code, "")
 
 
 @register.inclusion_tag("experiments/_plan_line.html")
 def plan_line(study: Experiment) -> dict[str, Any]:
-    """The steps of a study that is not open yet, the first undone one marked; nothing for others."""
-    wanted = study.origin == Experiment.Origin.COLLECTED and study.status in {"draft", "pilot"}
-    return {"study": study, "stops": stops(study) if wanted else []}
+    """Show the steps of a study that is not open yet, the next one marked; nothing for others."""
+    is_planned = study.origin == Experiment.Origin.COLLECTED and study.status in {"draft", "pilot"}
+    return {"study": study, "stops": stops(study) if is_planned else []}
 
 
 def stops(study: Experiment) -> list[Stop]:
     """Materials → task → texts → design → checks → preview → pilot → open."""
-    found = {step.key: step for step in steps(study)}
+    checklist = {step.key: step for step in steps(study)}
     piloted = study.sessions.filter(Q(version__is_preview=False), is_test=True, status="complete").exists()
     line = [
-        Stop("Materials", "study-settings", found["materials"].is_done, anchor="id_materials"),
-        Stop("Task", "study-settings", found["task"].is_done, anchor="task"),
-        Stop("Texts", "study-settings", _all(found, TEXTS), anchor="id_consent"),
-        Stop("Design", "study-design", found["design"].is_done),
-        Stop("Checks", "study-launch", _all(found, CHECKS)),
-        Stop("Preview", "study-launch", found["preview"].is_green, anchor="preview"),
+        Stop("Materials", "study-settings-study", checklist["materials"].is_done, anchor="id_materials"),
+        Stop("Task", "study-settings-task", checklist["task"].is_done),
+        Stop("Texts", "study-settings-texts", _all(checklist, TEXTS)),
+        Stop("Design", "study-design", checklist["design"].is_done),
+        Stop("Checks", "study-launch", _all(checklist, CHECKS)),
+        Stop("Preview", "study-launch", checklist["preview"].is_green, anchor="preview"),
         Stop("Pilot", "study", piloted),
         Stop("Open", "study-launch", False, anchor="open"),
     ]
-    following = next(place for place, stop in enumerate(line) if not stop.is_done)
+    following = next(index for index, stop in enumerate(line) if not stop.is_done)
     return [
-        Stop(one.label, one.page, one.is_done, place == following, one.anchor)
-        for place, one in enumerate(line)
+        Stop(stop.label, stop.page, stop.is_done, index == following, stop.anchor)
+        for index, stop in enumerate(line)
     ]
 
 
-def _all(found: dict[str, Step], keys: set[str]) -> bool:
-    return all(found[key].is_green for key in keys if key in found)
+def _all(checklist: dict[str, Step], keys: set[str]) -> bool:
+    return all(checklist[key].is_green for key in keys if key in checklist)
+
+
+@register.filter
+def money(amount_minor: int, currency: str) -> str:
+    """Format an amount in minor units.
+
+    >>> money(150, "GBP")
+    '1.50 GBP'
+    """
+    return format_money(amount_minor, currency)

@@ -8,9 +8,10 @@ register = template.Library()
 
 
 @register.filter
-def told(details: dict[str, Any]) -> list[tuple[str, str]]:
-    """Names and values of what was noted, empty values left out."""
-    pairs = [(str(name).replace("_", " "), in_words(value)) for name, value in (details or {}).items()]
+def labelled(details: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and values of what was noted; empty values, and old and new values, are left out."""
+    shown = {name: value for name, value in (details or {}).items() if name != "changes"}
+    pairs = [(str(name).replace("_", " "), in_words(value)) for name, value in shown.items()]
     pairs = [(name, text.replace("_", " ") if name == "fields" else text) for name, text in pairs]
     return [(name, text) for name, text in pairs if text]
 
@@ -26,7 +27,7 @@ def in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {text}" for name, text in told(value))
+        return ", ".join(f"{name} {text}" for name, text in labelled(value))
     if isinstance(value, list | tuple):
         return ", ".join(text for text in map(in_words, value) if text)
     if isinstance(value, float):

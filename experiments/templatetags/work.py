@@ -5,6 +5,8 @@ from django import template
 register = template.Library()
 WORDS = {
     "materials.import": "Intake of materials",
+    "materials.preview": "Preview of materials",
+    "judgments.preview": "Preview of judgments",
     "judgments.import": "Import of judgments",
     "judgments.quality": "Check of answers",
     "judgments.dry-run": "Dry run",

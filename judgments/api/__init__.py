@@ -1,0 +1,1 @@
+"""REST API of judgments, and the session API of the trial engine."""

@@ -1,5 +1,7 @@
 """Judgments as JSON, under the names of the contract."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from analysis.columns import JUDGMENT_COLUMNS
@@ -17,8 +19,8 @@ def whole(name: str) -> serializers.IntegerField:
     return serializers.IntegerField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
 
 
-class JudgmentSerializer(serializers.Serializer):
-    """One judgment: the columns of a judgment file, then what tells trials apart."""
+class JudgmentSerializer(serializers.Serializer[Any]):
+    """One judgment: the columns of a judgment file, then those that identify the trial."""
 
     participant = text("participant")
     session = text("session")

@@ -4,6 +4,9 @@ The views themselves are plain Django (see :mod:`judgments.api.session_views`): 
 the busiest thing the platform does.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.views import APIView
@@ -11,13 +14,14 @@ from rest_framework.views import APIView
 from config.api_schema import ErrorSerializer
 from judgments.models import Judgment
 
-INPUT_TYPES = [one for one in Judgment.InputType.values if one not in {"imported", ""}]
+Endpoint = tuple[str, str, str, Callable[..., Any]]  # path, pattern, method, view
+INPUT_TYPES = [value for value in Judgment.InputType.values if value not in {"imported", ""}]
 TOKEN = OpenApiParameter(
     "token", str, OpenApiParameter.PATH, description="The token of the session's address."
 )
 
 
-class ShownSentenceSerializer(serializers.Serializer):
+class ShownSentenceSerializer(serializers.Serializer[Any]):
     """A sentence as it is to be shown."""
 
     id = serializers.CharField(help_text="Opaque; the answer to a forced choice.", allow_blank=True)
@@ -25,11 +29,16 @@ class ShownSentenceSerializer(serializers.Serializer):
     nodes = serializers.ListField(
         required=False, help_text="Where it has markup: strings, and objects with tag, nodes, lang, dir."
     )
+    phrases = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Japanese and Chinese: the parts of the text between which a line may break.",
+    )
     language = serializers.CharField(help_text="BCP 47.")
     direction = serializers.ChoiceField(["ltr", "rtl"])
 
 
-class PlannedTrialSerializer(serializers.Serializer):
+class PlannedTrialSerializer(serializers.Serializer[Any]):
     """One trial of the plan."""
 
     id = serializers.CharField(help_text="Opaque; names the trial in an answer.")
@@ -42,7 +51,7 @@ class PlannedTrialSerializer(serializers.Serializer):
     parts = serializers.DictField(required=False, help_text="Where they differ from the task's.")
 
 
-class PlannedTaskSerializer(serializers.Serializer):
+class PlannedTaskSerializer(serializers.Serializer[Any]):
     """The task and what its screens have beside sentences."""
 
     name = serializers.CharField()
@@ -50,7 +59,14 @@ class PlannedTaskSerializer(serializers.Serializer):
     parts = serializers.DictField()
 
 
-class TrialPlanSerializer(serializers.Serializer):
+class BetweenSerializer(serializers.Serializer[Any]):
+    """What is shown between two trials."""
+
+    show = serializers.ChoiceField(["none", "blank", "fixation"])
+    ms = serializers.IntegerField()
+
+
+class TrialPlanSerializer(serializers.Serializer[Any]):
     """The plan of a session."""
 
     format = serializers.IntegerField()
@@ -59,17 +75,19 @@ class TrialPlanSerializer(serializers.Serializer):
     language = serializers.CharField()
     direction = serializers.ChoiceField(["ltr", "rtl"])
     task = PlannedTaskSerializer()
+    between = BetweenSerializer()
     instructions = serializers.CharField(allow_blank=True, help_text="As typed.")
     instructions_nodes = serializers.ListField(help_text="Paragraphs, each a list as in a sentence's nodes.")
     place_kept = serializers.CharField(help_text="How long a break may last, said at the break.")
     resume_gap_s = serializers.IntegerField(help_text="Who was away longer reads the instructions first.")
     n_blocks = serializers.IntegerField()
+    seconds_per_trial = serializers.IntegerField(help_text="Expected, for the minutes that remain.")
     trials = PlannedTrialSerializer(many=True)
     words = serializers.DictField(child=serializers.CharField())
     next = serializers.CharField(help_text="Address of the session's page.")
 
 
-class AnswerSerializer(serializers.Serializer):
+class AnswerSerializer(serializers.Serializer[Any]):
     """One answer."""
 
     trial = serializers.CharField(help_text="Id of the plan.")
@@ -85,14 +103,14 @@ class AnswerSerializer(serializers.Serializer):
     )
 
 
-class DeliverySerializer(serializers.Serializer):
+class DeliverySerializer(serializers.Serializer[Any]):
     """One to two hundred answers."""
 
     judgments = AnswerSerializer(many=True)
     sent_at = serializers.DateTimeField(required=False, help_text="The browser's clock when it was sent.")
 
 
-class RefusalSerializer(serializers.Serializer):
+class RefusalSerializer(serializers.Serializer[Any]):
     """A row that was not stored; the others were."""
 
     trial = serializers.CharField(allow_blank=True)
@@ -100,14 +118,15 @@ class RefusalSerializer(serializers.Serializer):
     message = serializers.CharField()
 
 
-class ReceiptSerializer(serializers.Serializer):
+class ReceiptSerializer(serializers.Serializer[Any]):
     """What is stored for good."""
 
     acknowledged = serializers.ListField(
         child=serializers.CharField(), help_text="Trials whose answer is stored."
     )
     kept_first = serializers.ListField(
-        child=serializers.CharField(), help_text="Of these, trials that had another answer, which stands."
+        child=serializers.CharField(),
+        help_text="Of these, trials that already had another answer, which is kept.",
     )
     refused = RefusalSerializer(many=True)
     feedback = serializers.DictField(
@@ -127,7 +146,7 @@ FAILURES = dict.fromkeys((404, 405, 409, 503), ErrorSerializer)
 class SessionPlan(APIView):
     """The plan of a session: every trial that is shown, once.
 
-    Whoever has the token is the participant. The plan names no condition and no expected answer.
+    The holder of the token is the participant. The plan names no condition and no expected answer.
     """
 
     @extend_schema(
@@ -144,7 +163,7 @@ class SessionPlan(APIView):
 class SessionJudgments(APIView):
     """Store answers: one or many, in any order, any number of times.
 
-    Each is stored once and acknowledged after commit; the first answer to a trial stands. A row that cannot
+    Each is stored once and acknowledged after commit; the first answer to a trial is kept. A row that cannot
     be stored is refused with a code while the others are kept.
     """
 
@@ -158,3 +177,18 @@ class SessionJudgments(APIView):
     )
     def post(self, request: object, token: str) -> None:
         """Documented here, answered by a plain view."""
+
+
+ADDRESSES = (("plan", "GET", SessionPlan), ("judgments", "POST", SessionJudgments))
+
+
+def add_session_addresses(endpoints: list[Endpoint], **_: object) -> list[Endpoint]:
+    """Preprocessing hook of drf-spectacular, which lists only DRF views: document our plain Django views."""
+    prefix = "/api/v1/sessions/{token}"
+    return [
+        *endpoints,
+        *(
+            (f"{prefix}/{name}/", f"{prefix}/{name}/", method, documented.as_view())
+            for name, method, documented in ADDRESSES
+        ),
+    ]

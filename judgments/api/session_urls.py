@@ -1,4 +1,4 @@
-"""Addresses of one session, under ``/api/v1/sessions/``; they are answered by config.short_way."""
+"""Addresses of one session, under ``/api/v1/sessions/``; served through judgments.fastpath.middleware."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Addresses of the observing side's resources."""
+"""Addresses of the judgments API."""
 
 from django.urls import include, path
 
@@ -7,6 +7,4 @@ from judgments.api import views
 urlpatterns = [
     path("sessions/", include("judgments.api.session_urls")),
     path("studies/<slug:slug>/judgments/", views.JudgmentViews.as_view(), name="api-judgments"),
-    path("studies/<slug:slug>/judgments.csv", views.JudgmentsCsv.as_view(), name="api-judgments-csv"),
-    path("studies/<slug:slug>/judgments.jsonl", views.JudgmentsJsonl.as_view(), name="api-judgments-jsonl"),
 ]

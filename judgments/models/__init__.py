@@ -1,4 +1,4 @@
-"""What is observed, as rows."""
+"""Models of the observed data: participants, sessions, trials, judgments, signals and payments."""
 
 from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone

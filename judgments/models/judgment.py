@@ -1,4 +1,4 @@
-"""The answer to one trial: kept exactly once, never changed."""
+"""Judgments: one row per answered trial, never changed."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -8,10 +8,10 @@ from judgments.models.trial import Trial
 
 
 class Judgment(models.Model):
-    """One answer. Corrections and exclusions are other rows."""
+    """One answer; corrections and exclusions are rows of other tables."""
 
     class Status(models.TextChoices):
-        """Missing, skipped and timed out are three things; excluded is a fourth, kept elsewhere."""
+        """Whether there is an answer, and if not, why; exclusions are stored elsewhere."""
 
         ANSWERED = "answered", "answered"
         MISSING = "missing", "missing"

@@ -1,4 +1,4 @@
-"""People as pseudonyms: consent, background, flags; their platform ids apart in one vault."""
+"""Participants under pseudonyms, with consent and flags; platform ids are stored apart."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from experiments.models import Experiment
 
 
 class Participant(models.Model):
-    """One person in one study, known only by a pseudonym."""
+    """One participant of one study, identified by a pseudonym only."""
 
     experiment = models.ForeignKey(
         Experiment, on_delete=models.CASCADE, related_name="participants", db_index=False
@@ -33,28 +33,40 @@ class Participant(models.Model):
 
 
 class PlatformIdentity(models.Model):
-    """The vault: the one place where a platform's id of a person stands. Never exported."""
+    """The vault: the only table with personal ids of participants; never exported.
+
+    An id that only a link claims may occur with several participants, because anybody can write it there.
+    """
 
     participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="identity")
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="+")
     recruiter = models.CharField(max_length=40)
-    external_id = models.CharField(max_length=200)
+    external_id = models.CharField(max_length=200, blank=True)
+    is_verified = models.BooleanField(
+        default=False, help_text="From a signed link or the platform itself; else only claimed by a link."
+    )
+    parameters = models.JSONField(
+        default=dict, blank=True, help_text="Personal parameters of the link, as they came."
+    )
     purge_at = models.DateField(null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "platform identities"
         constraints = [
             models.UniqueConstraint(
-                fields=["experiment", "recruiter", "external_id"], name="platform_id_once_per_study"
+                fields=["experiment", "recruiter", "external_id"],
+                condition=Q(is_verified=True),
+                name="platform_id_once_per_study",
             )
         ]
+        indexes = [models.Index(fields=["experiment", "external_id"], name="identity_of_study")]
 
     def __str__(self) -> str:
         return f"identity of {self.participant_id}"
 
 
 class Consent(models.Model):
-    """What a participant was shown, and the answer."""
+    """A decision on consent, with the digest of the text shown."""
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="consents")
     session = models.ForeignKey(
@@ -62,6 +74,9 @@ class Consent(models.Model):
     )
     text_sha256 = models.CharField(max_length=64)
     given = models.BooleanField()
+    statements = models.JSONField(
+        default=list, blank=True, help_text='The statements of the page: [{"text", "required", "ticked"}].'
+    )
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -72,7 +87,7 @@ class Consent(models.Model):
 
 
 class Flag(models.Model):
-    """A researcher's remark that an exclusion plan may act upon. Lifted, never deleted."""
+    """A researcher's flag, which an exclusion plan may use; lifted, never deleted."""
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="flags")
     session = models.ForeignKey(
@@ -97,7 +112,7 @@ class Flag(models.Model):
 
 
 class Tombstone(models.Model):
-    """What an erasure left: counts only."""
+    """The counts that remain after a deletion of answers."""
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="tombstones")
     n_sessions = models.PositiveIntegerField()

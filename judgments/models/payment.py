@@ -1,4 +1,4 @@
-"""A ledger of pay: entries are added, never edited."""
+"""Ledger of payments: entries are added, never edited."""
 
 from django.conf import settings
 from django.db import models
@@ -8,10 +8,10 @@ from judgments.models.session import Session
 
 
 class Payment(models.Model):
-    """One entry: pay approved, a bonus, a decision not to pay, or the taking back of one of these."""
+    """One entry: pay, a bonus, a decision not to pay, or the reversal of an entry."""
 
     class Kind(models.TextChoices):
-        """What the entry is."""
+        """Kind of entry."""
 
         REWARD = "reward", "reward"
         BONUS = "bonus", "bonus"
@@ -21,7 +21,7 @@ class Payment(models.Model):
 
         @classmethod
         def deciding(cls) -> set[str]:
-            """Whether the entry settles the pay of a session."""
+            """Kinds that settle the pay of a session."""
             return {cls.REWARD, cls.SCREEN_OUT, cls.NOT_PAID}
 
     session = models.ForeignKey(Session, on_delete=models.PROTECT, related_name="payments")

@@ -1,4 +1,4 @@
-"""One participant sitting one list, from arrival to completion."""
+"""Sessions: one participant on one list, from arrival to completion."""
 
 import secrets
 from functools import cache
@@ -19,7 +19,7 @@ class Session(models.Model):
     """One participant × one list."""
 
     class Status(models.TextChoices):
-        """Where the sitting stands."""
+        """State of the session."""
 
         ACTIVE = "active", "in session"
         COMPLETE = "complete", "complete"
@@ -31,12 +31,12 @@ class Session(models.Model):
         @classmethod
         @cache
         def final(cls) -> frozenset[str]:
-            """Whether nothing more will be recorded."""
+            """Statuses in which nothing more is recorded."""
             return frozenset(set(cls.values) - {cls.ACTIVE, cls.ABANDONED})
 
         @classmethod
         def payable(cls) -> set[str]:
-            """Whether pay is owed without a researcher's decision."""
+            """Statuses in which pay is due without a researcher's decision."""
             return {cls.COMPLETE}
 
     experiment = models.ForeignKey(
@@ -90,6 +90,7 @@ class Session(models.Model):
         ]
         constraints = [
             models.UniqueConstraint(fields=["token"], name="session_token_once"),
+            # Race: of two requests that start a session for one participant, the second fails.
             models.UniqueConstraint(
                 fields=["participant"],
                 condition=Q(status="active"),
@@ -107,12 +108,12 @@ class Session(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will be recorded."""
+        """Whether nothing more is recorded."""
         return self.status in self.Status.final()
 
 
 class SessionEvent(models.Model):
-    """Something that happened in a session beside its answers."""
+    """An event of a session other than an answer."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40, help_text="reload, blur, conflict, paste, expired, ...")

@@ -1,4 +1,4 @@
-"""What a quality signal found in a session, as computed last: a flag for people to look at."""
+"""Quality signals of sessions, as last computed; researchers decide what follows from them."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from judgments.models.session import Session
 
 
 class Signal(models.Model):
-    """One flag on one session, with its plain reason. It rejects and excludes nobody."""
+    """One signal on one session with its reason; it does not exclude the session."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="signals")
     name = models.CharField(max_length=40)

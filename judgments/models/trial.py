@@ -1,4 +1,4 @@
-"""One showing: what stood on the screen, word for word, in which order."""
+"""Trials: what the screen showed, word for word and in order."""
 
 import base64
 import hashlib
@@ -13,15 +13,15 @@ from judgments.models.session import Session
 
 
 def new_public_id() -> str:
-    """An opaque id that tells a participant's browser nothing."""
+    """A random id, from which a browser learns nothing about the trial."""
     return secrets.token_urlsafe(9)
 
 
 def public_ids_of(token: str, n: int) -> Iterator[str]:
-    """As many ids, which follow from a session's secret token: written anew, a trial has the same id."""
-    drawn = hashlib.shake_256(f"trials of {token}".encode()).digest(9 * n)  # nine bytes are twelve signs
-    signs = base64.urlsafe_b64encode(drawn).decode()
-    return (signs[start : start + 12] for start in range(0, 12 * n, 12))
+    """``n`` ids derived from a session's secret token, so that recreated trials have the same ids."""
+    digest = hashlib.shake_256(f"trials of {token}".encode()).digest(9 * n)  # 9 bytes give 12 characters
+    characters = base64.urlsafe_b64encode(digest).decode()
+    return (characters[start : start + 12] for start in range(0, 12 * n, 12))
 
 
 class Trial(models.Model):
@@ -29,7 +29,7 @@ class Trial(models.Model):
 
     session = models.ForeignKey(
         Session, on_delete=models.CASCADE, related_name="trials", db_index=False
-    )  # the indexes of constraints begin with it
+    )  # the index of the unique constraints starts with it
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=8, choices=TrialKind.choices, default=TrialKind.TARGET)
     block = models.PositiveIntegerField(default=1)

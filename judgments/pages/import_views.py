@@ -1,57 +1,171 @@
-"""Import of judgments: send a file, see what would come in, confirm."""
+"""Import of judgments: upload a file, preview how it is read, confirm."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.contrib.auth.models import User
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.materials.schema import understand_columns
-from experiments.models import Upload
-from experiments.uploads import batch_of, discard_uploads, keep_uploads, local_copies
-from judgments.import_jobs import PURPOSE, import_later, prepare_upload
-from judgments.pages.import_forms import MAPPED, MappingForm, PreviewForm, UploadForm
-from judgments.sources.table import table_rows
-from judgments.sources.table_fields import TABLE_FIELDS
-
-FIRST_ROWS = 12
-SHOWN = (
-    "session",
-    "position",
-    "kind",
-    "item",
-    "condition",
-    "sentence_id",
-    "pair_id",
-    "response",
-    "value",
-    "status",
+from experiments.intake.previews import Preview, is_large, unconfirmed
+from experiments.intake.uploads import (
+    batch_of,
+    discard_uploads,
+    inferred_encoding,
+    save_uploads,
 )
+from experiments.job_runner import retry
+from experiments.materials.encoding import InferredEncoding
+from experiments.materials.schema import recognize_columns
+from experiments.models import Job, MaterialSet, Upload
+from experiments.pages.access import AuthenticatedRequest
+from experiments.pages.forms import LanguageInput
+from experiments.pages.materials.reading import (
+    encoding_field,
+    encoding_questions,
+    kept_encodings,
+    offer_sheets,
+    posted_encodings,
+    sheet_field,
+    to_preview,
+)
+from experiments.studies.languages import tag_named
+from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_of
+from judgments.imports.readers import FORMATS
+from judgments.imports.readers.cells import TASKS
+from judgments.imports.readers.table import TABLE_FIELDS
+from judgments.imports.repeats import REPEATS
+
+FORMAT_LABELS = {
+    "table": "Table: one judgment per row",
+    "mturk-batch": "MTurk batch results: forced choice",
+    "pcibex": "PCIbex: raw results",
+    "jspsych": "jsPsych: JSON or CSV",
+    "ibex": "Ibex (classic): raw results",
+}
+#: Formats whose columns can be mapped.
+MAPPED = ("table", "jspsych")
+
+
+class ReadingForm(forms.Form):
+    """Study, materials and format of a file."""
+
+    experiment = forms.CharField(
+        label="Study", max_length=200, help_text="One of your studies, or a name for a new one."
+    )
+    format = forms.ChoiceField(choices=[(name, FORMAT_LABELS[name]) for name in FORMATS], initial="table")
+    language = forms.CharField(
+        max_length=35,
+        required=False,
+        widget=LanguageInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="Of the sentences, such as en, tr or zh-Hans. Empty: that of the materials, else English.",
+    )
+    materials = forms.ModelChoiceField(
+        MaterialSet.objects.none(),
+        required=False,
+        empty_label="the file's own sentences",
+        help_text="Stored materials that rows are matched with by id, item or text.",
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        materials = self.fields["materials"]
+        assert isinstance(materials, forms.ModelChoiceField)
+        materials.queryset = MaterialSet.objects.visible_to(user)
+
+    def clean_language(self) -> str:
+        """The tag of a language that was called by its name."""
+        return tag_named(self.cleaned_data["language"])
+
+    def options(self) -> dict[str, Any]:
+        """The choices as they are stored with the upload."""
+        materials = self.cleaned_data["materials"]
+        options = {name: value for name, value in self.cleaned_data.items() if name != "file"}
+        return {**options, "materials": materials.pk if materials else None}
+
+
+class UploadForm(ReadingForm):
+    """A file and its study."""
+
+    file = forms.FileField(
+        help_text="CSV, TSV (also packed as .gz), Excel, OpenDocument, JSON, JSONL or Parquet."
+    )
+    field_order = ["file", "experiment", "format", "language", "materials"]
+
+
+class PreviewForm(ReadingForm):
+    """All options of reading a file."""
+
+    task = forms.ChoiceField(
+        choices=[("", "detected automatically"), *((name, name.replace("_", " ")) for name in TASKS)],
+        required=False,
+    )
+    repeats = forms.ChoiceField(
+        label="Several judgments of one sentence by one participant",
+        choices=[("", "number them, with a warning"), *REPEATS.items()],
+        required=False,
+        help_text="Intervals count participants, not rows, whatever you choose.",
+    )
+    scale_low = forms.FloatField(label="Lowest point", required=False, help_text="Empty: detected.")
+    scale_high = forms.FloatField(label="Highest point", required=False, help_text="Empty: detected.")
+    people = forms.CharField(
+        label="Columns of one person each",
+        max_length=2000,
+        required=False,
+        help_text="In a table with one row for each sentence: their names, or annotator* for all of them.",
+    )
+    encoding = encoding_field()
+    sheet = sheet_field()
+
+    def __init__(self, *args: Any, sent: Upload, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_sheets(self, [sent])
+
+
+class MappingForm(forms.Form):
+    """The file's column for each of our columns."""
+
+    prefix = "map"
+
+    def __init__(self, *args: Any, columns: Sequence[str], mapping: dict[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, field in TABLE_FIELDS.items():
+            names = dict.fromkeys([*columns, *([mapping[name]] if name in mapping else [])])
+            self.fields[name] = forms.ChoiceField(
+                choices=[("", "not in the file"), *((column, column) for column in names)],
+                required=False,
+                initial=mapping.get(name, ""),
+                label=name.replace("_", " "),
+                help_text=field.meaning,
+            )
 
 
 @login_required
-def upload(request: HttpRequest) -> HttpResponse:
-    """A file and a study; next comes the preview."""
+def upload(request: AuthenticatedRequest) -> HttpResponse:
+    """Choose a file and a study; the preview follows."""
     start = {"experiment": request.GET.get("study", "")}
     form = UploadForm(request.POST or None, request.FILES or None, user=request.user, initial=start)
     if request.method == "POST" and form.is_valid():
         try:
-            kept = keep_uploads(
-                request.user, [form.cleaned_data["file"]], purpose=PURPOSE, chosen=form.chosen()
+            uploads = save_uploads(
+                request.user, [form.cleaned_data["file"]], purpose=PURPOSE, options=form.options()
             )
         except BadInput as error:
             form.add_error("file", str(error))
         else:
-            return redirect("judgment-preview", kept[0].batch)
+            return to_preview(request, reverse("judgment-preview", args=[uploads[0].batch]))
     return render(request, "judgments/import_upload.html", {"section": "studies", "form": form})
 
 
-def own_upload(request: HttpRequest, batch: uuid.UUID) -> Upload:
-    """The upload, if this user sent it."""
+def own_upload(request: AuthenticatedRequest, batch: uuid.UUID) -> Upload:
+    """The user's own upload, or 404."""
     uploads = batch_of(request.user, batch, purpose=PURPOSE)
     if not uploads:
         raise Http404("no such upload")
@@ -59,65 +173,85 @@ def own_upload(request: HttpRequest, batch: uuid.UUID) -> Upload:
 
 
 @login_required
-def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-    """Show what would come in; ``again`` reads with other choices, ``import`` hands over to a worker."""
-    kept = own_upload(request, batch)
-    form = PreviewForm(request.POST or None, user=request.user, initial=kept.options)
+def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
+    """Show what would be imported; ``again`` reads with other options, ``import`` queues the job."""
+    sent = own_upload(request, batch)
+    is_small_form = request.method == "POST" and not is_large([sent])
+    reading = {} if is_small_form else read_or_job(sent)
+    if isinstance(reading, Job):
+        if request.POST.get("action") == "retry":
+            retry(reading)
+            return redirect("judgment-preview", batch)
+        context = {"section": "studies", "upload": sent, "job": reading}
+        return render(request, "judgments/import_preview.html", context)
+    form = PreviewForm(request.POST or None, user=request.user, initial=sent.options, sent=sent)
     if request.method == "POST" and form.is_valid():
         is_mapped = form.cleaned_data["format"] in MAPPED
-        kept.options = {**form.chosen(), "mapping": mapping_sent(request) if is_mapped else {}}
-        kept.save(update_fields=["options"])
-        if request.POST.get("action") == "import":
-            return redirect("job", import_later(kept).pk)
+        encodings, is_other_encoding = posted_encodings(request.POST, [sent])
+        sent.options = {
+            **form.options(),
+            "mapping": posted_mapping(request) if is_mapped else {},
+            **kept_encodings(sent, encodings),
+        }
+        sent.save(update_fields=["options"])
+        if request.POST.get("action") == "import" and not is_other_encoding:
+            return confirm(request, sent, reading=reading)
         return redirect("judgment-preview", batch)
-    context = {"section": "studies", "upload": kept, "form": form, **understood(kept)}
+    reading = reading or reading_of([sent])
+    context = {"section": "studies", "upload": sent, "form": form, **preview_context(sent, reading)}
     return render(request, "judgments/import_preview.html", context)
 
 
-def mapping_sent(request: HttpRequest) -> dict[str, str]:
-    """Columns chosen on the page, by our names; an empty choice says that the file lacks it."""
-    sent = {name.removeprefix("map-"): cell for name, cell in request.POST.items() if name.startswith("map-")}
-    known = {name: cell for name, cell in sent.items() if name in TABLE_FIELDS}
-    return known if any(known.values()) else {}
+def confirm(request: AuthenticatedRequest, sent: Upload, *, reading: Preview) -> HttpResponse:
+    """Queue the import, unless the encoding was inferred and not confirmed."""
+    is_open = unconfirmed(reading, sent.options) if is_large([sent]) else inferred_encoding(sent) is not None
+    if is_open:
+        messages.error(request, "Say whether the lines with special characters are right.")
+        return redirect("judgment-preview", sent.batch)
+    return redirect("job", import_later(sent).pk)
 
 
-def understood(kept: Upload) -> dict[str, Any]:
-    """How the file is read: counts, first rows, columns; or why it cannot be."""
-    try:
-        prepared = prepare_upload(kept)
-    except BadInput as error:
-        return {"error": str(error), "mapping": mapping_form(kept, {})}
-    told = prepared.describe()
-    rows = prepared.read.judgments.head(FIRST_ROWS)
-    columns = [name for name in SHOWN if rows[name].astype(str).ne("").any()]
+def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
+    """Columns chosen on the page by our names; an empty choice means that the file has no such column."""
+    sent = {
+        name.removeprefix("map-"): str(column)
+        for name, column in request.POST.items()
+        if name.startswith("map-")
+    }
+    mapping = {name: column for name, column in sent.items() if name in TABLE_FIELDS}
+    return mapping if any(mapping.values()) else {}
+
+
+def preview_context(upload: Upload, reading: Preview) -> dict[str, Any]:
+    """How the file is read: counts, first rows, columns; or the error."""
+    file_columns = reading["file_columns"]
+    if "error" in reading:
+        return {"error": reading["error"], "mapping": mapping_form(upload, file_columns, {})}
+    inferred = (InferredEncoding(**row) for row in reading["inferred"])
     return {
-        "told": told,
-        "columns": columns,
-        "rows": rows[columns].astype(object).where(rows[columns].notna(), "").values.tolist(),
-        "mapping": mapping_form(kept, told["columns"]),
+        "report": reading["report"],
+        "encoding_questions": encoding_questions([upload], inferred),
+        "columns": reading["columns"],
+        "rows": reading["rows"],
+        "mapping": mapping_form(upload, file_columns, reading["report"]["columns"]),
     }
 
 
-def mapping_form(kept: Upload, columns_understood: dict[str, str]) -> MappingForm | None:
-    """The mapping as chosen or guessed, where the format has one and the file can be read at all."""
-    if kept.options["format"] != "table":
-        return None
-    try:
-        with local_copies([kept]) as (path,):
-            columns = list(table_rows(path, encoding=kept.options.get("encoding") or "").frame.columns)
-    except BadInput:
+def mapping_form(upload: Upload, columns: list[str] | None, detected: dict[str, str]) -> MappingForm | None:
+    """The mapping as chosen or detected; None where the format has none or the file cannot be read."""
+    if columns is None:
         return None
     chosen = {
-        ours: theirs for ours, theirs in (kept.options.get("mapping") or {}).items() if theirs in columns
+        field: column for field, column in (upload.options.get("mapping") or {}).items() if column in columns
     }
-    guessed = columns_understood or understand_columns(columns, TABLE_FIELDS, mapping=chosen)
-    return MappingForm(columns=columns, understood=guessed)
+    mapping = detected or recognize_columns(columns, TABLE_FIELDS, mapping=chosen)
+    return MappingForm(columns=columns, mapping=mapping)
 
 
 @login_required
 @require_POST
-def discard(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
-    """Let the sent file go."""
+def discard(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
+    """Delete the uploaded file."""
     discard_uploads([own_upload(request, batch)])
-    messages.success(request, "The file is discarded.")
+    messages.success(request, "The file was discarded.")
     return redirect("home")

@@ -1,56 +1,70 @@
-"""The judgments of a study as they arrive, with filters and downloads."""
+"""List of a study's judgments, with filters and downloads."""
 
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Q, QuerySet
+from django.http import HttpResponse
 from django.shortcuts import render
 
-from experiments.models import Experiment, TrialKind
-from experiments.pages.access import get_study
-from experiments.pages.paging import page_of
+from experiments.models import Experiment, Item, MinimalPair, Sentence, TrialKind
+from experiments.pages.access import AuthenticatedRequest, get_study
+from experiments.pages.pagination import page_of
+from experiments.tasks.registry import shown_task
+from judgments.frames.listing import as_rows, judgments_of, with_sentences
 from judgments.models import Judgment
-from judgments.observed import as_rows, judgments_of
-from judgments.tasks.registry import shown_task
-from judgments.told import told_rows
 
 PER_PAGE = 100
 
 
 class FilterForm(forms.Form):
-    """Narrow the judgments."""
+    """Filters of the list."""
 
     kind = forms.ChoiceField(choices=[("", "all kinds"), *TrialKind.choices], required=False)
     participant = forms.CharField(max_length=100, required=False)
+    item = forms.CharField(max_length=200, required=False, help_text="An item, a pair or a sentence.")
 
 
 @login_required
-def judgments(request: HttpRequest, slug: str) -> HttpResponse:
+def judgments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Newest first."""
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
-    chosen = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = page_of(request, narrowed(study, chosen), most=PER_PAGE)
+    filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
+    page = page_of(request, filtered(study, filters), most=PER_PAGE)
     context = {
         "study": study,
         "page": "judgments",
         "form": form,
         "page_of_judgments": page,
-        "rows": told_rows(study, list(page), as_rows(study, page)),
+        "rows": with_sentences(study, list(page), as_rows(study, page)),
         "shows": shown_task(study.task).shows,
-        "keep": urlencode(chosen),
-        "is_narrowed": bool(chosen),
+        "query": urlencode(filters),
+        "is_filtered": bool(filters),
     }
     return render(request, "judgments/judgments.html", context)
 
 
-def narrowed(study: Experiment, chosen: dict[str, str]) -> QuerySet[Judgment]:
-    """The judgments asked for."""
-    rows = judgments_of(study).order_by("-pk")
-    if kind := chosen.get("kind"):
+def filtered(study: Experiment, filters: dict[str, str]) -> QuerySet[Judgment]:
+    """Judgments of a study that match the filters."""
+    rows = judgments_of(study).select_related("chosen", "trial__item").order_by("-pk")
+    if kind := filters.get("kind"):
         rows = rows.filter(trial__kind=kind)
-    if participant := chosen.get("participant"):
+    if participant := filters.get("participant"):
         rows = rows.filter(trial__session__participant__pseudonym=participant)
+    if item := filters.get("item"):
+        rows = rows.filter(_shows(study, item))
     return rows
+
+
+def _shows(study: Experiment, name: str) -> Q:
+    """Whether a trial shows the item, pair or sentence of that name; a pair's members count for the pair."""
+    materials = study.materials_id
+    pair = MinimalPair.objects.filter(material_set=materials, key=name).first()
+    if pair is not None:
+        return Q(trial__pair=pair) | Q(trial__sentence__in=[pair.good_id, pair.bad_id])
+    sentences = Sentence.objects.filter(material_set=materials, key=name)
+    if sentences.exists():
+        return Q(trial__sentence__in=sentences)
+    return Q(trial__item__in=Item.objects.filter(material_set=materials, key=name))

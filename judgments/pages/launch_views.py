@@ -1,61 +1,71 @@
-"""The launch checklist: look, waive for a reason, try with simulated participants, open once all is green."""
+"""Preview and launch of a study: checklist, waivers, dry run with simulated participants, opening."""
+
+import secrets
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core import signing
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.lifecycle import NotReady, open_study
-from experiments.models import Experiment
-from experiments.pages.access import audit, get_study, may_edit
-from experiments.readiness import Step, is_green, may_open, steps
-from experiments.rehearsals import LONGEST_REASON, ask_again, waive
-from judgments.dry_run import dry_run_later
+from experiments.models import Experiment, ExperimentVersion
+from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
+from experiments.studies.lifecycle import NotReady, freeze_preview, open_study
+from experiments.studies.readiness import Step, is_green, may_open, steps
+from experiments.studies.rehearsals import LONGEST_REASON, ask_again, waive
+from judgments.screens.arrival_views import consent_text
+from judgments.screens.shared_pages import page
+from judgments.sessions.enrollment import begin_preview
+from judgments.sessions.protocol import protocol_of
+from judgments.simulation.dry_run import dry_run_later
 
-BEFORE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.PAUSED}
+PREVIEW_SALT = "preview"
+OPENABLE = {Experiment.Status.DRAFT, Experiment.Status.PILOT, Experiment.Status.PAUSED}
 
 
 @login_required
-def launch(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every line with its reason; opening takes a list that is green, or one reason that waives the rest."""
+def launch(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """The checklist; a study opens when all checks pass or a reason waives the remaining ones."""
     study = _collecting(request, slug, editing=request.method == "POST")
-    found = steps(study)
-    if request.method == "POST" and (is_green(found) or request.POST.get("reason", "").strip()):
-        return _open(request, study, found)
+    checks = steps(study)
+    if request.method == "POST" and (is_green(checks) or request.POST.get("reason", "").strip()):
+        return _open(request, study, checks)
     context = {
         "study": study,
         "page": "launch",
-        "steps": found,
+        "steps": checks,
         "may_edit": may_edit(request.user, study) and study.status != Experiment.Status.CLOSED,
-        "may_open": may_open(found) and study.status in BEFORE,
-        "undone": [step for step in found if not step.is_green],
-        "asks_again": request.method == "POST",
-        "is_green": is_green(found),
+        "may_open": may_open(checks) and study.status in OPENABLE,
+        "pending": [step for step in checks if not step.is_green],
+        "asks_for_reason": request.method == "POST",
+        "is_green": is_green(checks),
+        "n_waived": sum(bool(step.waived) and not step.is_done for step in checks),
         "version": study.current_version(),
         "longest_reason": LONGEST_REASON,
     }
     return render(request, "judgments/launch.html", context)
 
 
-def _collecting(request: HttpRequest, slug: str, *, editing: bool) -> Experiment:
+def _collecting(request: AuthenticatedRequest, slug: str, *, editing: bool) -> Experiment:
     study = get_study(request.user, slug, editing=editing)
     if study.origin != Experiment.Origin.COLLECTED:
-        raise Http404("nobody takes an imported study")
+        raise Http404("an imported study has no launch checklist")
     return study
 
 
-def _open(request: HttpRequest, study: Experiment, found: list[Step]) -> HttpResponse:
-    undone = [step for step in found if not step.is_green and not step.is_blocking]
+def _open(request: AuthenticatedRequest, study: Experiment, checks: list[Step]) -> HttpResponse:
+    pending = [step for step in checks if not step.is_green and not step.is_blocking]
     try:
         with transaction.atomic():
             was_open = study.status == Experiment.Status.OPEN
-            if undone and not was_open:
-                for step in undone:
+            if pending and not was_open:
+                for step in pending:
                     waive(study, step.key, reason=request.POST["reason"], user=request.user)
-                audit(request.user, study, "opened with checks undone", checks=[one.label for one in undone])
+                labels = [step.label for step in pending]
+                audit(request.user, study, "opened with checks undone", checks=labels)
             open_study(study, request.user)
     except NotReady as missing:
         for problem in missing.problems:
@@ -70,8 +80,8 @@ def _open(request: HttpRequest, study: Experiment, found: list[Step]) -> HttpRes
 
 @login_required
 @require_POST
-def do_without(request: HttpRequest, slug: str) -> HttpResponse:
-    """Waive one advisory line, for a reason that stays in the trail; or ask for it again."""
+def waive_check(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Waive an advisory check for a reason that is kept in the history, or withdraw the waiver."""
     study = _collecting(request, slug, editing=True)
     key = request.POST.get("check", "")
     if key not in {step.key for step in steps(study) if not step.is_blocking}:
@@ -88,7 +98,58 @@ def do_without(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def dry_run(request: HttpRequest, slug: str) -> HttpResponse:
-    """Let a worker send simulated participants through the study."""
+def dry_run(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Queue a run of simulated participants through the study."""
     study = _collecting(request, slug, editing=True)
     return redirect("job", dry_run_later(study, user=request.user).pk)
+
+
+@login_required
+@require_POST
+def preview(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Freeze the study as it is and ask for consent; start a preview session if it is given."""
+    study = get_study(request.user, slug, editing=True)
+    try:
+        version = freeze_preview(study)
+    except NotReady as missing:
+        for problem in missing.problems:
+            messages.error(request, problem)
+        return redirect("study", slug)
+    except BadInput as error:
+        messages.error(request, str(error))
+        return redirect("study", slug)
+    answer, key = request.POST.get("consent"), _preview_key(request)
+    if answer == "no":
+        messages.info(request, "You declined consent. A participant would now see a thank-you page.")
+        return redirect("study", slug)
+    if answer == "yes" and key:
+        return _begin_preview(study, version, key)
+    return _ask_consent(request, version)
+
+
+def _begin_preview(study: Experiment, version: ExperimentVersion, key: str) -> HttpResponse:
+    session = begin_preview(study, version, key=key, consent_text=consent_text(protocol_of(version)))
+    return redirect("session", token=session.token)
+
+
+def _ask_consent(request: AuthenticatedRequest, version: ExperimentVersion) -> HttpResponse:
+    protocol = protocol_of(version)
+    return page(
+        request,
+        "consent",
+        language=protocol.language,
+        title=protocol.title,
+        text=consent_text(protocol),
+        statements=protocol.consent_statements,
+        contact=protocol.contact,
+        key=signing.dumps(secrets.token_urlsafe(12), salt=PREVIEW_SALT),
+        is_preview=True,
+    )
+
+
+def _preview_key(request: AuthenticatedRequest) -> str:
+    """The signed key of the consent page that was answered; empty if the signature is wrong."""
+    try:
+        return str(signing.loads(request.POST.get("arrival", ""), salt=PREVIEW_SALT))
+    except signing.BadSignature:
+        return ""

@@ -1,73 +1,79 @@
-"""The people of a study, as pseudonyms: how far they are, what signals found, analysis and pay."""
+"""Participants of a study by pseudonym, as page and CSV: progress, signals, exclusion and pay."""
 
+import csv
+import io
+import json
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_POST
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
 
-from analysis.errors import BadInput
 from analysis.quality.report import LABELS
-from experiments.extras import INSTRUCTION
+from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
-from experiments.money import written
-from experiments.pages.access import get_study, may_edit
-from experiments.pages.paging import page_of
-from judgments.flags import LONGEST_REASON, lift_flag, raise_flag
+from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
+from experiments.pages.forms import set_remark
+from experiments.pages.pagination import page_of
+from experiments.studies.money import format_money
+from judgments.flags import LONGEST_REASON
+from judgments.frames.measurements import no_formula
 from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
-from judgments.pages.decision_views import back
 from judgments.payments import STATES, state_of, undecided
 from judgments.quality_check import last_check
 
 PER_PAGE = 50
-ABOUT_PEOPLE = Q(action__startswith="pay:") | Q(
+ABOUT_PARTICIPANTS = Q(action__startswith="pay:") | Q(
     action__in=["participant flagged", "flag lifted", "answers deleted"]
 )
 LAST_ENTRIES = 20
-
-
-class FlagForm(forms.Form):
-    """Why a participant is flagged."""
-
-    reason = forms.CharField(max_length=LONGEST_REASON)
+BULK_ACTIONS = {
+    "exclude": "exclude from the analysis",
+    "include": "include again",
+    "approve": "approve pay",
+    "not_paid": "do not pay",
+    "bonus": "give a bonus",
+    "undo": "undo the decision on pay",
+}
 
 
 class FilterForm(forms.Form):
-    """Narrow the list of people."""
+    """Filters of the list."""
 
-    who = forms.CharField(label="Pseudonym, code or platform’s id", required=False, max_length=100)
+    who = forms.CharField(label="Pseudonym, code, label or platform id", required=False, max_length=100)
     status = forms.ChoiceField(choices=[("", "all"), *Session.Status.choices], required=False)
     signal = forms.ChoiceField(choices=[("", "any or none"), *LABELS.items()], required=False)
     pay = forms.ChoiceField(choices=[("", "all"), *STATES], required=False)
-    flagged = forms.BooleanField(label="excluded by hand only", required=False)
+    flagged = forms.BooleanField(label="manually excluded only", required=False)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["who"].remark = ""  # like all of them it may stay empty
+        set_remark(self.fields["who"], "")  # no "optional" beside it: every filter is optional
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One row of the ledger, in words."""
+class LedgerEntry:
+    """One row of the ledger as text."""
 
     pk: int
     kind: str
-    words: str
-    at: Any
-    by: Any
+    text: str
+    at: datetime
+    by: User | None
     is_undone: bool
 
 
 @dataclass(frozen=True)
-class Sitting:
-    """One session of a participant, in numbers."""
+class SessionSummary:
+    """One session of a participant in numbers."""
 
     session: Session
     n_answered: int
@@ -76,29 +82,29 @@ class Sitting:
     n_catch_right: int
     n_instructions: int
     n_instructions_right: int
-    signals: list[Any] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)
+    signals: list[dict[str, str]] = field(default_factory=list)
+    entries: list[LedgerEntry] = field(default_factory=list)
     pay: str = "undecided"
 
     @property
-    def pay_words(self) -> str:
-        """The decision on pay in words; nothing is due before the end."""
+    def pay_text(self) -> str:
+        """The decision on pay; none is due before the session ends."""
         return dict(STATES)[self.pay] if self.is_over or self.pay != "undecided" else "not finished"
 
     @property
     def is_over(self) -> bool:
-        """Whether pay can be decided: the session ended, whichever way, with consent."""
+        """Whether pay can be decided: the session had consent and ended in any state."""
         return self.session.status not in {Session.Status.ACTIVE, Session.Status.REFUSED}
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a bulk approval would take it."""
-        is_person = not (self.session.participant.is_simulated or self.session.version.is_preview)
-        return is_person and self.pay == "undecided" and self.session.completed_at is not None
+        """Whether a bulk approval includes it."""
+        is_payable = not (self.session.participant.is_simulated or self.session.version.is_preview)
+        return is_payable and self.pay == "undecided" and self.session.completed_at is not None
 
     @property
     def minutes(self) -> float | None:
-        """From start to end, or as the platform reports."""
+        """Duration as the platform reports it, else from start to end."""
         session = self.session
         if session.work_time_s is not None:
             return session.work_time_s / 60
@@ -108,100 +114,114 @@ class Sitting:
 
 
 @login_required
-def participants(request: HttpRequest, slug: str) -> HttpResponse:
-    """Newest first, fifty to a page, fewer on a phone."""
+def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Newest first, 50 per page, fewer on a phone."""
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
-    chosen = form.cleaned_data if form.is_valid() else {}
-    people = people_of(study, chosen, sees_ids=may_edit(request.user, study))
-    page = page_of(request, people, most=PER_PAGE)
+    filters = form.cleaned_data if form.is_valid() else {}
+    matching = participants_of(study, filters, sees_ids=may_edit(request.user, study))
+    page = page_of(request, matching, most=PER_PAGE)
     context = {
         "study": study,
         "page": "participants",
         "form": form,
-        "page_of_people": page,
-        "people": with_sittings(list(page)),
-        "keep": _query(chosen),
-        "is_narrowed": any(chosen.values()),
-        "n_never_counted": of_tests(study).count(),
-        "here": request.GET.urlencode()[:500],
+        "page_of_participants": page,
+        "participants": with_sessions(list(page)),
+        "query": _query(filters),
+        "is_filtered": any(filters.values()),
+        "n_never_counted": preview_participants(study).count(),
+        "return_query": request.GET.urlencode()[:500],
         "may_edit": may_edit(request.user, study),
         "longest_reason": LONGEST_REASON,
-        "checked": last_check(study),
+        "bulk_actions": bulk_actions(study),
+        "shown": ",".join(str(participant.pk) for participant in page),
+        "newest": matching.values_list("pk", flat=True).first() or 0,
+        "last_check": last_check(study),
         "n_undecided": undecided(study).count(),
-        "usual_words": written(study.reward_minor, study.currency),
-        "usual_amount": written(study.reward_minor, study.currency).split()[0] if study.reward_minor else "",
+        "reward": format_money(study.reward_minor, study.currency),
+        "reward_amount": format_money(study.reward_minor, study.currency).split()[0]
+        if study.reward_minor
+        else "",
         "key": secrets.token_hex(8),
-        "entries": AuditEntry.objects.filter(ABOUT_PEOPLE, experiment=study).select_related("user")[
+        "entries": AuditEntry.objects.filter(ABOUT_PARTICIPANTS, experiment=study).select_related("user")[
             :LAST_ENTRIES
         ],
     }
     return render(request, "judgments/participants.html", context)
 
 
-def of_tests(study: Experiment) -> QuerySet[Participant]:
-    """People of previews, dry runs and the pilot alone."""
+def bulk_actions(study: Experiment) -> list[tuple[str, str]]:
+    """Return name and label of each action on several participants; pay is approved where it is set."""
+    reward = format_money(study.reward_minor, study.currency)
+    actions = {**BULK_ACTIONS, "approve": f"approve pay, {reward} each"}
+    return [(name, label) for name, label in actions.items() if study.reward_minor or name != "approve"]
+
+
+def preview_participants(study: Experiment) -> QuerySet[Participant]:
+    """Participants of previews, dry runs and the pilot only."""
     sessions = Session.objects.filter(participant=OuterRef("pk"))
-    people = Participant.objects.filter(Exists(sessions), experiment=study)
-    return people.exclude(Exists(sessions.filter(is_test=False)))
+    participants = Participant.objects.filter(Exists(sessions), experiment=study)
+    return participants.exclude(Exists(sessions.filter(is_test=False)))
 
 
-def people_of(study: Experiment, chosen: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
-    people = Participant.objects.filter(experiment=study).order_by("-pk")
-    if who := chosen.get("who"):
-        named = Q(pseudonym=who) | Q(sessions__completion_code__iexact=who)
-        people = people.filter(named | Q(identity__external_id=who) if sees_ids else named)
-    if chosen.get("status"):
-        people = people.filter(sessions__status=chosen["status"])
-    if chosen.get("flagged"):
-        people = people.filter(flags__lifted_at__isnull=True, flags__isnull=False)
-    if chosen.get("signal"):
-        people = people.filter(sessions__signals__name=chosen["signal"])
-    if chosen.get("pay"):
-        people = people.filter(_paid(study, chosen["pay"]))
-    return people.distinct()
+def participants_of(study: Experiment, filters: dict[str, Any], *, sees_ids: bool) -> QuerySet[Participant]:
+    """Participants of a study that match the filters; platform ids match only for users who see them."""
+    participants = Participant.objects.filter(experiment=study).order_by("-pk")
+    if name := filters.get("who"):
+        matches = Q(pseudonym=name) | Q(sessions__completion_code__iexact=name)
+        matches |= Q(sessions__attributes__label=name)
+        participants = participants.filter(matches | Q(identity__external_id=name) if sees_ids else matches)
+    if filters.get("status"):
+        participants = participants.filter(sessions__status=filters["status"])
+    if filters.get("flagged"):
+        participants = participants.filter(flags__lifted_at__isnull=True, flags__isnull=False)
+    if filters.get("signal"):
+        participants = participants.filter(sessions__signals__name=filters["signal"])
+    if filters.get("pay"):
+        participants = participants.filter(_paid(study, filters["pay"]))
+    return participants.distinct()
 
 
 def _paid(study: Experiment, state: str) -> Exists:
-    """People with a session in that state of pay."""
+    """Condition on participants: a session in that state of pay."""
     if state == "undecided":
         return Exists(undecided(study).filter(participant=OuterRef("pk")))
-    standing = Payment.objects.filter(session__participant=OuterRef("pk"), reversal__isnull=True)
+    valid = Payment.objects.filter(session__participant=OuterRef("pk"), reversal__isnull=True)
     if state == "not_paid":
-        return Exists(standing.filter(kind=Payment.Kind.NOT_PAID))
-    return Exists(standing.filter(kind__in=Payment.Kind.deciding() - {Payment.Kind.NOT_PAID}))
+        return Exists(valid.filter(kind=Payment.Kind.NOT_PAID))
+    return Exists(valid.filter(kind__in=Payment.Kind.deciding() - {Payment.Kind.NOT_PAID}))
 
 
-def _query(chosen: dict[str, Any]) -> str:
-    return urlencode({name: "on" if value is True else value for name, value in chosen.items() if value})
+def _query(filters: dict[str, Any]) -> str:
+    return urlencode({name: "on" if value is True else value for name, value in filters.items() if value})
 
 
-def with_sittings(people: list[Participant]) -> list[dict[str, Any]]:
-    """Each person with sessions, signals, pay and flags, in six queries whatever their number."""
-    sittings: dict[int, list[Sitting]] = {}
-    for sitting in _sittings(people):
-        sittings.setdefault(sitting.session.participant_id, []).append(sitting)
+def with_sessions(participants: list[Participant]) -> list[dict[str, Any]]:
+    """Each participant with sessions, signals, pay and flags, in six queries for any number of them."""
+    summaries: dict[int, list[SessionSummary]] = {}
+    for summary in _summaries(participants):
+        summaries.setdefault(summary.session.participant_id, []).append(summary)
     flags: dict[int, list[Flag]] = {}
-    for flag in Flag.objects.filter(participant__in=people).select_related("raised_by", "lifted_by"):
+    for flag in Flag.objects.filter(participant__in=participants).select_related("raised_by", "lifted_by"):
         flags.setdefault(flag.participant_id, []).append(flag)
     return [
         {
-            "person": person,
-            "sittings": sittings.get(person.pk, []),
-            "flags": flags.get(person.pk, []),
-            "standing": any(flag.lifted_at is None for flag in flags.get(person.pk, [])),
+            "participant": participant,
+            "sessions": summaries.get(participant.pk, []),
+            "flags": flags.get(participant.pk, []),
+            "is_flagged": any(flag.lifted_at is None for flag in flags.get(participant.pk, [])),
         }
-        for person in people
+        for participant in participants
     ]
 
 
-def _sittings(people: list[Participant]) -> list[Sitting]:
-    """Sessions with their counts; each count is asked on its own, because joins would multiply them."""
+def _summaries(participants: list[Participant]) -> list[SessionSummary]:
+    """Sessions with their counts; each count is a subquery of its own, because joins would multiply them."""
     answered = Judgment.objects.filter(trial__session=OuterRef("pk"), status=Judgment.Status.ANSWERED)
     caught = answered.filter(trial__kind=TrialKind.CATCH, is_correct__isnull=False)
-    told = caught.filter(trial__correct__check=INSTRUCTION)
+    instructions = caught.filter(trial__correct__check=INSTRUCTION)
     rows = (
-        Session.objects.filter(participant__in=people)
+        Session.objects.filter(participant__in=participants)
         .select_related("list", "participant", "version")
         .defer("version__snapshot")
         .annotate(
@@ -209,28 +229,28 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
             n_trials=_count(Trial.objects.filter(session=OuterRef("pk")), of="session"),
             n_catch=_count(caught),
             n_right=_count(caught.filter(is_correct=True)),
-            n_told=_count(told),
-            n_told_right=_count(told.filter(is_correct=True)),
+            n_instructions=_count(instructions),
+            n_instructions_right=_count(instructions.filter(is_correct=True)),
         )
         .order_by("pk")
     )
     signals: dict[int, list[dict[str, str]]] = {}
-    for one in Signal.objects.filter(session__participant__in=people):
-        found = {"label": LABELS.get(one.name, one.name), "reason": one.reason}
-        signals.setdefault(one.session_id, []).append(found)
+    for signal in Signal.objects.filter(session__participant__in=participants):
+        label = LABELS.get(signal.name, signal.name)
+        signals.setdefault(signal.session_id, []).append({"label": label, "reason": signal.reason})
     ledger: dict[int, list[Payment]] = {}
-    payments = Payment.objects.filter(session__participant__in=people)
+    payments = Payment.objects.filter(session__participant__in=participants)
     for payment in payments.select_related("decided_by", "reversal"):
         ledger.setdefault(payment.session_id, []).append(payment)
     return [
-        Sitting(
+        SessionSummary(
             row,
             row.n_answered or 0,
             (row.list.n_trials if row.list else 0) or row.n_trials or 0,
             row.n_catch or 0,
             row.n_right or 0,
-            row.n_told or 0,
-            row.n_told_right or 0,
+            row.n_instructions or 0,
+            row.n_instructions_right or 0,
             signals.get(row.pk, []),
             [_entry(payment) for payment in ledger.get(row.pk, [])],
             state_of(ledger.get(row.pk, [])),
@@ -239,10 +259,10 @@ def _sittings(people: list[Participant]) -> list[Sitting]:
     ]
 
 
-def _entry(payment: Payment) -> Entry:
-    amount = f" {written(payment.amount_minor, payment.currency)}" if payment.amount_minor else ""
+def _entry(payment: Payment) -> LedgerEntry:
+    amount = f" {format_money(payment.amount_minor, payment.currency)}" if payment.amount_minor else ""
     reason = f": {payment.reason}" if payment.reason else ""
-    return Entry(
+    return LedgerEntry(
         payment.pk,
         payment.kind,
         f"{payment.get_kind_display()}{amount}{reason}",
@@ -252,33 +272,95 @@ def _entry(payment: Payment) -> Entry:
     )
 
 
-def _count(rows: QuerySet, *, of: str = "trial__session") -> Subquery:
+def _count(rows: QuerySet[Any], *, of: str = "trial__session") -> Subquery:
     return Subquery(rows.order_by().values(of).annotate(n=Count("pk")).values("n"))
 
 
-@login_required
-@require_POST
-def flag(request: HttpRequest, slug: str, participant_id: int) -> HttpResponse:
-    """Flag a participant by hand."""
-    study = get_study(request.user, slug, editing=True)
-    person = get_object_or_404(Participant, pk=participant_id, experiment=study)
-    try:
-        raise_flag(person, request.POST.get("reason", ""), by=request.user)
-    except BadInput as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(
-            request, f"{person.pseudonym} is flagged. Plans with the step “flagged” leave them out."
-        )
-    return back(request, study)
+FILE_COLUMNS = [
+    "participant",
+    "session",
+    "list",
+    "state",
+    "is_test",
+    "started_at",
+    "completed_at",
+    "minutes",
+    "answered",
+    "planned",
+    "catch",
+    "catch_right",
+    "instructions",
+    "instructions_right",
+    "signals",
+    "excluded_by_hand",
+    "pay",
+    "pay_entries",
+    "completion_code",
+    "label",
+    "closing_answers",
+]
+FILE_BATCH = 500  # participants per query of the file
 
 
 @login_required
-@require_POST
-def lift(request: HttpRequest, slug: str, flag_id: int) -> HttpResponse:
-    """Lift a flag."""
+def download(request: AuthenticatedRequest, slug: str) -> StreamingHttpResponse:
+    """One row per session with the filters of the page; for editors only, because it has completion codes."""
     study = get_study(request.user, slug, editing=True)
-    found = get_object_or_404(Flag, Q(participant__experiment=study), pk=flag_id)
-    lift_flag(found, by=request.user)
-    messages.success(request, f"The flag on {found.participant.pseudonym} is lifted.")
-    return back(request, study)
+    form = FilterForm(request.GET)
+    matching = participants_of(study, form.cleaned_data if form.is_valid() else {}, sees_ids=True)
+    response = StreamingHttpResponse(_csv_lines(matching), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-participants.csv"'
+    return response
+
+
+def _csv_lines(participants: QuerySet[Participant]) -> Iterator[str]:
+    yield _csv_line(FILE_COLUMNS)
+    keys = list(participants.values_list("pk", flat=True))
+    for start in range(0, len(keys), FILE_BATCH):
+        batch = Participant.objects.filter(pk__in=keys[start : start + FILE_BATCH]).order_by("-pk")
+        for row in with_sessions(list(batch)):
+            flags = "; ".join(flag.reason for flag in row["flags"] if flag.lifted_at is None)
+            for summary in row["sessions"]:
+                yield _csv_line(_cells(summary, pseudonym=row["participant"].pseudonym, flags=flags))
+
+
+def _cells(summary: SessionSummary, *, pseudonym: str, flags: str) -> list[Any]:
+    session = summary.session
+    valid = [
+        entry for entry in summary.entries if not entry.is_undone and entry.kind != Payment.Kind.REVERSAL
+    ]
+    return [
+        pseudonym,
+        session.pk,
+        session.list.label if session.list else "",
+        session.status,
+        session.is_test,
+        session.started_at.isoformat(timespec="seconds") if session.started_at else "",
+        session.completed_at.isoformat(timespec="seconds") if session.completed_at else "",
+        "" if summary.minutes is None else f"{summary.minutes:.2f}",
+        summary.n_answered,
+        summary.n_planned,
+        summary.n_catch,
+        summary.n_catch_right,
+        summary.n_instructions,
+        summary.n_instructions_right,
+        "; ".join(f"{signal['label']}: {signal['reason']}" for signal in summary.signals),
+        flags,
+        summary.pay,
+        "; ".join(entry.text for entry in valid),
+        session.completion_code,
+        no_formula(session.attributes.get("label", "")),
+        _closing_answers(session),
+    ]
+
+
+def _closing_answers(session: Session) -> str:
+    """The answers to the questions at the end as JSON; the last delivery counts."""
+    event = session.events.filter(kind="closing").last()
+    return json.dumps(event.details, ensure_ascii=False) if event else ""
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(cells)
+    return line.getvalue()

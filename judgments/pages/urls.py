@@ -1,50 +1,65 @@
-"""Addresses of the researcher's observing pages."""
+"""URLs of the researchers' pages on data collection."""
 
 from django.urls import path
 
 from judgments.pages import (
+    channel_views,
     decision_views,
-    ending_views,
-    home_views,
+    deletion_views,
     import_views,
     judgments_views,
     launch_views,
-    live_views,
     overview_views,
-    participants_file,
     participants_views,
-    preview_views,
 )
 
 urlpatterns = [
-    path("", home_views.home, name="home"),
+    path("", overview_views.home, name="home"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
-    path("studies/<slug:slug>/delete/", ending_views.delete, name="study-delete"),
-    path("studies/<slug:slug>/live/", live_views.live, name="study-live"),
-    path("studies/<slug:slug>/live/part/", live_views.part, name="study-live-part"),
+    path("studies/<slug:slug>/delete/", deletion_views.delete, name="study-delete"),
+    path("studies/<slug:slug>/links/", channel_views.personal_links, name="study-personal-links"),
+    path("studies/<slug:slug>/channels/", channel_views.channels, name="study-channels"),
+    path("studies/<slug:slug>/channels/new/", channel_views.add_channel, name="study-channel-add"),
+    path("studies/<slug:slug>/channels/link.svg", channel_views.qr_code, name="study-link-qr"),
+    path("studies/<slug:slug>/channels/quotas/", channel_views.save_quotas, name="study-quotas"),
+    path("studies/<slug:slug>/channels/<slug:name>/", channel_views.channel, name="study-channel"),
+    path(
+        "studies/<slug:slug>/channels/<slug:name>/state/",
+        channel_views.change_state,
+        name="study-channel-state",
+    ),
+    path("studies/<slug:slug>/live/", overview_views.live, name="study-live"),
+    path("studies/<slug:slug>/live/part/", overview_views.live_part, name="study-live-part"),
     path("studies/<slug:slug>/launch/", launch_views.launch, name="study-launch"),
-    path("studies/<slug:slug>/launch/waive/", launch_views.do_without, name="study-waive"),
+    path("studies/<slug:slug>/launch/waive/", launch_views.waive_check, name="study-waive"),
     path("studies/<slug:slug>/launch/dry-run/", launch_views.dry_run, name="study-dry-run"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
-    path("studies/<slug:slug>/preview/", preview_views.preview, name="study-preview"),
-    path("studies/<slug:slug>/participants.csv", participants_file.download, name="study-participants-csv"),
+    path("studies/<slug:slug>/preview/", launch_views.preview, name="study-preview"),
+    path("studies/<slug:slug>/participants.csv", participants_views.download, name="study-participants-csv"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),
     path(
         "studies/<slug:slug>/participants/<int:participant_id>/flag/",
-        participants_views.flag,
+        decision_views.flag_participant,
         name="participant-flag",
     ),
-    path("studies/<slug:slug>/flags/<int:flag_id>/lift/", participants_views.lift, name="flag-lift"),
+    path("studies/<slug:slug>/flags/<int:flag_id>/lift/", decision_views.lift, name="flag-lift"),
     path("studies/<slug:slug>/participants/check/", decision_views.check, name="study-check"),
+    path(
+        "studies/<slug:slug>/participants/decide/",
+        decision_views.decide_many,
+        name="study-participants-decide",
+    ),
     path("studies/<slug:slug>/participants/approve/", decision_views.pay_many, name="study-pay-many"),
     path(
         "studies/<slug:slug>/participants/<int:participant_id>/erase/",
-        decision_views.forget,
+        decision_views.erase_participant,
         name="participant-erase",
     ),
     path("studies/<slug:slug>/sessions/<int:session_id>/pay/", decision_views.pay, name="session-pay"),
     path(
-        "studies/<slug:slug>/payments/<int:payment_id>/undo/", decision_views.take_back, name="payment-undo"
+        "studies/<slug:slug>/payments/<int:payment_id>/undo/",
+        decision_views.undo_payment,
+        name="payment-undo",
     ),
     path("judgments/import/", import_views.upload, name="judgment-upload"),
     path("judgments/import/<uuid:batch>/", import_views.preview, name="judgment-preview"),

@@ -1,0 +1,1 @@
+"""Participants' pages: consent, the steps of a session, fallbacks and error responses."""

@@ -1,8 +1,7 @@
-"""One random token in a browser, so that one person twice can be noticed: no fingerprint, no tracking.
+"""Browser token: detects a participant who takes part twice, without fingerprinting or tracking.
 
-The token is drawn when somebody consents and lies in a cookie that only arrivals are sent. A study keeps
-a salted hash of it, another one in every study, so that studies cannot be joined over it and nobody
-can tell the token from what is stored.
+A random token is stored in a cookie at consent, sent to ``/take/`` only. Each study stores its own salted
+hash of the token, so studies cannot be joined over it and the token cannot be recovered.
 """
 
 import secrets
@@ -14,22 +13,22 @@ from django.utils.crypto import salted_hmac
 from experiments.models import Experiment
 
 COOKIE, A_YEAR_S = "device", 365 * 24 * 3600
-LENGTH, LONGEST = 32, 100
+HASH_LENGTH, MAX_TOKEN_LENGTH = 32, 100
 
 
 def device_token(request: HttpRequest) -> str:
     """The browser's token, or a new one."""
-    known = request.COOKIES.get(COOKIE, "")
-    return known if known.isascii() and 0 < len(known) <= LONGEST else secrets.token_urlsafe(18)
+    token = request.COOKIES.get(COOKIE, "")
+    return token if token.isascii() and 0 < len(token) <= MAX_TOKEN_LENGTH else secrets.token_urlsafe(18)
 
 
 def device_of(experiment: Experiment, token: str) -> str:
-    """What a study may know of a token: 128 bits that say nothing elsewhere."""
-    return salted_hmac(f"device:{experiment.pk}", token, algorithm="sha256").hexdigest()[:LENGTH]
+    """The study's salted hash of a token (128 bits)."""
+    return salted_hmac(f"device:{experiment.pk}", token, algorithm="sha256").hexdigest()[:HASH_LENGTH]
 
 
-def mark_device(response: HttpResponse, token: str) -> HttpResponse:
-    """Leave the token in the browser."""
+def set_device_cookie(response: HttpResponse, token: str) -> HttpResponse:
+    """Set the cookie with the token."""
     response.set_cookie(
         COOKIE,
         token,

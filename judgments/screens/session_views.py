@@ -1,144 +1,202 @@
-"""One participant's session at one address: each screen is shown there, each answer redirects there.
+"""Views of a participant's session: each step is shown at the session's address, each answer redirects there.
 
-The address holds a token nobody can guess; whoever has it is the participant, so these forms need
-no CSRF cookie, and a session also works where cookies are dropped.
+The address contains an unguessable token that identifies the participant, so the forms need no CSRF cookie,
+and a session works where cookies are dropped.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from typing import Any
 
 from django import forms
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
-from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from experiments.languages import speaking
-from judgments.models import Session
-from judgments.screens.first_page import first_page
-from judgments.screens.forms import TRAP, Questionnaire
-from judgments.screens.last_page import last_page
-from judgments.screens.page import closed, not_found, page
-from judgments.screens.plan_document import plan_document
-from judgments.screens.quiz_form import QuizForm
-from judgments.screens.trial_screen import feedback_context, progress, trial_context
-from judgments.screens.warm_up import warm_up_context
-from judgments.sessions.advance import Step, move_on, next_step, show
-from judgments.sessions.background import note_background
-from judgments.sessions.begun import beginnings
-from judgments.sessions.completion import way_back
-from judgments.sessions.comprehension import attempt_of, take_attempt
-from judgments.sessions.erase import BY_PARTICIPANT, erase
-from judgments.sessions.finish import finish
-from judgments.sessions.lease import SessionOver, is_too_late
-from judgments.sessions.lookup import whole_session
+from experiments.studies.languages import interface_translation
+from experiments.studies.wording import gettext
+from judgments.models import Session, SessionEvent
+from judgments.recruitment.quotas import close_full_quota
+from judgments.screens.forms import HONEYPOT_FIELD, ClosingForm, Questionnaire, QuizForm, warm_up_context
+from judgments.screens.shared_pages import closed, last_page, not_found, page, remember_protocol
+from judgments.screens.trial_screen import (
+    feedback_context,
+    first_page,
+    plan_document,
+    progress,
+    trial_context,
+)
+from judgments.sessions.completion import finish, outcome_of, return_link
+from judgments.sessions.leases import SessionExpired, SessionOver, is_too_late
+from judgments.sessions.lookup import session_by_token
+from judgments.sessions.navigation import Step, move_on, next_step, show
+from judgments.sessions.payload import MAX_RESPONSE_CHARACTERS, SentAnswer
 from judgments.sessions.places import StudyClosed
-from judgments.sessions.prepare import prepare_trials
+from judgments.sessions.pretrial import quiz_attempt_of, record_background, record_quiz
 from judgments.sessions.protocol import protocol_of
-from judgments.sessions.record import Delivery, UnknownTrial, record
-from judgments.sessions.withdraw import leave
-from judgments.tasks.base import BadResponse
+from judgments.sessions.recording import record_answers
+from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
+from judgments.sessions.trial_buffer import trial_buffer
+from judgments.sessions.trials import prepare_trials
 
 View = Callable[..., HttpResponse]
+AMONG_TRIALS = {"trial", "feedback", "ready", "break"}
 
 
 def in_session(view: View) -> View:
-    """Find the session of the token; turn what may happen to it into a kind page."""
+    """Load the session of the token; convert exceptions of the session to participants' pages."""
 
     @csrf_exempt
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
-    def guarded(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
-        session = whole_session.first(token)
+    def wrapped(request: HttpRequest, token: str, **kwargs: str) -> HttpResponse:
+        session = session_by_token(token)
         if session is None:
-            return _over(not_found(request))
+            return _mark_ended(not_found(request))
         if request.method == "POST":
-            beginnings.settle(token)
+            trial_buffer.flush_for(token)
             if not session.is_final and not session.trials.exists():
-                prepare_trials(session)  # they began in another process
+                prepare_trials(session)  # the buffer of another process may still hold them
         protocol = protocol_of(session.version)
-        with speaking(protocol.language):
+        remember_protocol(request, protocol)
+        with interface_translation(protocol.language):
+            if protocol.lab_mode and session.is_final and is_handed_over(session):
+                return _mark_ended(_handed_over_page(request, session))
             try:
                 response = view(request, session, **kwargs)
-                return _over(response) if session.is_final else response
+                return _mark_ended(response) if session.is_final else response
             except SessionOver:
                 return redirect("session", token=token)
-            except StudyClosed as door:
-                reason = f"back-{door.reason}"
-                return closed(request, reason, title=protocol.title, language=protocol.language)
+            except (StudyClosed, SessionExpired) as error:
+                reason = f"back-{error.reason if isinstance(error, StudyClosed) else 'expired'}"
+                return closed(
+                    request,
+                    reason,
+                    title=protocol.title,
+                    language=protocol.language,
+                    contact=protocol.contact,
+                )
 
-    return guarded
+    return wrapped
 
 
-def _over(response: HttpResponse) -> HttpResponse:
-    """Tell the browser to forget what it kept of this session (see ``static/js/worker.js``)."""
+def _mark_ended(response: HttpResponse) -> HttpResponse:
+    """Make the service worker delete its cache of this session (see ``static/js/worker.js``)."""
     response["Session-State"] = "over"
     return response
 
 
+def _handed_over_page(request: HttpRequest, session: Session) -> HttpResponse:
+    """Page of an ended session on a shared computer: nothing of it is shown to the next person."""
+    protocol = protocol_of(session.version)
+    context: dict[str, Any] = {
+        "title": protocol.title,
+        "contact": protocol.contact,
+        "slug": session.experiment.link_slug,
+    }
+    return page(request, "handed_over", language=protocol.language, **context)
+
+
+@in_session
+def next_participant(request: HttpRequest, session: Session) -> HttpResponse:
+    """Close the pages of an ended session on a shared computer, and lead to the beginning."""
+    if request.method != "POST" or not protocol_of(session.version).lab_mode or not hand_over(session):
+        return redirect("session", token=session.token)
+    slug = session.experiment.link_slug
+    if session.campaign is not None:
+        return redirect("take-panel", slug=slug, channel_name=session.campaign.name)
+    return redirect("take", slug=slug)
+
+
 @in_session
 def current(request: HttpRequest, session: Session) -> HttpResponse:
-    """Show what comes next for this participant."""
+    """Show the current step."""
     if request.method == "POST":
         return redirect("session", token=session.token)
-    return come_in(request, session)
+    return render_current_step(request, session)
 
 
-def come_in(request: HttpRequest, session: Session) -> HttpResponse:
-    """The page of what comes next, for a session just read or just begun."""
+def render_current_step(request: HttpRequest, session: Session) -> HttpResponse:
+    """Render the current step of a session just loaded or started."""
     if is_too_late(session):
-        raise StudyClosed("expired")
-    begun = beginnings.still(session)
-    step = next_step(session, unanswered=begun.pattern.trials if begun is not None else ())
-    if begun is not None and step.screen == "trial":
-        if beginnings.show(session.token, timezone.now()):
-            return first_page(session, step, begun.pattern)
-        step = next_step(session)  # they are stored by now
+        raise SessionExpired
+    buffered = trial_buffer.get(session)
+    step = next_step(session, unanswered=buffered.pattern.trials if buffered is not None else ())
+    if buffered is not None and step.screen == "trial":
+        if trial_buffer.note_shown(session.token, timezone.now()):
+            return first_page(session, step, buffered.pattern)
+        step = next_step(session)  # Race: the trials were stored since they were looked up.
     if step.trial is None and step.n_answered == 0 and not session.is_final:
-        beginnings.settle(session.token)  # they were being written while we looked
-        prepare_trials(session)  # the arrival was cut off before it wrote them
+        trial_buffer.flush_for(session.token)  # Race: the trials may be being stored.
+        prepare_trials(session)  # The server may have stopped before it stored them.
         step = next_step(session)
     if step.screen == "finish":
         finish(session)
         step = next_step(session)
-    return screen(request, session, step)
+    return render_step(request, session, step)
 
 
 @in_session
 def questions(request: HttpRequest, session: Session) -> HttpResponse:
-    """Keep the answers to the questionnaire."""
+    """Store the answers to the questionnaire."""
     if request.method == "POST":
         form = Questionnaire(protocol_of(session.version).questionnaire, request.POST)
         if not form.is_valid():
-            return screen(request, session, Step("questionnaire"), form=form, status=422)
-        note_background(
-            session,
-            form.answers(),
-            is_native=form.is_native(),
-            screened_by=form.screened_by(),
-            trap=request.POST.get(TRAP, ""),
-        )
+            return render_step(request, session, Step("questionnaire"), form=form, status=422)
+        with transaction.atomic():
+            is_stored = record_background(
+                session,
+                form.answers(),
+                is_native=form.is_native(),
+                screened_by=form.screened_by(),
+                honeypot=request.POST.get(HONEYPOT_FIELD, ""),
+            )
+            if is_stored:  # answers sent again change nothing, whatever the quotas are by now
+                close_full_quota(session)
     return redirect("session", token=session.token)
 
 
 @in_session
 def quiz(request: HttpRequest, session: Session) -> HttpResponse:
-    """Take one attempt at the questions about the instructions."""
+    """Store one attempt at the quiz on the instructions."""
     if request.method == "POST" and next_step(session).screen == "quiz":
         form = QuizForm(session, request.POST)
         if not form.is_valid():
-            return screen(request, session, Step("quiz"), form=form, status=422)
-        take_attempt(session, form.wrong(), attempt=request.POST.get("attempt", ""))
+            return render_step(request, session, Step("quiz"), form=form, status=422)
+        record_quiz(session, form.wrong(), attempt=request.POST.get("attempt", ""))
     return redirect("session", token=session.token)
 
 
 @in_session
-def withdrawing(request: HttpRequest, session: Session) -> HttpResponse:
-    """Say what deleting the answers means; delete them."""
+def closing(request: HttpRequest, session: Session) -> HttpResponse:
+    """Store the answers to the questions at the end; the last delivery counts."""
+    protocol = protocol_of(session.version)
+    is_asked = session.status == Session.Status.COMPLETE and session.participant.erased_at is None
+    if request.method != "POST" or not is_asked:
+        return redirect("session", token=session.token)
+    form = ClosingForm(protocol, request.POST)
+    if form.is_valid() and (answers := form.answers()):
+        SessionEvent.objects.create(session=session, kind="closing", details=answers)
+    context: dict[str, Any] = {
+        "return_link": return_link(session, protocol),
+        "protocol": protocol,
+        "session": session,
+    }
+    if form.is_valid():
+        return page(request, "end", language=protocol.language, title=protocol.title, is_sent=True, **context)
+    return page(
+        request, "end", language=protocol.language, title=protocol.title, closing=form, status=422, **context
+    )
+
+
+@in_session
+def withdraw(request: HttpRequest, session: Session) -> HttpResponse:
+    """Explain the deletion of the answers, or delete them."""
     if request.method == "POST":
         erase(session.participant, reason=BY_PARTICIPANT)
     if request.method == "POST" or session.participant.erased_at is not None:
@@ -148,76 +206,92 @@ def withdrawing(request: HttpRequest, session: Session) -> HttpResponse:
 
 
 @in_session
-def onward(request: HttpRequest, session: Session) -> HttpResponse:
-    """Leave instructions, feedback or a break."""
+def continue_session(request: HttpRequest, session: Session) -> HttpResponse:
+    """Leave the instructions, feedback or a break."""
     if request.method == "POST":
         move_on(session, request.POST.get("mark", ""))
     return redirect("session", token=session.token)
 
 
 @in_session
-def answer(request: HttpRequest, session: Session, public_id: str) -> HttpResponse:
-    """Record one judgment; say what is wrong with it when it cannot be one."""
+def submit_answer(request: HttpRequest, session: Session, public_id: str) -> HttpResponse:
+    """Store one judgment, or show the trial again with the error."""
     if request.method != "POST":
         return redirect("session", token=session.token)
-    response = protocol_of(session.version).task.sent(request.POST)[:1000]
-    try:
-        record(session, public_id, Delivery(response, timing={"no_rt": True}))
-    except UnknownTrial:
+    trial = session.trials.filter(public_id=public_id).first()
+    if trial is None:
         return not_found(request)
-    except BadResponse as problem:
-        trial = session.trials.get(public_id=public_id)
+    response = protocol_of(session.version).task.response_of(request.POST)[:MAX_RESPONSE_CHARACTERS]
+    receipt = record_answers(session.token, [SentAnswer(public_id, response, timing={"no_rt": True})])
+    if receipt.refused:
         step = replace(next_step(session), screen="trial", trial=trial)
-        return screen(request, session, step, problem=problem.said_in(gettext), given=response, status=422)
-    if next_step(session).screen == "finish":
-        finish(session)
+        refusal = receipt.refused[0]
+        problem = refusal.problem.translated(gettext) if refusal.problem else refusal.message
+        return render_step(request, session, step, problem=problem, response=response, status=422)
+    if receipt.is_complete:
+        session.status = Session.Status.COMPLETE
     return redirect("session", token=session.token)
 
 
 @in_session
-def leaving(request: HttpRequest, session: Session) -> HttpResponse:
-    """Ask whether the participant wants to stop; stop."""
+def leave_session(request: HttpRequest, session: Session) -> HttpResponse:
+    """Ask for confirmation to stop, or end the session."""
     if request.method == "POST":
         leave(session)
     if request.method == "POST" or session.is_final:
         return redirect("session", token=session.token)
     protocol = protocol_of(session.version)
-    return page(request, "leave", language=protocol.language, title=protocol.title, session=session)
+    context: dict[str, Any] = {
+        "title": protocol.title,
+        "session": session,
+        "has_code": bool(code_for_part(session)),
+    }
+    return page(request, "leave", language=protocol.language, **context)
 
 
-def screen(
+def render_step(
     request: HttpRequest,
     session: Session,
     step: Step,
     *,
     form: forms.Form | None = None,
     problem: str = "",
-    given: str = "",
+    response: str = "",
     status: int = 200,
 ) -> HttpResponse:
     """Render one step of a session."""
     protocol = protocol_of(session.version)
     if step.screen == "end" and (html := last_page(session)) is not None:
-        response = HttpResponse(html)
-        add_never_cache_headers(response)
-        return response
-    context = {"session": session, "title": protocol.title, "mark": step.mark, "protocol": protocol}
+        page_response = HttpResponse(html)
+        add_never_cache_headers(page_response)
+        return page_response
+    context: dict[str, Any] = {
+        "session": session,
+        "title": protocol.title,
+        "mark": step.mark,
+        "protocol": protocol,
+    }
     if step.screen == "questionnaire":
         context["form"] = form or Questionnaire(protocol.questionnaire)
-        context["trap"] = TRAP
+        context["honeypot"] = HONEYPOT_FIELD
         context["screens_out"] = any(question.get("screen_out") for question in protocol.questionnaire)
     elif step.screen == "quiz":
-        context |= {"form": form or QuizForm(session), "attempt": attempt_of(session)}
+        context |= {"form": form or QuizForm(session), "attempt": quiz_attempt_of(session)}
     elif step.screen in {"training", "modulus"}:
         context |= warm_up_context(step.screen, session, protocol, form)
-    elif step.screen in {"end", "erased"}:
-        context["way_back"] = way_back(session, protocol)
+    elif step.screen in {"end", "erased", "screened_out", "left"}:
+        context["return_link"] = return_link(session, protocol)
+        context["is_over_quota"] = outcome_of(session) == "over_quota"
+        if step.screen == "end":
+            context["closing"] = ClosingForm(protocol)
     elif step.screen == "trial":
-        show(session, step.trial)
-        context |= trial_context(step, protocol, problem=problem, given=given)
-        if step.trial.position == 1 and not problem:
+        show(session, step.current_trial)
+        context |= trial_context(step, protocol, problem=problem, response=response)
+        if step.current_trial.position == 1 and not problem:
             context["plan"] = plan_document(session)
     elif step.screen == "feedback":
         context |= feedback_context(step, protocol)
-    context["progress"] = progress(step)
+    context["progress"] = progress(step, protocol)
+    if step.screen in AMONG_TRIALS:
+        context["instructions_again"] = protocol.instructions.strip()
     return page(request, step.screen, language=protocol.language, status=status, **context)

@@ -1,23 +1,45 @@
-"""What a trial's page shows: sentences, opaque ids, the task's own parts. Nothing else leaves the server."""
+"""Trial pages: context of trials and feedback, the plan document, and the cached first page.
 
+The first page, which contains the whole plan, takes most of the rendering time under load. It is rendered
+once for all sessions with the same trials; token and public ids are then inserted. Conditions and expected
+answers are never sent.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from secrets import token_hex
+from types import SimpleNamespace
 from typing import Any
 
 from django.contrib.staticfiles import finders
+from django.http import HttpResponse
 from django.templatetags.static import static
-from django.utils.translation import gettext as _
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 
 from experiments.materials.markup import as_nodes, plain
-from judgments.screens.page import direction
-from judgments.sessions.advance import Step
-from judgments.sessions.protocol import Protocol
+from experiments.materials.phrases import phrases
+from experiments.studies.languages import direction, interface_translation, translated_messages
+from experiments.studies.targets import seconds_per_trial
+from experiments.studies.wording import gettext as _
+from judgments.models import Session, Trial
+from judgments.models.trial import public_ids_of
+from judgments.screens.engine_texts import engine_texts
+from judgments.screens.shared_pages import page
+from judgments.sessions.navigation import Step
+from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.trial_buffer import ID_MARK, TrialPattern, trial_buffer
+from judgments.sessions.trials import TrialRow, plan_of, prepare_trials, trial_rows
 
 MODULES = (
     "choose",
     "digits",
     "dom",
-    "kept",
+    "offline_copy",
     "keys",
+    "layout",
     "queue",
     "run",
     "screens",
@@ -28,9 +50,9 @@ MODULES = (
 )
 
 
-def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: str = "") -> dict[str, Any]:
-    """Parts of a trial's page."""
-    trial = step.trial
+def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response: str = "") -> dict[str, Any]:
+    """Template context of a trial."""
+    trial = step.current_trial
     return {
         "public_id": trial.public_id,
         "task": protocol.task.name,
@@ -39,56 +61,65 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", given: s
         "task_template": f"judgments/tasks/{protocol.task.name}.html",
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
-        "options": [sentence_context(one) for one in trial.shown.get("options", ())],
+        "options": [sentence_context(option) for option in trial.shown.get("options", ())],
         "sentence": sentence_context(trial.shown) if "text" in trial.shown else None,
-        "parts": protocol.task.screen(protocol.settings, shown=trial.shown),
+        "parts": protocol.task.screen(protocol.settings, arrangement=trial.shown),
         "problem": problem,
-        "given": given,
-        "chosen": protocol.task.fields(given),
+        "response": response,
+        "chosen": protocol.task.form_fields(response),
     }
 
 
 @cache
 def task_script(name: str) -> str:
-    """Address of the task's script, empty for a task that has none and stays a plain form."""
+    """Address of the task's script; empty for a task without one, which is a plain form."""
     path = f"js/tasks/{name}.js"
     return static(path) if finders.find(path) else ""
 
 
 @cache
 def engine_modules() -> list[str]:
-    """Addresses of the engine's modules beside its start, so that a browser asks for all of them at once."""
+    """Addresses of the engine's modules except its start, for parallel preloading."""
     return [static(f"js/engine/{name}.js") for name in MODULES]
 
 
-def sentence_context(shown: dict[str, Any]) -> dict[str, Any]:
-    """A sentence under its opaque id, with its language and direction, and its parts where it has markup."""
-    text, parts = shown["text"], {}
-    if shown.get("markup"):
+def sentence_context(option: dict[str, Any]) -> dict[str, Any]:
+    """A sentence with its public id, language and direction; its nodes if it has markup, else its phrases.
+
+    The phrases, of scripts without spaces, are the places where a line may break.
+    """
+    text, parts = option["text"], dict[str, Any]()
+    if option.get("markup"):
         text, parts = plain(text), {"nodes": as_nodes(text)}
+    elif len(parts_of_text := phrases(text, option["language"])) > 1:
+        parts = {"phrases": list(parts_of_text)}
     return {
-        "id": shown.get("id", ""),
+        "id": option.get("id", ""),
         "text": text,
-        "language": shown["language"],
-        "direction": direction(shown["language"]),
+        "language": option["language"],
+        "direction": direction(option["language"]),
         **parts,
     }
 
 
 def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
-    """What was answered in a practice trial, and what is said about it."""
+    """Template context of the feedback on a practice trial."""
     trial = step.trial
-    shown = [sentence_context(one) for one in trial.shown.get("options", ())] or [
+    assert isinstance(trial, Trial)
+    sentences = [sentence_context(option) for option in trial.shown.get("options", ())] or [
         sentence_context(trial.shown)
     ]
     task = protocol.task
-    parts = task.screen(protocol.settings, shown=trial.shown)
+    parts = task.screen(protocol.settings, arrangement=trial.shown)
     is_correct = trial.judgment.is_correct
-    answers = [one for one in shown if one["id"] and one["id"] == trial.judgment.response.partition(" ")[0]]
+    answers = [
+        option
+        for option in sentences
+        if option["id"] and option["id"] == trial.judgment.response.partition(" ")[0]
+    ]
     return {
-        "is_correct": is_correct,
-        "feedback": trial.correct.get("feedback", ""),
-        "sentences": answers or shown if len(shown) < 3 else (answers or shown)[:1],
+        "comment": trial.correct.get("feedback", "") or _practice_comment(is_correct, protocol),
+        "sentences": answers or sentences if len(sentences) < 3 else (answers or sentences)[:1],
         "response": "" if answers else _response(trial.judgment.response, protocol, parts),
         "value": trial.judgment.value,
         "parts": parts,
@@ -96,20 +127,29 @@ def feedback_context(step: Step, protocol: Protocol) -> dict[str, Any]:
     }
 
 
+def _practice_comment(is_correct: bool | None, protocol: Protocol) -> str:
+    """The study's comment on a practice answer; none where no answer is expected."""
+    expected, other = protocol.practice_comments
+    return "" if is_correct is None else expected if is_correct else other
+
+
 def _response(response: str, protocol: Protocol, parts: dict[str, Any]) -> str:
-    """The answer as the participant saw it: a point of a scale with its words, or a button's."""
+    """The response as displayed: a scale point with its label, or the label of a button."""
     for point in parts.get("points", ()):
         if str(point["value"]) == response:
             return f"{response} {point['label']}".rstrip()
     return str(protocol.settings.get(f"{response}_label", response))
 
 
-def progress(step: Step) -> dict[str, Any]:
-    """Honest progress: blocks where there are several, else trials."""
+def progress(step: Step, protocol: Protocol) -> dict[str, Any]:
+    """Progress in blocks if there are several, else in trials, with the minutes that remain."""
     if step.trial is None or step.screen not in {"trial", "break"}:
         return {}
     if step.trial.kind == "practice":
         return {"text": _("Practice")}
+    n_left = max(1, step.n_trials - step.n_answered)
+    minutes = max(1, round(n_left * seconds_per_trial(protocol.task.name) / 60))
+    minutes_left = _("about %(minutes)s min left") % {"minutes": minutes}
     if step.n_blocks > 1:
         now = step.trial.block - (step.screen == "break")
         marks = [
@@ -117,6 +157,84 @@ def progress(step: Step) -> dict[str, Any]:
             for n in range(1, step.n_blocks + 1)
         ]
         text = _("Block %(now)s of %(all)s") % {"now": now, "all": step.n_blocks}
-        return {"text": text, "blocks": marks, "now": now, "all": step.n_blocks}
+        return {"text": f"{text} · {minutes_left}", "blocks": marks, "now": now, "all": step.n_blocks}
     now = min(step.n_answered + 1, step.n_trials)
-    return {"text": _("%(now)s of %(all)s") % {"now": now, "all": step.n_trials}}
+    text = _("%(now)s of %(all)s") % {"now": now, "all": step.n_trials}
+    return {"text": f"{text} · {minutes_left}", "value": step.n_answered, "max": step.n_trials}
+
+
+def plan_document(session: Session) -> dict[str, Any]:
+    """The trials of a session with the engine's texts."""
+    buffered = trial_buffer.get(session)
+    trials = buffered.trials if buffered is not None else trial_rows(session)
+    if not trials:  # the server stopped before it stored them, and no page was requested since
+        prepare_trials(session)
+        trials = trial_rows(session)
+    return plan_with_texts(session, trials, token=session.token)
+
+
+def plan_with_texts(session: Session, trials: Sequence[TrialRow], *, token: str) -> dict[str, Any]:
+    """The plan of these trials with the engine's texts, for a session with this token."""
+    protocol = protocol_of(session.version)
+    with interface_translation(protocol.language):
+        return {
+            **plan_of(session, trials, sentence_of=sentence_context),
+            "direction": direction(protocol.language),
+            "seconds_per_trial": seconds_per_trial(protocol.task.name),
+            "words": {
+                **engine_texts(),
+                **translated_messages(protocol.task),
+                "right": protocol.practice_comments[0],
+                "wrong": protocol.practice_comments[1],
+            },
+            "next": reverse("session", kwargs={"token": token}),
+        }
+
+
+TOKEN_PLACEHOLDER = f"here{token_hex(12)}"  # random, so that no text contains it
+PLACEHOLDERS = re.compile(rf"({TOKEN_PLACEHOLDER}|{ID_MARK}\d+\.)")
+MAX_PAGES = 500
+page_cache: dict[tuple[Any, ...], tuple[list[str], list[int]]] = {}
+
+
+def first_page(session: Session, step: Step, pattern: TrialPattern) -> HttpResponse:
+    """The first trial's page with the plan of all trials, for a session that has just started."""
+    version, minutes = session.version, session.experiment.lease_minutes
+    key = (*pattern.key, version.pk, version.is_preview, minutes)
+    template = page_cache.get(key)
+    if template is None:
+        if len(page_cache) >= MAX_PAGES:
+            page_cache.clear()
+        template = page_cache[key] = _split(
+            _render_with_placeholders(session, replace(step, trial=pattern.trials[0]), pattern)
+        )
+    texts, indexes = template
+    identifiers = [session.token, *public_ids_of(session.token, pattern.n_ids)]
+    parts = [""] * (len(texts) + len(indexes))
+    parts[::2], parts[1::2] = texts, [identifiers[index] for index in indexes]
+    response = HttpResponse("".join(parts))
+    add_never_cache_headers(response)
+    return response
+
+
+def _split(html: str) -> tuple[list[str], list[int]]:
+    """Split a page at its placeholders into texts and indexes: 0 is the token, n the n-th public id."""
+    parts = PLACEHOLDERS.split(html)
+    marks = [mark.removeprefix(ID_MARK).rstrip(".") for mark in parts[1::2]]
+    return parts[::2], [0 if mark == TOKEN_PLACEHOLDER else int(mark) + 1 for mark in marks]
+
+
+def _render_with_placeholders(session: Session, step: Step, pattern: TrialPattern) -> str:
+    protocol = protocol_of(session.version)
+    plan = plan_with_texts(session, pattern.trials, token=TOKEN_PLACEHOLDER)
+    context: dict[str, Any] = {
+        "session": SimpleNamespace(token=TOKEN_PLACEHOLDER, is_final=False, version=session.version),
+        "title": protocol.title,
+        "mark": step.mark,
+        "protocol": protocol,
+        **trial_context(step, protocol),
+        "progress": progress(step, protocol),
+        "instructions_again": protocol.instructions.strip(),
+        "plan": plan,
+    }
+    return page(None, "trial", language=protocol.language, **context).content.decode()

@@ -1,1 +1,1 @@
-"""The life of one session, one step per module: arrive, advance, record, finish, expire, leave."""
+"""Sessions of participants: arrival, enrollment, navigation, recording, completion, expiry and removal."""

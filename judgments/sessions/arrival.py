@@ -1,37 +1,200 @@
-"""Who arrives at a study, and the name the person goes by there."""
+"""Arrivals: their data and signed keys, how many one network may make, and the version that a link leads to.
+
+An id in a link is a claim, not a proof: anybody can write it there. Only a signed link, or a platform that
+confirms the id, leads to the sessions that an id has.
+"""
 
 import base64
 import hashlib
+import secrets
+from copy import copy
 from dataclasses import dataclass, field
+from datetime import date
+from ipaddress import ip_address, ip_network
+from time import monotonic, time
+from typing import Any
+from urllib.parse import urlencode
 
-from experiments.models import Campaign, Experiment
+from django.conf import settings
+from django.core import signing
+from django.core.cache import cache
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from experiments.models import Campaign, Experiment, ExperimentVersion
+from experiments.studies.lifecycle import FROZEN_FIELDS
+from judgments.sql.compiled_queries import Compiled
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Someone who consented.
+    """A participant who consented.
 
-    ``key`` is the same when one arrival is sent twice; ``external_id`` is what a platform, or the
-    link, calls the person, and goes to the vault only. ``earlier`` is the token of a session that this
-    browser had in the study, ``device`` what this study may know of the browser's token.
+    ``key`` is the same when an arrival is sent twice; ``external_id`` is the participant's id of the platform
+    or the link, stored in the vault only with the other ``personal`` parameters of the link. ``is_verified``
+    is whether the id is proven, so that it leads to the sessions of an earlier visit. ``earlier`` is the
+    token of an earlier session of this browser in the study, ``device`` the study's salted hash of the
+    browser's token, ``label`` what was typed for a researcher's own list of people in a lab.
     """
 
     key: str
     recruiter: str = "direct"
     external_id: str = ""
+    is_verified: bool = False
+    personal: dict[str, str] = field(default_factory=dict)
     link: dict[str, str] = field(default_factory=dict)
     user_agent: str = ""
     campaign: Campaign | None = None
     is_simulated: bool = False
     earlier: str = ""
+    statements: tuple[dict[str, Any], ...] = ()
     device: str = ""
+    label: str = ""
 
 
 class ConsentRefused(Exception):
-    """This person said no before: nobody is asked twice, and nothing begins."""
+    """The participant refused consent before and is not asked again."""
 
 
 def pseudonym(experiment: Experiment, key: str) -> str:
-    """The name an arrival goes by: 60 bits that say nothing and come out the same on a retry."""
+    """Pseudonym of an arrival: 60 bits of a hash, the same on a retry."""
     digest = hashlib.sha256(f"{experiment.pk}:{key}".encode()).digest()
     return base64.b32encode(digest).decode().lower()[:12]
+
+
+PARTICIPANT_PARAMETER, SIGNATURE_PARAMETER, UNTIL_PARAMETER = "participant", "key", "until"
+MAX_VALUE_CHARACTERS = 200  # of a parameter of a link
+KEY_MAX_AGE_S = 24 * 3600  # a consent page left open for longer is shown once more
+
+
+def new_key(experiment: Experiment) -> str:
+    """A signed key for one consent form, valid for this study and a day."""
+    return signing.dumps(secrets.token_urlsafe(12), salt=_key_salt(experiment))
+
+
+def read_key(experiment: Experiment, text: str) -> str | None:
+    """The key of a consent form; None if it is of another study, expired or not signed by us."""
+    try:
+        return str(signing.loads(text, salt=_key_salt(experiment), max_age=KEY_MAX_AGE_S))
+    except signing.BadSignature:
+        return None
+
+
+def _key_salt(experiment: Experiment) -> str:
+    return f"arrival:{experiment.pk}"
+
+
+def personal_link(experiment: Experiment, external_id: str, *, until: date | None = None) -> str:
+    """The path of a signed link, which leads to the sessions of this id from any browser.
+
+    After the day ``until``, in UTC, nobody can begin with it; a session that has begun stays open.
+    """
+    path = reverse("take", kwargs={"slug": experiment.link_slug})
+    last_day = until.isoformat() if until else ""
+    parameters = {PARTICIPANT_PARAMETER: external_id}
+    if last_day:
+        parameters[UNTIL_PARAMETER] = last_day
+    parameters[SIGNATURE_PARAMETER] = _link_signature(experiment, external_id, last_day)
+    return f"{path}?{urlencode(parameters)}"
+
+
+def is_signed(experiment: Experiment, external_id: str, signature: str, *, until: str = "") -> bool:
+    """Whether the signature of a link belongs to this study, id and last day."""
+    return bool(signature) and constant_time_compare(
+        signature, _link_signature(experiment, external_id, until)
+    )
+
+
+def _link_signature(experiment: Experiment, external_id: str, until: str) -> str:
+    signed = f"{external_id}\n{until}" if until else external_id
+    digest = salted_hmac(f"participant-link:{experiment.pk}", signed, algorithm="sha256").digest()
+    return base64.urlsafe_b64encode(digest[:18]).decode()  # 144 bits in 24 characters
+
+
+WINDOW_S = 60
+IPV6_PREFIX = 64  # one household or laboratory has a network of its own, with countless addresses
+
+
+class TooManyArrivals(Exception):
+    """A network started more sessions of a study within a minute than the service allows."""
+
+    def __init__(self, retry_after_s: int) -> None:
+        self.retry_after_s = retry_after_s
+        super().__init__(f"try again in {retry_after_s} s")
+
+
+def count_arrival(experiment: Experiment, address: str) -> None:
+    """Count an arrival from a network address; raises :class:`TooManyArrivals` beyond the limit.
+
+    The address is hashed, and forgotten with its count. With the cache in memory each process of the web
+    server counts for itself.
+    """
+    limit = settings.ARRIVALS_PER_MINUTE
+    if not limit:
+        return
+    window, elapsed_s = divmod(time(), WINDOW_S)
+    digest = salted_hmac("arrivals", _network(address), algorithm="sha256").hexdigest()[:32]
+    key = f"arrivals:{experiment.pk}:{digest}:{window:.0f}"
+    # Race: add() stores the first count only; incr() is atomic in memory and in Redis.
+    cache.add(key, 0, timeout=2 * WINDOW_S)
+    if cache.incr(key) > limit:
+        raise TooManyArrivals(max(1, round(WINDOW_S - elapsed_s)))
+
+
+def _network(address: str) -> str:
+    """The network that shares one count: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        ip = ip_address(address)
+    except ValueError:  # a server on a socket passes no address
+        return address
+    return str(ip if ip.version == 4 else ip_network((ip, IPV6_PREFIX), strict=False))
+
+
+CACHE_S = 0.5  # short, because a page shown from the cache may be out of date for so long
+MAX_CACHED_STUDIES = 200
+_cached: dict[str, tuple[float, ExperimentVersion]] = {}
+# The texts come from the version's protocol; other deferred fields are loaded when they are used.
+_newest_by_slug = Compiled(
+    lambda slug: (
+        ExperimentVersion.objects.filter(
+            Q(experiment__slug=slug) | Q(experiment__public_slug=slug),
+            experiment__origin=Experiment.Origin.COLLECTED,
+            is_preview=False,
+        )
+        .select_related("experiment")
+        .defer(
+            "snapshot", *(f"experiment__{name}" for name in FROZEN_FIELDS if name not in {"slug", "title"})
+        )
+        .order_by("-number")[:1]
+    )
+)
+
+
+def newest_version_of(slug: str) -> ExperimentVersion | None:
+    """The newest version of a study with the study; None if the study was never opened.
+
+    The web server caches studies that take participants for half a second; enrollment reads their state again
+    before it allocates a place (see :mod:`~judgments.sessions.enrollment`).
+    """
+    version: ExperimentVersion | None
+    if not settings.BUFFER_TRIALS:
+        version = _newest_by_slug.first(slug)
+        return version
+    now = monotonic()
+    read_at, version = _cached.get(slug, (-CACHE_S, None))
+    if version is None or now - read_at >= CACHE_S:
+        version = _newest_by_slug.first(slug)
+        if version is None or not version.experiment.is_taking_participants:
+            return version
+        if len(_cached) >= MAX_CACHED_STUDIES:
+            _cached.clear()
+        _cached[slug] = (now, version)
+    version_copy = copy(version)  # requests in other threads use the cached one
+    version_copy.experiment = copy(version.experiment)
+    return version_copy
+
+
+def clear_cache() -> None:
+    """Empty the cache of versions."""
+    _cached.clear()

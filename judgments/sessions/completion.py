@@ -1,22 +1,90 @@
-"""The way back to where a participant came from, once the server holds every answer."""
+"""Completion of a session once every trial has its judgment: its code, and the return link."""
 
-from experiments.completion import filled_address
+import secrets
+from typing import Any
+
+from django.utils import timezone
+
 from experiments.models import Experiment
+from experiments.studies.completion_url import filled_address
 from judgments.models import PlatformIdentity, Session
-from judgments.sessions.protocol import Protocol
+from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sessions.removal import OVER_QUOTA
+from judgments.sql.statements import TABLES, execute
+
+ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without characters that are easily misread
+COMPLETED_FIELDS = ("status", "screen", "completed_at", "completion_code")
+# Written out: composing this update takes the ORM as long as storing four answers.
+COMPLETE = """
+UPDATE {session} SET status = %s, screen = %s, completed_at = %s, completion_code = %s
+WHERE id = %s AND status IN (%s, %s) AND EXISTS (SELECT 1 FROM {trial} t WHERE t.session_id = {session}.id)
+  AND NOT EXISTS (SELECT 1 FROM {trial} t LEFT JOIN {judgment} j ON j.trial_id = t.id
+    WHERE t.session_id = {session}.id AND j.id IS NULL)""".format(**TABLES)
 
 
-def way_back(session: Session, protocol: Protocol) -> str:
-    """The address of the button at the end; empty where the study gives a code only, or there is none yet.
+class NotFinished(Exception):
+    """A trial has no judgment yet."""
 
-    ``{participant}`` is what the link called the person, who brought it along; else the pseudonym.
+
+def finish(session: Session) -> Session:
+    """Complete the session and assign its code; idempotent."""
+    changed = complete(session.pk, protocol_of(session.version))
+    if changed is None:
+        session.refresh_from_db(fields=COMPLETED_FIELDS)
+        if not session.is_final:
+            raise NotFinished
+        return session
+    for name, value in changed.items():
+        setattr(session, name, value)
+    return session
+
+
+def complete(session_id: int, protocol: Protocol) -> dict[str, Any] | None:
+    """Complete a running session whose every trial is answered; returns the changed columns, or None."""
+    changed = {
+        "status": Session.Status.COMPLETE.value,
+        "screen": "debrief",
+        "completed_at": timezone.now(),
+        "completion_code": protocol.completion_code or new_code(),
+    }
+    # Race: one conditional update, so that a session is completed once and gets one code.
+    running = (Session.Status.ACTIVE.value, Session.Status.ABANDONED.value)
+    return changed if execute(COMPLETE, [*changed.values(), session_id, *running]) else None
+
+
+def new_code() -> str:
+    """A completion code of eight characters (39 bits) that can be copied by hand."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(8))
+
+
+def outcome_of(session: Session) -> str:
+    """How a session ended, for the return links of a channel; empty while it has not ended."""
+    if session.status == Session.Status.COMPLETE or session.completed_at is not None:
+        return "complete"
+    if session.status == Session.Status.SCREENED_OUT:
+        return "over_quota" if session.events.filter(kind=OVER_QUOTA).exists() else "screened_out"
+    return "left" if session.status == Session.Status.WITHDRAWN else ""
+
+
+def return_link(session: Session, protocol: Protocol) -> str:
+    """The address of the button at the end: of the session's channel, else of the study.
+
+    Empty where the study shows a code only, or before the end. ``{participant}`` is the id that came with the
+    participant's link, ``{session}`` that of the submission; else the pseudonym and the session's number.
     """
-    if protocol.completion != Experiment.Completion.REDIRECT or not session.completion_code:
-        return ""
+    template = session.campaign.return_template(outcome_of(session)) if session.campaign else ""
+    if not template:
+        if protocol.completion != Experiment.Completion.REDIRECT or not session.completion_code:
+            return ""
+        template = protocol.completion_url
     identity = PlatformIdentity.objects.filter(participant=session.participant_id).first()
+    submission = session.external_id
+    if identity is not None and session.campaign is not None:
+        parameter = str(session.campaign.options.get("submission_parameter", ""))
+        submission = submission or identity.parameters.get(parameter, "")
     return filled_address(
-        protocol.completion_url,
+        template,
         code=session.completion_code,
         participant=identity.external_id if identity else session.participant.pseudonym,
-        session=session.external_id or str(session.pk),
+        session=submission or str(session.pk),
     )

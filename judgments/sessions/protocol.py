@@ -1,22 +1,26 @@
-"""What a session follows: texts and task of the version it began with, whatever changes later."""
+"""Protocol of a session: texts and task of the version it started with, whatever is changed later."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 
-from experiments.lifecycle import LATER_FIELDS
-from experiments.models import Experiment, ExperimentVersion
-from judgments.tasks.base import Task
-from judgments.tasks.registry import get_task
+from django.db.models import Field
 
-RESUME_GAP_MINUTES = 10  # who is away longer reads the instructions again
-RESUME_LIMIT_DAYS = 7  # who is away longer cannot come back
+from experiments.models import Experiment, ExperimentVersion
+from experiments.studies.languages import practice_comments
+from experiments.studies.lifecycle import LATER_FIELDS
+from experiments.studies.wording import StudyLanguage
+from experiments.tasks.base import Task
+from experiments.tasks.registry import get_task
+
+RESUME_GAP_MINUTES = 10  # after a longer absence the instructions are shown again
+RESUME_LIMIT_DAYS = 7  # after a longer absence the session cannot be resumed
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """One frozen version, read."""
+    """The parsed content of one frozen version."""
 
     title: str
     task: Task
@@ -34,6 +38,13 @@ class Protocol:
     completion: str = Experiment.Completion.CODE
     completion_url: str = ""
     screen_out_code: str = ""
+    partial_code: str = ""
+    lab_mode: bool = False
+    consent_statements: tuple[dict[str, Any], ...] = ()
+    contact: str = ""
+    closing_questions: tuple[dict[str, Any], ...] = ()
+    closing_comment: bool = False
+    practice_comments: tuple[str, str] = ("", "")  # on expected answers, on others
 
     @property
     def warm_up(self) -> tuple[str, ...]:
@@ -42,27 +53,26 @@ class Protocol:
 
 
 def protocol_of(version: ExperimentVersion) -> Protocol:
-    """Read a version; versions never change, so each is read once in a process."""
-    return _read(version.pk, version.sha256)
+    """The protocol of a version; cached, because versions never change."""
+    return read_protocol(version.pk, version.sha256)
 
 
 @lru_cache(maxsize=200)
-def _read(version_id: int, sha256: str) -> Protocol:
+def read_protocol(version_id: int, sha256: str) -> Protocol:
+    """The protocol of a version by its key and digest."""
     version = ExperimentVersion.objects.select_related("experiment").get(pk=version_id)
 
     def text(name: str) -> Any:
         return version.snapshot.get(name, getattr(version.experiment, name))
 
-    later = {
-        name: version.snapshot.get(name, Experiment._meta.get_field(name).get_default())
-        for name in LATER_FIELDS
-    }
+    # Versions frozen before these fields existed use the fields' defaults.
+    later = {name: version.snapshot.get(name, _default(name)) for name in LATER_FIELDS}
     task = get_task(text("task"))
     return Protocol(
-        title=text("title"),
+        title=version.snapshot.get("public_title") or text("title"),
         task=task,
         settings=task.settings(text("parameters") or {}),
-        language=text("language"),
+        language=StudyLanguage(text("language"), later["participant_texts"]),
         consent=text("consent"),
         instructions=text("instructions"),
         questionnaire=tuple(text("questionnaire") or ()),
@@ -73,13 +83,31 @@ def _read(version_id: int, sha256: str) -> Protocol:
         completion=later["completion"],
         completion_url=later["completion_url"],
         screen_out_code=later["screen_out_code"],
+        partial_code=later["partial_code"],
+        lab_mode=later["lab_mode"],
+        consent_statements=tuple(later["consent_statements"]),
+        contact=later["contact"].strip(),
+        closing_questions=tuple(later["closing_questions"]),
+        closing_comment=later["closing_comment"],
+        practice_comments=_practice_comments(later, text("language")),
         resume_gap=timedelta(minutes=_number(version, "resume_gap_minutes", RESUME_GAP_MINUTES)),
         resume_limit=timedelta(days=_number(version, "resume_limit_days", RESUME_LIMIT_DAYS)),
     )
 
 
-def _number(version: ExperimentVersion, name: str, usual: int) -> float:
-    """A positive number of the frozen study, or the usual one."""
-    given = version.snapshot.get(name)
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    return float(given) if is_number and 0 < given < 10_000 else float(usual)
+def _practice_comments(texts: dict[str, Any], language: str) -> tuple[str, str]:
+    expected, other = practice_comments(language)
+    return texts["practice_expected"].strip() or expected, texts["practice_other"].strip() or other
+
+
+def _default(name: str) -> Any:
+    field = Experiment._meta.get_field(name)
+    assert isinstance(field, Field)
+    return field.get_default()
+
+
+def _number(version: ExperimentVersion, name: str, default: int) -> float:
+    """A positive number of the frozen study, or the default."""
+    value = version.snapshot.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 < value < 10_000 else float(default)

@@ -1,1 +1,1 @@
-"""Filters of the observing pages."""
+"""Template filters of the pages of judgments."""

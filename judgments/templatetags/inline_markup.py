@@ -1,29 +1,33 @@
-"""Texts of a study on its pages: a few inline tags keep their meaning, everything else is text."""
+"""Filters for texts with inline markup: allowed tags are rendered, everything else is escaped."""
 
+import re
 from typing import Any
 
 from django import template
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from experiments.materials.markdown import TOP_LEVEL, as_blocks
 from experiments.materials.markup import TAGS, as_html, paragraphs
+from judgments.sessions.protocol import protocol_of
 
+MAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 register = template.Library()
 
 
 @register.filter
 def inline(text: Any) -> SafeString:
-    """A line of a study.
+    """Render a line of text with inline markup.
 
     >>> inline("Is <em>this</em> <script>good</script>?")
     'Is <em>this</em> &lt;script&gt;good&lt;/script&gt;?'
     """
-    return mark_safe(as_html(str(text)))  # sanitized there
+    return mark_safe(as_html(str(text)))  # as_html() escapes all but the allowed tags
 
 
 @register.filter
 def prose(text: Any) -> SafeString:
-    """A text of a study, in paragraphs.
+    """Render a text with inline markup in paragraphs.
 
     >>> prose("Read.\\n\\nThen <b>answer</b>.")
     '<p>Read.</p>\\n<p>Then <b>answer</b>.</p>'
@@ -32,13 +36,50 @@ def prose(text: Any) -> SafeString:
 
 
 @register.filter
+def blocks(text: Any) -> SafeString:
+    """Render Markdown: headings, lists, links.
+
+    >>> blocks("## Time\\n\\nTen minutes.")
+    '<h2>Time</h2>\\n<p>Ten minutes.</p>\\n'
+    """
+    return mark_safe(as_blocks(str(text)))  # as_blocks() sanitizes
+
+
+@register.filter
+def markdown(text: Any, top_level: int = TOP_LEVEL) -> SafeString:
+    """Render Markdown as ``blocks`` does, with single line breaks as they are written.
+
+    >>> markdown("# Keys\\n\\n**F**: yes\\nJ: no", 3)
+    '<h3>Keys</h3>\\n<p><strong>F</strong>: yes<br>\\nJ: no</p>\\n'
+    """
+    return mark_safe(as_blocks(str(text), top_level=top_level, line_breaks=True))  # as_blocks() sanitizes
+
+
+@register.filter
+def contact_address(contact: str) -> str:
+    """The link of a contact: of a page as it is, of a mail address with its scheme; empty for other texts."""
+    if contact.startswith("https://"):
+        return contact
+    return f"mailto:{contact}" if MAIL_ADDRESS.fullmatch(contact) else ""
+
+
+@register.simple_tag(takes_context=True)
+def study_contact(context: template.Context) -> str:
+    """The contact of the study that a page belongs to."""
+    session, protocol = context.get("session"), context.get("protocol")
+    if protocol is None and session:
+        protocol = protocol_of(session.version)
+    return str(context.get("contact") or getattr(protocol, "contact", ""))
+
+
+@register.filter
 def elements(nodes: list[Any]) -> SafeString:
-    """Parts of a sentence with markup, as elements.
+    """Render the nodes of a sentence with inline markup.
 
     >>> elements([{"tag": "em", "lang": "de", "nodes": ["Er"]}, " < sie"])
     '<em lang="de">Er</em> &lt; sie'
     """
-    return mark_safe("".join(_element(node) for node in nodes))  # every piece is escaped below
+    return mark_safe("".join(_element(node) for node in nodes))  # _element() escapes every node
 
 
 def _element(node: Any) -> str:
@@ -47,6 +88,10 @@ def _element(node: Any) -> str:
     inner = elements(node["nodes"])
     if node["tag"] not in TAGS:
         return inner
-    given = format_html_join("", ' {}="{}"', ((name, node[name]) for name in ("lang", "dir") if name in node))
+    attributes = format_html_join(
+        "", ' {}="{}"', ((name, node[name]) for name in ("lang", "dir") if name in node)
+    )
     tag = mark_safe(node["tag"])
-    return format_html("<{}{}>", tag, given) + ("" if tag == "br" else format_html("{}</{}>", inner, tag))
+    return format_html("<{}{}>", tag, attributes) + (
+        "" if tag == "br" else format_html("{}</{}>", inner, tag)
+    )

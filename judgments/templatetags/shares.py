@@ -1,4 +1,4 @@
-"""Shares as they stand on the observing pages."""
+"""Filter for shares in percent."""
 
 from django import template
 

@@ -9,9 +9,7 @@ import pytest
 import analysis
 
 MODULES = [
-    module.name
-    for module in pkgutil.walk_packages(analysis.__path__, "analysis.", onerror=lambda name: None)
-    if not module.name.startswith("analysis.releases")
+    module.name for module in pkgutil.walk_packages(analysis.__path__, "analysis.", onerror=lambda name: None)
 ]
 
 

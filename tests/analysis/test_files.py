@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from analysis.files import read_table, whole_file, write_table
+from analysis.files import atomic_write, read_table, write_table
 
 SENTENCES = [
     "He said, \"don't\".", "الولد الذي رأيته", "[ˈkʰæt̚] 🙂", "two\nlines", " spaces ", "他把书看完了。",
@@ -73,7 +73,7 @@ def test_an_absent_file_is_named(tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), whole_file(path) as draft:
+    with pytest.raises(RuntimeError), atomic_write(path) as draft:
         draft.write_text("half")
         raise RuntimeError
     assert path.read_text() == "old"

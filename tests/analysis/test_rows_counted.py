@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from analysis.agreement.chance_corrected import krippendorff_alpha
-from analysis.joint_groups import joint_codes, joint_counts
-from analysis.rows import rows_where
+from analysis.reliability.chance_corrected import krippendorff_alpha
+from analysis.rows import joint_codes, joint_counts, rows_where
 from analysis.scales import zscore_by_participant
 
 pairs = st.integers(1, 30).flatmap(

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput, MissingColumns
-from analysis.magnitudes import log_ratios, magnitude_ratios
+from analysis.magnitudes import log_ratios, magnitude_ratios, without_zeros
 from analysis.scales import (
     outliers,
     participant_scales,
@@ -156,10 +156,18 @@ def test_magnitudes_are_flagged_not_clipped():
     assert found["log10_ratio"].notna().tolist() == [True, True] + [False] * 6
 
 
-def test_magnitudes_of_zero_and_below_have_no_z():
-    frame = ratings_of({"A": [50, 200, 100, 150, 0, -10]}).assign(task="magnitude_estimation")
+def test_magnitudes_below_zero_have_no_z():
+    frame = ratings_of({"A": [50, 200, 100, 150, -1, -10]}).assign(task="magnitude_estimation")
     same(zscore_by_participant(frame)[:4].tolist(), [-1.161895004, 1.161895004, -0.3872983346, 0.3872983346])
     assert zscore_by_participant(frame)[4:].isna().all()
+
+
+def test_magnitudes_of_zero_have_a_z_as_in_the_authors_analyses_and_no_logarithm():
+    values = [50.0, 200, 100, 150, 0]
+    frame = ratings_of({"A": values}).assign(task="magnitude_estimation")
+    wanted = (np.array(values) - np.mean(values)) / np.std(values, ddof=1)
+    same(zscore_by_participant(frame).tolist(), wanted.tolist())
+    assert log_ratios(frame).notna().tolist() == [True] * 4 + [False]
 
 
 def test_logs_of_likert_ratings_are_refused():
@@ -212,7 +220,7 @@ def test_vector_me_transform(shared_vectors):
     for column, key in [
         (found["ratio"], "ratio"),
         (found["log10_ratio"], "log10_ratio"),
-        (zscore_by_participant(frame), "z_raw_positive_only_ddof1"),
+        (zscore_by_participant(without_zeros(frame)), "z_raw_positive_only_ddof1"),
         (logs, "z_log_ddof1"),
     ]:
         same([None if np.isnan(x) else x for x in column], wanted[key])

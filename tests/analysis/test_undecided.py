@@ -9,8 +9,8 @@ from analysis.agreement.report import agreement_report, item_table
 from analysis.errors import UnknownName
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import pair_table, sentence_table
-from analysis.quality.side_bias import side_bias
-from analysis.undecided import TREATMENTS, is_undecided, treated, undecided_block
+from analysis.quality.response_patterns import side_bias
+from analysis.undecided import TREATMENTS, apply_treatment, is_undecided, undecided_summary
 
 # Each pair: answers for the expected member, for the other, both, neither.
 PLAN = {"a": (3, 1, 1, 1), "b": (1, 1, 4, 0), "c": (5, 0, 0, 1)}
@@ -47,7 +47,7 @@ def answers() -> pd.DataFrame:
 
 def counted(treatment: str) -> pd.DataFrame:
     frame = answers()
-    return frame.assign(value=treated(frame, treatment))
+    return frame.assign(value=apply_treatment(frame, treatment))
 
 
 @pytest.mark.parametrize("treatment", list(TREATMENTS))
@@ -90,7 +90,7 @@ def test_people_are_compared_by_their_choices_only():
 
 def test_a_study_that_offers_neither_says_nothing():
     plain = answers().loc[lambda rows: rows["value"] != 0.5]
-    assert undecided_block(plain) is None
+    assert undecided_summary(plain) is None
     assert "both and neither" not in agreement_report(plain, draws=50)["conventions"]
 
 
@@ -128,7 +128,7 @@ def test_preferences_split_an_answer_that_counts(treatment, n):
 
 def test_a_side_is_taken_by_choices_alone():
     rows = pd.concat([answers().assign(session="one", position=n) for n in range(4)])
-    found = side_bias(rows.assign(value=treated(rows, "disagreement")))
+    found = side_bias(rows.assign(value=apply_treatment(rows, "disagreement")))
     assert found.loc["one", "value"] == pytest.approx(9 / 11)
 
 
@@ -142,4 +142,4 @@ def test_only_forced_choice_without_a_chosen_sentence_is_undecided():
     )
     assert is_undecided(rows).tolist() == [True, False, False, True]
     with pytest.raises(UnknownName):
-        treated(rows.assign(value=1.0), "sometimes")
+        apply_treatment(rows.assign(value=1.0), "sometimes")

@@ -18,8 +18,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from analysis.aggregation.ratings import ratings_report  # noqa: E402
-from analysis.agreement.chance_corrected import krippendorff_alpha  # noqa: E402
 from analysis.agreement.report import agreement_report  # noqa: E402
+from analysis.reliability.chance_corrected import krippendorff_alpha  # noqa: E402
 from analysis.scales import zscore_by_participant  # noqa: E402
 
 

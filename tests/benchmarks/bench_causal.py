@@ -52,7 +52,7 @@ class Pairs:
 
     def add_ours(self, way: str, dtype: str = "float32") -> None:
         """Score by one of our ways, its probe and its start left out."""
-        from analysis.scoring.neural.causal_paths import WAYS as PATHS
+        from analysis.scoring.neural.causal_paths import PATHS
 
         scorer = self.models[dtype]
         path = PATHS[way](scorer.model)

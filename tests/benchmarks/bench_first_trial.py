@@ -164,6 +164,7 @@ def main() -> None:
             "DATABASE_URL": "",
             "VAR_DIR": folder,
             "LOG_LEVEL": "ERROR",
+            "ARRIVALS_PER_MINUTE": "0",
         }
         step("make", environment, {"n_items": 20, "n_lists": 2, "target_judgments": 0})
         port = free_port()

@@ -23,9 +23,9 @@ django.setup()
 
 from django.db import connection, transaction  # noqa: E402
 
-from experiments.intake import About, store_materials  # noqa: E402
+from experiments.intake.store import MaterialSetInfo, store_materials  # noqa: E402
 from experiments.materials.checks import check  # noqa: E402
-from experiments.materials.detect import read_materials  # noqa: E402
+from experiments.materials.readers.detect import read_materials  # noqa: E402
 from experiments.models import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence  # noqa: E402
 
 PARADIGMS, PAIRS = 67, 1_000
@@ -77,7 +77,7 @@ def timed_import(path: Path) -> dict[str, float]:
     marks.append(time.perf_counter())
     report = check(materials)
     marks.append(time.perf_counter())
-    stored = store_materials(materials, About("benchmark"), report=report)
+    stored = store_materials(materials, MaterialSetInfo("benchmark"), report=report)
     marks.append(time.perf_counter())
     assert stored.created and stored.counts["pairs"] == PARADIGMS * PAIRS
     steps = dict(

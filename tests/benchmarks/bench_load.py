@@ -142,6 +142,7 @@ def base_environment() -> dict[str, str]:
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "LOG_LEVEL": "ERROR",
+        "ARRIVALS_PER_MINUTE": "0",
     }
 
 

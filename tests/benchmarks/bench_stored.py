@@ -27,8 +27,8 @@ def read() -> None:
     import django
 
     django.setup()
-    from analysis.releases.reports import agreement_of
     from experiments.models import Experiment
+    from releases.reports.compute import agreement_of
 
     study = Experiment.objects.get(slug="choices")
     start, cpu = time.perf_counter(), time.process_time()

@@ -129,17 +129,17 @@ def write_model(folder: Path) -> None:
 
 def one_round(materials: int, cores: list[int]) -> dict[str, float]:
     """Plan a run on an empty cache, and let a process on each core score it."""
-    from analysis.releases import held_model, run_scores
-    from analysis.releases.models import CachedScore, ScoringRun
-    from analysis.releases.shards import mine
+    from releases.models import CachedScore, ScoringRun
+    from releases.scoring import execution, loaded_model
+    from releases.scoring.shards import mine
 
     CachedScore.objects.all().delete()
-    run_scores.ask_for_help = lambda run, n: None
+    execution.request_helpers = lambda run, n: None
     run = ScoringRun.objects.create(
         material_set_id=materials, name=NAME, model="hf-causal:./random", state="running"
     )
-    run_scores.begin(run, run_scores.sentences_of(run))
-    held_model.forget()
+    execution.create_shards(run, execution.sentences_of(run))
+    loaded_model.forget()
     words = [sys.executable, __file__, "--run", str(run.pk)]
     workers = [
         subprocess.Popen(
@@ -168,14 +168,14 @@ def score_as_worker(number: int) -> None:
     import django
 
     django.setup()
-    from analysis.releases import held_model, run_scores
-    from analysis.releases.models import ScoringRun
+    from releases.models import ScoringRun
+    from releases.scoring import execution, loaded_model
 
-    held_model.model_of(ScoringRun.objects.get(pk=number)).score(["w1 w2", "w1 w3"])
+    loaded_model.model_of(ScoringRun.objects.get(pk=number)).score(["w1 w2", "w1 w3"])
     print("open", flush=True)
     sys.stdin.readline()
     began = time.process_time()
-    while run_scores.help_out(number):
+    while execution.score_next_shard(number):
         pass
     print(time.process_time() - began, flush=True)
 

@@ -34,12 +34,12 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 
-from analysis.comparison.deltas import PairTable, pair_table  # noqa: E402
-from analysis.comparison.filtered_training import filtered_training  # noqa: E402
-from analysis.comparison.roster import roster  # noqa: E402
-from analysis.comparison.training_size import learning_curves  # noqa: E402
+from analysis.comparison.in_depth.filtered_training import filtered_training  # noqa: E402
+from analysis.comparison.in_depth.learning_curves import learning_curves  # noqa: E402
+from analysis.comparison.in_depth.models import roster  # noqa: E402
+from analysis.comparison.pairs import PairTable, pair_table  # noqa: E402
 from analysis.figures import Evidence, draw, export_figure  # noqa: E402
-from experiments.materials.detect import read_materials  # noqa: E402
+from experiments.materials.readers.detect import read_materials  # noqa: E402
 
 ENGLISH = ["--casing", "lower", "--punctuation", "split"]
 TINY = ["--kind", "lstm", "--size", "tiny", "--batch", "16", "--lr", "0.005"]

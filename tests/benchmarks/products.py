@@ -31,12 +31,12 @@ class Products:
         """Measure once more."""
         import torch
 
-        from analysis.scoring.neural.packed import linear, pack, packs
+        from analysis.scoring.neural.cpu.packed import can_pack, linear, pack
 
         for name, turns in self.turns.items():
             dtype = getattr(torch, name)
             made = {"mm": lambda rows, weights: partial(torch.mm, rows, weights)}
-            if packs(torch.empty(0, dtype=dtype)):
+            if can_pack(torch.empty(0, dtype=dtype)):
                 made["oneDNN"] = lambda rows, weights: partial(linear, rows, pack(weights.T), None)
             for library, product in made.items():
                 turns.setdefault(library, []).append(_product_rate(dtype, product))

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from judgments.models import Session
-from judgments.sessions.comprehension import right_place
+from judgments.sessions.pretrial import correct_choice
 from tests import cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -41,7 +41,7 @@ def test_questions_and_quiz_by_keyboard_then_the_answers_are_deleted(open_page, 
     check_page(page)
     session = Session.objects.get()
     for number in range(len(QUIZ)):
-        place = right_place(session, number)
+        place = correct_choice(session, number)
         wrong = "2" if place == "1" else "1"
         page.locator(f"input[name=answer_{number + 1}][value='{wrong}']").press("Space")
     page.get_by_role("button", name="Continue").press("Enter")
@@ -66,7 +66,7 @@ def test_everything_reads_well_at_twice_the_size_and_without_motion(open_page, c
     check_page(page)
     page.get_by_role("button", name="Start").click()
     check_page(page)
-    page.locator(f"input[name=answer_1][value='{right_place(Session.objects.get(), 0)}']").check()
+    page.locator(f"input[name=answer_1][value='{correct_choice(Session.objects.get(), 0)}']").check()
     page.get_by_role("button", name="Continue").click()
     page.locator(".task[data-onset]").wait_for()
     check_page(page)
@@ -74,19 +74,22 @@ def test_everything_reads_well_at_twice_the_size_and_without_motion(open_page, c
     assert option.evaluate("one => getComputedStyle(one).transitionDuration") == "0s"
 
 
-def test_who_refuses_finds_no_button_and_is_not_asked_again(open_page, check_page):
+def test_who_refuses_is_not_asked_again_but_may_take_it_back(open_page, check_page):
     cast.study("agreement")
     page = open_page()
     page.goto("/take/agreement/")
     page.get_by_role("button", name="I do not agree").press("Enter")
     for _ in range(2):
         page.get_by_role("heading", name="You do not take part").wait_for()
-        assert page.locator("button, form, main a").count() == 0
+        assert page.locator("main :is(button, a)").all_inner_texts() == ["Back to the question"]
         check_page(page)
         page.goto("/take/agreement/")
     page.go_back()
     page.get_by_role("heading", name="You do not take part").wait_for()
     assert Session.objects.get().status == "refused"
+    page.get_by_role("button", name="Back to the question").press("Enter")
+    page.get_by_role("button", name="I agree and want to take part").wait_for()
+    assert not Session.objects.exists()
 
 
 def test_screened_out_and_finished_pages_read_well(open_page, check_page):
@@ -160,7 +163,7 @@ def test_a_long_title_and_a_long_word_about_saving_leave_both_edges_alone(open_p
     page.locator(".task[data-onset]").wait_for()
     page.evaluate("document.querySelector('footer span').textContent = 'Answers saved. '.repeat(6)")
     box = {name: page.locator(name).bounding_box() for name in ("header .num", "header", ".way-out", ".task")}
-    edge = box["header"]["width"] - 20
+    edge = box["header"]["x"] + box["header"]["width"]
     assert box["header"]["height"] < 60
     for name in ("header .num", ".way-out", ".task"):
         assert abs(box[name]["x"] + box[name]["width"] - edge) < 1, name

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from experiments.lifecycle import open_study
 from experiments.models import Design
+from experiments.studies.lifecycle import open_study
 from judgments.models import Judgment, Session
 from tests.cast import ada, begin, draft, material_set
 
@@ -55,14 +55,44 @@ def test_a_whole_session_with_and_without_the_engine(open_page, check_page, plai
     assert [one.value for one in Judgment.objects.all()] == [2, 2]
 
 
-def test_one_sentence_cannot_be_both(open_page):
+def test_the_second_mark_of_a_sentence_takes_the_place_of_the_first(open_page):
     session = a_session()
     page = open_page()
     past_the_instructions(page, session)
     page.locator(".task[data-onset]").wait_for()
     mark(page, "best", 0)
     mark(page, "worst", 0)
+    expect(page.locator("input[name=best]:checked")).to_have_count(0)
+    expect(page.locator("input[name=worst]").first).to_be_checked()
     page.wait_for_timeout(250)
+    page.locator("main .button.primary").click()
+    expect(page.locator("[role=alert]")).to_contain_text("best and the worst")
+    mark(page, "best", 3)
+    with page.expect_response("**/judgments/"):
+        page.locator("main .button.primary").click()
+    first = Judgment.objects.get()
+    assert (first.value, first.timing["changes"], first.timing["refused_answers"]) == (4, 1, 1)
+
+
+def test_arrow_keys_pass_over_the_other_mark(open_page):
+    session = a_session()
+    page = open_page()
+    past_the_instructions(page, session)
+    page.locator(".task[data-onset]").wait_for()
+    mark(page, "best", 1)
+    page.locator("input[name=worst]").first.focus()
+    for key in ("Space", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(page.locator("input[name=best]").nth(1)).to_be_checked()
+    expect(page.locator("input[name=worst]").nth(2)).to_be_checked()
+
+
+def test_one_sentence_cannot_be_both_without_the_engine(open_page):
+    session = a_session()
+    page = open_page(plain=True)
+    past_the_instructions(page, session)
+    mark(page, "best", 0)
+    mark(page, "worst", 0)
     page.locator("main .button.primary").click()
     expect(page.locator("[role=alert]")).to_contain_text("two different sentences")
     assert Judgment.objects.count() == 0

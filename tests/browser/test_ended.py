@@ -4,8 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judgments.models import Judgment
-from judgments.sessions.erase import erase
-from judgments.sessions.withdraw import leave
+from judgments.sessions.removal import erase, leave
 from tests.browser.test_every_task import ready
 from tests.cast import begin, study
 

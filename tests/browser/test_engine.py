@@ -3,10 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
+from analysis.quality.report import signal_table
+from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Session, SessionEvent
-from judgments.sessions.plan import ENGINE
+from judgments.sessions.trials import ENGINE_VERSION
 from tests.browser.playing import PRACTICE, TASKS, a_session, answer, shown_trial
 
+COHERENCE = ["impossible_time", "before_onset", "one_delivery", "engine_facts"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -39,8 +42,9 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
     assert Judgment.objects.count() == 5
     for judgment in Judgment.objects.all():
         assert judgment.input_type == "keyboard" and judgment.rt_ms >= 200
-        assert judgment.timing["engine"] == ENGINE and judgment.timing["trusted"] is True
+        assert judgment.timing["engine"] == ENGINE_VERSION and judgment.timing["trusted"] is True
         assert judgment.timing.keys() >= {"focus_lost_ms", "page_hidden_ms", "coarse_clock", "clock_step_ms"}
+    assert signal_table(evidence_frame(kept.experiment), names=COHERENCE).empty
     if task == "magnitude_estimation":
         assert {one.response for one in Judgment.objects.all()} == {"62,5"}
 

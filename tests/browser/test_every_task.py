@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from experiments.lifecycle import open_study
 from experiments.models import Design, Experiment
+from experiments.studies.lifecycle import open_study
+from experiments.tasks.registry import get_task, task_names
 from judgments.models import Judgment, Session, SessionEvent
-from judgments.tasks.registry import get_task, task_names
 from tests.cast import PARAMETERS, ada, begin, draft, material_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -79,7 +79,7 @@ KEYS = {
     "slider": ["ArrowRight", "ArrowRight", "Enter"],
     "best_worst": ["Tab", "Space", "Tab", "ArrowDown", "Enter"],
 }
-VALUES = {"likert": 6, "yes_no": 1, "magnitude_estimation": 62.5, "slider": 52, "best_worst": 1}
+VALUES = {"likert": 6, "yes_no": 1, "magnitude_estimation": 62.5, "slider": 76, "best_worst": 1}
 
 
 @pytest.mark.parametrize("task", task_names())

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judgments.models import Judgment, Session
-from tests.browser.playing import KEPT, NOTES, a_session, answer, shown_trial, start
+from tests.browser.playing import KEPT, NOTES, a_session, answer, finish, shown_trial, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -106,3 +106,17 @@ def test_a_page_whose_session_was_completed_on_another_device_stops_at_its_next_
     answer(phone)
     expect(phone.locator(".code output")).to_have_text(Session.objects.get().completion_code)
     assert Judgment.objects.count() == 4
+
+
+@pytest.mark.parametrize("is_reloaded", [False, True])
+def test_the_code_is_copied_with_one_press(open_page, is_reloaded):
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    session = a_session()
+    page.goto(f"/s/{session.token}/")
+    finish(page)
+    if is_reloaded:
+        page.reload()
+    page.get_by_role("button", name="Copy the code").click()
+    expect(page.locator("[data-copied]")).to_have_text("Copied")
+    session.refresh_from_db()
+    assert page.evaluate("navigator.clipboard.readText()") == session.completion_code

@@ -5,7 +5,7 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from tests import cast
-from tests.analysis.releases.study import add_sitting, judged_study
+from tests.releases.study import add_sitting, judged_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,13 +18,13 @@ def test_numbers_renew_themselves_and_the_focus_stays(client, open_page, live_se
     cookie = client.cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
     page.goto("/studies/agreement/live/")
-    expect(page.get_by_text("These numbers renew themselves")).to_be_visible()
+    expect(page.get_by_text("These numbers update every few seconds")).to_be_visible()
     page.locator("section[aria-labelledby=lists]").focus()
     cast.sit(study, "pia")
     expect(page.locator("[data-live-said]")).to_have_text(
         "1 complete, 0 in session now, 4 judgments.", timeout=20_000
     )
-    expect(page.locator("dl.facts dd").first).to_contain_text("1 of 10 wanted")
+    expect(page.locator("dl.facts dd").first).to_contain_text("1 of 10 needed")
     assert page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "lists"
     cast.sit(study, "quentin", n=1)
     expect(page.locator("[data-live-said]")).to_contain_text("1 in session now", timeout=20_000)
@@ -43,5 +43,5 @@ def test_agreement_so_far_renews_itself_and_each_state_seen_is_a_look(client, op
     add_sitting(study, "newcomer", agrees=False)
     cache.clear()
     expect(looks).to_contain_text("2", timeout=20_000)
-    expect(page.locator("[data-live-said]")).to_contain_text("judgments.")
+    expect(page.locator("[data-live-said]")).to_contain_text("judgments.", timeout=20_000)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

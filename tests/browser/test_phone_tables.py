@@ -5,7 +5,7 @@ from django.core.cache import cache
 
 from experiments.models import AuditEntry, Experiment
 from tests import cast
-from tests.analysis.releases.study import judged_study
+from tests.releases.study import judged_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FITS = "panel => panel.scrollWidth <= panel.clientWidth"
@@ -34,6 +34,11 @@ def test_rows_stand_as_cards_with_their_columns_named(phone, name):
     )
     assert len(named) == len(heads) - 1
     assert all(label is None or any(label.lower() in head.lower() for head in heads) for label in named)
+
+
+def test_the_words_above_cards_take_the_width_of_the_phone(phone):
+    phone.goto("/materials/")
+    assert phone.locator("table.stack caption").bounding_box()["width"] > 300
 
 
 def test_a_card_of_a_study_opens_it_wherever_it_is_touched(phone):

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from judgments.models import Judgment, Session
 from tests.browser.playing import answer, shown_trial, start
 from tests.cast import begin, study
 
@@ -27,3 +28,32 @@ def test_the_block_one_is_in_fills_trial_by_trial(open_page, check_page):
     shown_trial(page)
     expect(page.locator(".blocks > *")).to_have_count(2)
     expect(page.locator(".blocks > :last-child")).to_have_js_property("value", 0)
+
+
+def test_the_bar_fills_and_instructions_are_read_again_without_leaving_the_trial(open_page, check_page):
+    session = begin(study(task="likert", instructions="Read each sentence once.", n_lists=1))
+    Session.objects.update(screen="block-1")
+    page = open_page()
+    start(page, session)
+    for done in (0, 1):
+        shown_trial(page)
+        expect(page.locator(".bar")).to_have_js_property("value", done)
+        expect(page.locator("header.where")).to_contain_text("of 4 · about 1 min left")
+        check_page(page)
+        if not done:
+            answer(page, "likert")
+    answers = page.locator(".scale").bounding_box()
+    summary = page.locator(".again summary")
+    summary.press("Enter")
+    expect(page.get_by_text("Read each sentence once.")).to_be_visible()
+    assert page.locator(".scale").bounding_box() == answers
+    check_page(page)
+    page.wait_for_timeout(300)
+    summary.press("Enter")
+    answer(page, "likert")
+    for _ in range(40):
+        if Judgment.objects.count() == 2:
+            break
+        page.wait_for_timeout(50)
+    first, second = (judgment.timing for judgment in Judgment.objects.order_by("trial__position"))
+    assert "instructions_ms" not in first and second["instructions_ms"] >= 300

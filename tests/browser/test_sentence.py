@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.lifecycle import open_study
 from experiments.models import Design
+from experiments.studies.lifecycle import open_study
 from tests.browser.playing import shown_trial
 from tests.cast import PARAMETERS, ada, begin, draft, material_set, study
 

@@ -94,7 +94,7 @@ def test_a_whole_session_by_keyboard(open_page, check_page):
         page.keyboard.press("Enter")
         page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
     stored = the_end(page)
-    assert [one.value for one in stored] == [100, 0, 52, 51]
+    assert [one.value for one in stored] == [100, 0, 76, 75]  # a first arrow leads to the middle of its half
     assert {one.input_type for one in stored} == {"keyboard"}
     assert Session.objects.get().status == "complete"
 
@@ -118,3 +118,37 @@ def test_the_value_is_high_for_natural_in_every_direction(open_page, check_page,
     page.mouse.click(**at(page, 0.9))
     send(page)
     assert the_end(page)[0].value == pytest.approx(value, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("keys", "value"),
+    [
+        (["ArrowRight"], 75),
+        (["ArrowLeft"], 25),
+        (["ArrowUp", "ArrowUp"], 76),
+        (["PageDown"], 25),
+        (["7"], 70),
+        (["7", "5"], 75),
+        (["1", "0", "0"], 100),
+        (["0", "5", "ArrowLeft"], 4),
+    ],
+)
+def test_keys_lead_to_a_place_without_starting_from_the_middle(open_page, keys, value):
+    page = a_slider(open_page)
+    for key in keys:
+        page.keyboard.press(key)
+    assert page.locator(".line").input_value() == str(value)
+
+
+def test_the_first_arrow_points_where_the_eye_sees_it(open_page):
+    page = a_slider(open_page, language="ar")
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".line").input_value() == "75"
+
+
+def test_the_line_in_focus_has_no_frame_like_a_field(open_page):
+    page = a_slider(open_page)
+    page.keyboard.press("ArrowRight")
+    focused = page.locator(".line:focus-visible")
+    assert focused.evaluate("one => getComputedStyle(one).outlineStyle") == "none"
+    assert focused.evaluate("one => getComputedStyle(one).borderStyle") == "none"

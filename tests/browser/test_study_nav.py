@@ -1,26 +1,35 @@
-"""On a phone the row of a study's pages is wider than the screen: the present page is in sight anyway."""
+"""On a phone the study's name, its six groups and the pages of the present group are in view at once."""
 
 import pytest
 
 from tests import cast
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-IN_SIGHT = """link => {
-  const [box, row] = [link.getBoundingClientRect(), link.closest("nav").getBoundingClientRect()];
-  return box.left >= row.left - 1 && box.right <= row.right + 1;
-}"""
-
-COVERED = """link => {
+GROUPS = ["Overview", "Plan", "Recruit", "Data", "Results", "Publish"]
+OUT_OF_VIEW = """links => links.filter(link => {
+  const {left, right, width, height} = link.getBoundingClientRect();
+  return left < 0 || right > innerWidth || !width || height < 36;
+}).map(link => link.innerText)"""
+COVERED = """links => links.filter(link => {
   const here = link.getBoundingClientRect();
-  const covers = ({left, right}) => left < here.right && right > here.left;
-  const others = [...link.closest("nav").querySelectorAll("a")].filter(one => one !== link);
-  return others.filter(one => covers(one.getBoundingClientRect())).map(one => one.innerText);
-}"""
+  return links.some(other => {
+    const box = other.getBoundingClientRect();
+    const isApart = box.left >= here.right || box.right <= here.left || box.top >= here.bottom - 1
+      || box.bottom <= here.top + 1;
+    return other !== link && !isApart;
+  });
+}).map(link => link.innerText)"""
 
 
 @pytest.mark.parametrize("javascript", [True, False], ids=["javascript", "no-javascript"])
-@pytest.mark.parametrize("name", ["", "design/", "participants/", "items/", "models/"])
-def test_the_present_page_is_in_sight(open_page, client, live_server, name, javascript):
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [("", "Overview"), ("design/", "Plan"), ("live/", "Recruit"), ("participants/", "Data"),
+     ("items/", "Results"), ("models/", "Publish")],
+)  # fmt: skip
+def test_every_group_and_the_present_page_are_in_view(
+    open_page, client, live_server, name, group, javascript
+):
     cast.study("agreement")
     client.force_login(cast.ada())
     page = open_page(width=390)
@@ -29,9 +38,13 @@ def test_the_present_page_is_in_sight(open_page, client, live_server, name, java
     if not javascript:
         page.route("**/*.js", lambda route: route.abort())
     page.goto(f"/studies/agreement/{name}")
-    row = page.locator("nav.side")
-    assert row.evaluate("row => row.scrollWidth > row.clientWidth")
-    assert row.locator("[aria-current]").evaluate(IN_SIGHT)
-    assert row.locator("[aria-current]").evaluate(COVERED) == []
-    row.evaluate("row => row.scrollTo({left: 0})")
-    assert row.locator("[aria-current]").evaluate(IN_SIGHT)
+    nav = page.locator("nav.side")
+    assert nav.locator("b").is_visible() and nav.locator("b").inner_text() == "Study agreement"
+    assert nav.locator("> ul > li > a").all_inner_texts() == GROUPS
+    assert nav.evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+    assert nav.locator("li > a").evaluate_all(OUT_OF_VIEW) == []
+    assert nav.locator("li > a").evaluate_all(COVERED) == []
+    assert nav.locator("[aria-current=true]").inner_text() == group
+    present = nav.locator("[aria-current=page]")
+    assert present.count() == 1 and page.url.endswith(present.get_attribute("href"))
+    assert nav.locator("> ul").bounding_box()["height"] < 180

@@ -91,6 +91,28 @@ def test_a_second_tab_takes_over_and_the_first_says_so(open_page):
     assert Judgment.objects.count() == 4
 
 
+def test_an_answer_stored_while_a_second_tab_loads_is_not_asked_again(open_page):
+    session = a_session()
+    page = open_page(service_workers="block")  # a route sees no request that a worker makes
+    page.goto(f"/s/{session.token}/")
+    judgments, scripts = [], []
+    page.context.route("**/judgments/", lambda route: judgments.append(route))
+    first = answer(page)
+    other = page.context.new_page()
+    other.route("**/engine/start*.js", lambda route: scripts.append(route))
+    other.goto(f"/s/{session.token}/", wait_until="commit")  # rendered while the answer is on its way
+    with page.expect_response("**/judgments/"):
+        judgments[0].continue_()
+    page.context.unroute("**/judgments/")
+    other.wait_for_timeout(200)  # the first tab notes the receipt
+    assert scripts
+    scripts[0].continue_()
+    assert shown_trial(other) != first
+    finish(other)
+    assert Judgment.objects.count() == 4
+    assert not SessionEvent.objects.filter(kind="conflict").exists()
+
+
 @pytest.mark.parametrize(("script", "kind"), [(NO_DATABASE, "device"), (NO_STORAGE, "page only")])
 def test_blocked_storage_falls_back_and_says_so(script, kind, open_page):
     session = a_session()
@@ -112,6 +134,7 @@ def test_who_cannot_keep_answers_is_told_before_the_first_one(open_page):
     page.goto(f"/s/{session.token}/")
     shown_trial(page)
     expect(page.locator("[data-status]")).to_contain_text("leave the page open", timeout=10_000)
+    expect(page.locator("[data-status]")).not_to_contain_text("saved")
 
 
 def test_a_flaky_network_loses_and_doubles_nothing(open_page):

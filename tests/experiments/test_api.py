@@ -5,6 +5,7 @@ from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from experiments.models import Experiment, Job
+from experiments.pages.settings import SettingsForm
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +146,59 @@ def test_job_is_seen_by_its_team_only(api):
     assert (found["study"], found["percent"], found["state"]) == ("agreement", 25, "queued")
     assert as_(api, cast.cleo()).get(f"/api/v1/jobs/{job.pk}/").status_code == 404
     assert api.get(f"/api/v1/jobs/{10**30}/").status_code == 404
+
+
+SETTINGS = {
+    "lab_mode": True,
+    "partial_code": "HALF-1",
+    "completion_code": "ALL-1",
+    "screen_out_code": "OUT-1",
+    "contact": "lab@example.org",
+    "consent_statements": [{"text": "I am 18 or older.", "required": True}],
+    "practice_expected": "As we thought.",
+    "practice_other": "We thought of another one.",
+    "closing_comment": True,
+    "resume_gap_minutes": 20,
+    "resume_limit_days": 3,
+    "reward_minor": 250,
+    "currency": "EUR",
+}
+
+
+def test_every_setting_of_the_pages_is_read_and_written(api):
+    study = cast.draft("agreement")
+    as_(api, cast.ada())
+    question = {"label": "Was anything unclear?", "type": "text", "required": True}
+    sent = {**SETTINGS, "closing_questions": [question]}
+    changed = api.patch("/api/v1/studies/agreement/", sent, format="json")
+    assert changed.status_code == 200, changed.json()
+    assert {name: changed.json()[name] for name in SETTINGS} == SETTINGS
+    study.refresh_from_db()
+    assert (study.lab_mode, study.partial_code, study.reward_minor) == (True, "HALF-1", 250)
+    assert study.closing_questions[0]["required"] is False
+    assert {*SettingsForm.Meta.fields} <= {*changed.json()}
+    (entry,) = study.audit.filter(action="settings changed")
+    assert entry.details["changes"]["lab_mode"] == {"old": False, "new": True}
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"lab_mode": "perhaps"}, 400),
+        ({"partial_code": "x" * 41}, 400),
+        ({"currency": "euro"}, 400),
+        ({"resume_limit_days": 0}, 400),
+        ({"reward_minor": -1}, 400),
+        ({"consent_statements": [{"text": ""}]}, 422),
+        ({"consent_statements": [{"text": "I agree.", "required": "yes"}]}, 422),
+        ({"consent_statements": [{"text": "I agree.", "tick": True}]}, 422),
+        ({"closing_questions": [{"label": "Why?", "type": "telepathy"}]}, 422),
+    ],
+)
+def test_a_setting_that_no_page_would_store_is_refused(api, sent, status):
+    cast.draft("agreement")
+    answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", sent, format="json")
+    assert answer.status_code == status, answer.json()
 
 
 def test_document_is_valid_and_states_every_failure(api):

@@ -10,10 +10,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from experiments import intake
-from experiments.bulk import insert_rows
-from experiments.intake import About, store_materials
-from experiments.materials.detect import read_materials
+from experiments.intake import store
+from experiments.intake.bulk_insert import insert_rows
+from experiments.intake.store import MaterialSetInfo, store_materials
+from experiments.materials.readers.detect import read_materials
 from experiments.models import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 from tests import cast
 
@@ -110,7 +110,7 @@ def test_columns_are_mapped(table):
         (
             TABLE + "c,Well, no.,3,x,keys,agreement,1,\n",
             [],
-            "keys.csv, row 6: 9 cells where the head names 8",
+            "keys.csv, row 6: 9 cells, but the header has 8 columns",
         ),
         (
             TABLE.replace("sentence,", "Satz,"),
@@ -122,9 +122,9 @@ def test_columns_are_mapped(table):
             [],
             "keys.csv, row 6, column 'expected': 'maybe' is not a status",
         ),
-        (TABLE + "c,Yes.,1,y,other,,1,\n" * 2, [], "row 7, column 'sentence_id': 'c' stands already"),
+        (TABLE + "c,Yes.,1,y,other,,1,\n" * 2, [], "row 7, column 'sentence_id': 'c' is already used"),
         (TABLE + f"c,Yes.,{'9' * 251},y,keys,,1,\n", [], "row 6: column 'item': 251 characters, at most 250"),
-        (TABLE, ["--format", "blump"], "unknown format 'blump'. Did you mean blimp"),
+        (TABLE, ["--format", "blump"], "unknown format 'blump'. Did you mean 'blimp'"),
         (TABLE, ["--language", "english please"], "is not a language tag"),
         (TABLE, ["--owner", "nobody"], "unknown user 'nobody'"),
         (TABLE, ["--encoding", "klingon"], "unknown encoding"),
@@ -149,7 +149,7 @@ def test_a_failure_in_the_middle_leaves_nothing(table, monkeypatch):
             raise OSError("disk full")
         return insert_rows(model, *arguments)
 
-    monkeypatch.setattr(intake, "insert_rows", broken)
+    monkeypatch.setattr(store, "insert_rows", broken)
     with pytest.raises(OSError, match="disk full"):
         run(table, "--name", "Keys")
     assert rows_stored() == [0] * 6
@@ -157,10 +157,10 @@ def test_a_failure_in_the_middle_leaves_nothing(table, monkeypatch):
 
 def test_two_imports_at_once_make_one_set(table, monkeypatch):
     materials = read_materials([table])
-    first = store_materials(materials, About("Keys"))
+    first = store_materials(materials, MaterialSetInfo("Keys"))
     lookups = iter([None, first.material_set])
-    monkeypatch.setattr(intake, "_already_stored", lambda *arguments: next(lookups))
-    second = store_materials(materials, About("Keys"))
+    monkeypatch.setattr(store, "_existing_set", lambda *arguments: next(lookups))
+    second = store_materials(materials, MaterialSetInfo("Keys"))
     assert (second.created, second.material_set) == (False, first.material_set)
     assert MaterialSet.objects.count() == 1
 
@@ -210,3 +210,16 @@ def test_help_has_an_example():
 def test_nothing_is_inserted_outside_a_transaction():
     with pytest.raises(transaction.TransactionManagementError):
         insert_rows(Item, ["key"], [("a",)])
+
+
+def test_an_inferred_encoding_is_stated_with_the_lines_to_check_and_can_be_fixed(tmp_path):
+    path = tmp_path / "quotes.csv"
+    path.write_bytes("item,sentence\n1,The boy said “hello”.\n2,He left.\n".encode("cp1252"))
+    printed = run(path, "--name", "Quotes", "--dry-run")
+    assert "the encoding Windows-1252 is inferred from 1 lines" in printed
+    assert "row 2: 1,The boy said “hello”." in printed
+    source = json.loads(run(path, "--name", "Quotes", "--dry-run", "--json"))["sources"][0]
+    assert source["inferred"]["encoding"] == "Windows-1252"
+    fixed = run(path, "--name", "Quotes", "--encoding", "mac-roman")
+    assert "inferred" not in fixed
+    assert Sentence.objects.get(item__key="1").text == "The boy said ìhelloî."

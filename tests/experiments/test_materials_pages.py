@@ -6,9 +6,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from experiments import material_jobs
+from experiments.intake import upload_job
 from experiments.models import Job, MaterialSet, Upload
 from tests import cast
+from tests.experiments.materials.spreadsheet_files import write_xlsx
 
 TABLE = "item,condition,sentence,expected\n1,a,The keys are here.,1\n1,b,The keys is here.,0\n"
 ABOUT = {"name": "Keys", "language": "en", "source": "", "licence": ""}
@@ -59,10 +60,49 @@ def test_a_column_with_another_name_is_mapped_on_the_page(ada):
     first = ada.get(address)
     assert "missing column" in first.content.decode()
     assert "Satz" in first.content.decode()
-    assert first.context["mapping"]["condition"].initial == "condition"  # what is understood stays chosen
-    chosen = {**ABOUT, "format": "table", "action": "import", "map-sentence": "Satz", "map-item": "item"}
-    ada.post(address, {**chosen, "map-condition": "condition", "map-expected": "expected"})
+    assert first.context["columns"]["1"].initial == "condition"  # what is understood stays chosen
+    chosen = {**ABOUT, "format": "table", "action": "import", "column-0": "item", "column-1": "condition"}
+    ada.post(address, {**chosen, "column-2": "sentence", "column-3": "expected"})
     assert MaterialSet.objects.get().pairs.get().good.text == "The keys are here."
+
+
+def quotes_file():
+    """A short file in Windows-1252, which does not say so."""
+    return ("quotes.csv", "item,sentence\n1,The boy said “hello”.\n2,He left.\n".encode("cp1252"))
+
+
+def test_an_inferred_encoding_is_asked_about_before_anything_is_stored(ada):
+    address = send(ada, quotes_file())
+    page = ada.get(address).content.decode()
+    assert "Are these characters right?" in page
+    assert "The boy said <mark>“</mark>hello<mark>”</mark>." in page
+    form = {**ABOUT, "format": "auto", "action": "import"}
+    answer = ada.post(address, form, follow=True)
+    assert "Say below whether the lines with special characters are right." in answer.content.decode()
+    assert not MaterialSet.objects.exists()
+    right = {"encoding-of-0": "Windows-1252", "inferred-for-0": "Windows-1252"}
+    ada.post(address, {**form, **right})
+    assert MaterialSet.objects.get().sentences.get(item__key="1").text == "The boy said “hello”."
+
+
+def test_another_encoding_is_shown_again_before_it_is_stored(ada):
+    address = send(ada, quotes_file(), ("more.csv", "item,sentence\n3,Où est-il?\n"))
+    other = {"encoding-of-0": "Mac Roman", "inferred-for-0": "Windows-1252"}
+    answer = ada.post(address, {**ABOUT, "format": "auto", "action": "import", **other}, follow=True)
+    page = answer.content.decode()
+    assert "The boy said ìhelloî." in page and "Où est-il?" in page  # the other file stays UTF-8
+    assert "Are these characters right?" not in page
+    assert not MaterialSet.objects.exists()
+
+
+def test_an_undecidable_encoding_is_chosen_from_a_list(ada):
+    address = send(ada, ("names.csv", "item,sentence\n1,Peña\n".encode("latin-1")))
+    page = ada.get(address).content.decode()
+    assert "Peña&#x27; (Latin-1) or" in page and '<option value="Windows-1250">' in page
+    page = ada.post(
+        address, {**ABOUT, "format": "auto", "encoding": "Latin-1", "action": "again"}, follow=True
+    ).content.decode()
+    assert "Peña" in page and "Store these materials" in page
 
 
 def test_a_broken_file_is_explained_with_its_row(ada):
@@ -79,7 +119,7 @@ def test_name_taken_by_other_content_keeps_the_upload(ada):
 
 
 def test_a_large_set_is_stored_by_a_job_once(ada, monkeypatch):
-    monkeypatch.setattr("experiments.pages.materials_upload_views.AT_ONCE", 1)
+    monkeypatch.setattr("experiments.pages.materials.upload.MAX_IMMEDIATE", 1)
     address = send(ada, ("keys.csv", TABLE))
     form = {**ABOUT, "format": "auto", "action": "import"}
     first, second = ada.post(address, form), ada.post(address, form)
@@ -92,7 +132,7 @@ def test_a_large_set_is_stored_by_a_job_once(ada, monkeypatch):
     from_worker.refresh_from_db()
     assert from_worker.state == Job.State.DONE, from_worker.error
     assert from_worker.result["pairs"] == 1 and MaterialSet.objects.count() == 1
-    assert from_worker.kind == material_jobs.IMPORT
+    assert from_worker.kind == upload_job.IMPORT
 
 
 def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
@@ -146,3 +186,42 @@ def test_a_sentence_with_markup_is_shown_as_text(ada):
     }
     page = ada.get(send(ada, ("x.jsonl", json.dumps(row)))).content.decode()
     assert "&lt;script&gt;no" in page and "<script>no" not in page
+
+
+def test_the_sheet_of_a_spreadsheet_is_chosen_in_the_preview(ada, tmp_path):
+    sheets = {"Old": [["sentence"], ["It rains."]], "New": [["sentence"], ["It snows."]]}
+    address = send(ada, ("items.xlsx", write_xlsx(tmp_path / "items.xlsx", sheets).read_bytes()))
+    page = ada.get(address).content.decode()
+    assert '<option value="New">' in page and "It rains." in page
+    form = {**ABOUT, "format": "auto", "sheet": "New"}
+    assert "It snows." in ada.post(address, {**form, "action": "again"}, follow=True).content.decode()
+    ada.post(address, {**form, "action": "import"})
+    assert MaterialSet.objects.get().sentences.get().text == "It snows."
+
+
+def test_paradigms_are_listed_in_natural_order_and_split_by_one_tick(ada):
+    rows = "".join(
+        f"{phenomenon},{number},{number},It rains {phenomenon} {number}.\n"
+        for phenomenon in ("a", "b")
+        for number in (10, 9, 1)
+    )
+    address = send(ada, ("items.csv", "phenomenon,paradigm,item,sentence\n" + rows))
+    page = ada.get(address).content.decode()
+    assert page.count("stand under more than one phenomenon") == 1
+    assert "Paradigms are numbered anew in each phenomenon" in page and "Store these materials" not in page
+    form = {**ABOUT, "format": "table", "split_paradigms": "on"}
+    assert (
+        "Store these materials"
+        in ada.post(address, {**form, "action": "again"}, follow=True).content.decode()
+    )
+    page = ada.post(address, {**form, "action": "import"}, follow=True)
+    names = [paradigm.name for paradigm in page.context["paradigms"]]
+    assert names == ["a:1", "a:9", "a:10", "b:1", "b:9", "b:10"]
+
+
+def test_the_button_that_leaves_out_says_how_many_items_it_takes(ada):
+    rows = ["pair_id,good,bad", "a,One is here.,Two is here.", "b,Two is here.,Three is here."]
+    address = send(ada, ("pairs.csv", "\n".join(rows).encode()))
+    page = " ".join(ada.get(address).content.decode().split())
+    assert 'Leave these 2 out</button> Conflicting status, in <span class="num">2</span> items' in page
+    assert 'conflicting status: <span class="num">1</span>' in page  # one sentence, in both items

@@ -6,9 +6,9 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.releases.plans import write_plan
 from experiments.models import Experiment
-from judgments.frames import judgment_frame
+from judgments.frames.build import judgment_frame
+from releases.gold.plans import write_plan
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,8 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
     assert thin == ["subject_island"]
     judged = [row for row in report["paradigms"] if row["status"] in ("included", "rejected")]
     assert len(judged) == 69
+    assert round(report["reliability"]["krippendorff_alpha"], 2) == 0.63
+    assert report["reliability"]["included"]["krippendorff_alpha"] == pytest.approx(0.649, abs=0.001)
 
 
 def test_the_flow_of_exclusions_is_told_and_a_stored_plan_does_the_same(blimp):
@@ -56,10 +58,11 @@ def test_nothing_is_excluded_without_being_asked(blimp):
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("blimpp", {}, "unknown experiment 'blimpp'. Did you mean blimp?"),
+        ("blimpp", {}, "unknown study 'blimpp'. Did you mean 'blimp'?"),
         ("blimp", {"rule": "blim"}, "unknown rule 'blim'"),
-        ("blimp", {"exclude": "rejeted"}, "Did you mean rejected"),
+        ("blimp", {"exclude": "rejeted"}, "Did you mean 'rejected'"),
         ("blimp", {"ties": "fair"}, "unknown tie rule 'fair'"),
+        ("blimp", {"interval": "bcaa"}, "unknown method of intervals 'bcaa'"),
     ],
 )
 def test_unknown_names_end_with_two_and_near_names(name, options, words):

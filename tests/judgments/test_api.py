@@ -11,7 +11,7 @@ from django.conf import settings
 from rest_framework.test import APIClient
 
 from experiments.models import Experiment
-from judgments.measured import COLUMNS as RAW_COLUMNS
+from judgments.frames.measurements import COLUMNS as RAW_COLUMNS
 from judgments.models import Judgment, Session
 from tests import cast
 
@@ -19,6 +19,11 @@ pytestmark = pytest.mark.django_db
 ADDRESS = "/api/v1/studies/agreement/judgments"
 CONTRACT = (
     "participant,session,item,condition,sentence_id,trial,task,response,value,rt_ms,position,shown_first"
+)
+
+ANALYSIS = (
+    "kind,phenomenon,paradigm,sentence,sentence_good,sentence_bad,chosen,expected,list,round,exclusion,"
+    "exclusion_plan"
 )
 
 
@@ -65,7 +70,8 @@ def test_csv_begins_with_the_contract_and_holds_all_columns_on_request(api):
     answer = api.get(f"{ADDRESS}.csv")
     assert answer["Content-Type"] == "text/csv; charset=utf-8"
     assert 'filename="agreement-judgments.csv"' in answer["Content-Disposition"]
-    assert text_of(answer).splitlines()[0] == CONTRACT
+    assert text_of(answer).splitlines()[0] == f"{CONTRACT},{ANALYSIS}"
+    assert text_of(api.get(f"{ADDRESS}.csv?columns=contract")).splitlines()[0] == CONTRACT
     header = text_of(api.get(f"{ADDRESS}.csv?columns=all")).splitlines()[0]
     assert header.startswith(CONTRACT) and ",kind," in header
 
@@ -84,7 +90,7 @@ def test_previews_pilots_and_withdrawn_people_are_left_out(api):
     assert api.get(f"{ADDRESS}/").json()["count"] == 0
     Session.objects.update(is_test=False, status=Session.Status.WITHDRAWN)
     assert api.get(f"{ADDRESS}/").json()["count"] == 0
-    assert text_of(api.get(f"{ADDRESS}.csv")).splitlines() == [CONTRACT]
+    assert text_of(api.get(f"{ADDRESS}.csv")).splitlines() == [f"{CONTRACT},{ANALYSIS}"]
 
 
 def test_judgments_are_narrowed(api):
@@ -108,7 +114,8 @@ def test_strangers_find_nothing_and_nobody_without_login_enters(end):
 
 def test_empty_study_gives_an_empty_file(api):
     cast.study("agreement")
-    assert text_of(api.get(f"{ADDRESS}.csv")) == CONTRACT + "\n"
+    assert text_of(api.get(f"{ADDRESS}.csv")) == f"{CONTRACT},{ANALYSIS}\n"
+    assert text_of(api.get(f"{ADDRESS}.csv?columns=contract")) == CONTRACT + "\n"
     assert text_of(api.get(f"{ADDRESS}.jsonl")) == ""
     assert Experiment.objects.count() == 1
 

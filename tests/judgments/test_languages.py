@@ -1,4 +1,4 @@
-"""Nine languages for participants: every text of ours is translated, every sentence stays as it is."""
+"""Thirteen languages for participants: every text of ours is translated, every sentence stays as it is."""
 
 import ast
 import gettext
@@ -12,15 +12,17 @@ from django.template.base import Template
 from django.templatetags.i18n import BlockTranslateNode
 from django.templatetags.i18n import TranslateNode as Translate
 
-from experiments.languages import NAMES, interface_language, speaking, usual_words
-from experiments.lifecycle import freeze
 from experiments.pages.forms import NewStudyForm
+from experiments.studies.languages import NAMES, default_texts, interface_language, interface_translation
+from experiments.studies.lifecycle import freeze
+from experiments.tasks.registry import tasks
 from judgments.models import Trial
-from judgments.tasks.registry import tasks
 from tests.cast import ada, begin, draft, material_set, study
 from tests.judgments.screens.walk import action, choices, consent, onward
 
 PACKAGE = Path(__file__).resolve().parents[2] / "judgments"
+TASKS = PACKAGE.parent / "experiments" / "tasks"
+STUDIES = PACKAGE.parent / "experiments" / "studies"
 CATALOGUES = sorted(PACKAGE.glob("locale/*/LC_MESSAGES/django.mo"))
 MARKS = {"_", "gettext", "gettext_lazy", "BadResponse"}
 PLACEHOLDER = re.compile(r"%(?:\(\w+\)[sd]|%)")
@@ -43,7 +45,7 @@ def in_templates() -> set[str]:
 def in_code() -> set[str]:
     """Texts that code asks to be translated, and those of tasks."""
     found: set[str] = set()
-    for path in PACKAGE.rglob("*.py"):
+    for path in [*PACKAGE.rglob("*.py"), *TASKS.glob("*.py"), *STUDIES.glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
@@ -106,8 +108,8 @@ def test_pages_speak_the_language_of_the_study(client, tag):
     refused = client.post(action(pages[-1]), {"response": "8"})
     pages.append(refused.content.decode())
     direction = "rtl" if tag == "ar" else "ltr"
-    with speaking(tag):
-        usual = usual_words(tasks()["likert"], tag)
+    with interface_translation(tag):
+        usual = default_texts(tasks()["likert"], tag)
     for html in pages:
         assert f'<html lang="{tag}" dir="{direction}"' in html
         assert not re.search(r"\b(Stop and leave|I agree|Instructions|Next|Please)\b", html)
@@ -172,3 +174,9 @@ def test_a_sentence_is_shown_exactly_as_it_is_stored(client, text):
     )
     begin(experiment, "quentin")
     assert all(text in [one["text"] for one in trial.shown["options"]] for trial in Trial.objects.all())
+
+
+def test_catalogues_name_files_of_the_project_only():
+    catalogues = sorted((PACKAGE / "locale").glob("*/LC_MESSAGES/django.po"))
+    lines = [line for path in catalogues for line in path.read_text().splitlines() if line.startswith("#: ")]
+    assert catalogues and [line for line in lines if " /" in line] == []

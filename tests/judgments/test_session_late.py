@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment
 from judgments.models import Judgment, Session
-from judgments.sessions.erase import erase
-from judgments.sessions.withdraw import leave
+from judgments.sessions.removal import erase, leave
 from tests.cast import begin, freeze, sit, study
 from tests.judgments.deliveries import plan, row, send
 

@@ -122,6 +122,6 @@ def test_a_database_that_does_not_answer_is_503_so_that_the_browser_tries_again(
     def broken(*args, **kwargs):
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr("judgments.api.session_views.deliver", broken)
+    monkeypatch.setattr("judgments.api.session_views.record_answers", broken)
     answer = send(session, row(session.trials.first()))
     assert (answer.status_code, answer.json()["code"]) == (503, "try_again")

@@ -22,19 +22,21 @@ from playwright.sync_api import Browser, sync_playwright
 
 from config.run import next_free
 from tests.browser.conftest import NAMES, QUIET
-from tests.pictures.camera import Camera, on_the_page
+from tests.pictures.camera import DOCS, Camera, on_the_page
 
 READY_S = 600
 
 
 @contextmanager
 def site(folder: Path) -> Iterator[str]:
-    """The whole platform in this folder, and in this process its database; gives the address."""
+    """Run the whole platform in this folder and connect this process to its database; yield the address."""
     port = next_free(8200)
-    os.environ |= {"VAR_DIR": str(folder), "PORT": str(port), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    os.environ |= {"VAR_DIR": str(folder / "var"), "PORT": str(port)}
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(DOCS.parent)}
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
+    # In the folder itself, so that model URIs read var/demo/… as in a checkout and name no temporary path.
     with (folder / "run.log").open("w") as log:
-        running = subprocess.Popen([sys.executable, "-m", "config.run"], stdout=log, stderr=log)
+        running = subprocess.Popen([sys.executable, "-m", "config.run"], cwd=folder, stdout=log, stderr=log)
         try:
             _wait(f"http://127.0.0.1:{port}", running, folder / "run.log")
             yield f"http://127.0.0.1:{port}"
@@ -76,7 +78,7 @@ def main() -> None:
         django.setup()
         from tests.pictures import participants, studio
 
-        password = (Path(folder) / "demo_password").read_text().strip()
+        password = (Path(folder) / "var" / "demo_password").read_text().strip()
         sizes = ((1280, 800), (390, 844))
         cameras = [Camera(browser, address, width=wide, height=high, only=only) for wide, high in sizes]
         for camera in cameras:

@@ -7,10 +7,10 @@ from typing import Any
 from django.utils import timezone
 from playwright.sync_api import Page
 
-from experiments.lifecycle import open_study
 from experiments.models import Design, Experiment, MaterialSet
+from experiments.studies.lifecycle import open_study
 from judgments.models import Session
-from judgments.sessions.comprehension import right_place
+from judgments.sessions.pretrial import correct_choice
 from tests.browser import playing
 from tests.cast import ada, begin, draft, study
 from tests.pictures.camera import Camera
@@ -242,7 +242,7 @@ def _quiz(camera: Camera) -> None:
         page.locator("input[name=answer_1]").first.wait_for()
         camera.take(page, "quiz")
         for number in range(len(QUIZ)):
-            wrong = "2" if right_place(session, number) == "1" else "1"
+            wrong = "2" if correct_choice(session, number) == "1" else "1"
             page.locator(f"input[name=answer_{number + 1}][value='{wrong}']").check()
         with page.expect_navigation():
             page.locator("main .button.primary").click()

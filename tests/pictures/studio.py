@@ -1,21 +1,34 @@
 """The researcher's pages of the demo."""
 
+import io
+import shlex
+
+from django.core.management import call_command
 from playwright.sync_api import Page
 
-from analysis.releases.models import Comparison
 from experiments.models import Experiment, Job
 from judgments.models import Participant
-from tests.pictures.camera import Camera
+from releases.models import Comparison
+from tests.pictures.camera import DOCS, Camera
 
 PAGES = {
     "start": "/",
     "new-study": "/studies/new/",
     "overview": "/studies/demo/",
     "settings": "/studies/demo/settings/",
+    "settings-task": "/studies/demo/settings/task/",
+    "settings-texts": "/studies/demo/settings/texts/",
+    "settings-checks": "/studies/demo/settings/checks/",
+    "settings-sessions": "/studies/demo/settings/sessions/",
+    "settings-end": "/studies/demo/settings/end/",
+    "texts": "/studies/demo/texts/",
     "questions": "/studies/demo/questions/",
+    "history": "/studies/demo/history/",
     "design": "/studies/demo/design/",
     "power": "/studies/demo/power/",
     "launch": "/studies/demo/launch/",
+    "channels": "/studies/demo/channels/",
+    "channel": "/studies/demo/channels/new/?preset=prolific",
     "team": "/studies/demo/team/",
     "materials": "/materials/",
     "materials-upload": "/materials/upload/",
@@ -31,12 +44,17 @@ PAGES = {
     "items": "/studies/demo/items/",
     "ratings": "/studies/demo-likert/ratings/",
     "effects": "/studies/demo-likert/effects/",
+    "times": "/studies/demo-likert/times/",
+    "multiverse": "/studies/demo-likert/multiverse/",
     "ordinal": "/studies/demo-likert/ordinal/",
     "figures": "/studies/demo/figures/",
+    "figures-participants": "/studies/demo/figures/participants/",
+    "downloads": "/studies/demo/downloads/",
     "releases": "/studies/demo/releases/",
     "release": "/studies/demo/releases/1/",
     "reports": "/studies/demo/reports/",
     "models": "/studies/demo/models/",
+    "models-add": "/studies/demo/models/add/",
     "leaderboard": "/studies/demo/releases/1/leaderboard/",
     "jobs": "/jobs/",
     "account": "/account/",
@@ -45,6 +63,7 @@ PAGES = {
     "api": "/api/v1/docs/",
     "nothing-here": "/nothing-here/",
 }
+FACTORIAL = ("mapping", "factorial-design", "factorial-launch", "factorial-effects", "factorial-figures")
 OUTSIDE = {"welcome": "/", "login": "/accounts/login/"}
 MATERIALS = """pair_id,paradigm,phenomenon,good,bad
 keys-1,subject_verb,agreement,The keys to the cabinet are here.,The keys to the cabinet is here.
@@ -82,6 +101,8 @@ def take(camera: Camera, *, password: str) -> None:
         _rounds(camera, page)
     if camera.wants("materials-preview"):
         _uploaded(camera, page, "/materials/upload/", MATERIALS, "materials-preview")
+    if camera.wants(*FACTORIAL):
+        _factorial(camera, page)
     if camera.wants("import-preview"):
         _uploaded(camera, page, "/judgments/import/", JUDGMENTS, "import-preview")
     stranger.close()
@@ -117,6 +138,40 @@ def _rounds(camera: Camera, page: Page) -> None:
     camera.take(page, "rounds", whole=False)
     with page.expect_navigation():
         page.get_by_role("button", name="Take round 2 away").click()
+
+
+def _factorial(camera: Camera, page: Page) -> None:
+    """The 2×2 study of the how-to page, from its table to the difference of differences."""
+    table, ratings = DOCS / "how-to/islands.csv", DOCS / "how-to/islands-ratings.csv"
+    title = f"Whether islands {camera.width}"
+    page.goto("/materials/upload/")
+    page.locator("input[type=file]").set_input_files(table)
+    page.locator("#id_name").fill(title)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Preview").click()
+    camera.take(page, "mapping")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Store these materials").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="New study with these").click()
+    page.locator("#id_title").fill(title)
+    page.locator("input[name=task][value=likert]").check()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Create study").click()
+    slug = Experiment.objects.get(title=title).slug
+    for step in ("design", "launch"):
+        page.goto(f"/studies/{slug}/{step}/")
+        camera.take(page, f"factorial-{step}")
+    imported = f"{title}, imported"
+    options = f"--experiment '{imported}' --materials '{title}' --format table --owner demo"
+    options += " --task likert --scale-low 1 --scale-high 7"
+    options += " --map condition=structure+distance item=item_set sentence=text"
+    call_command("import_judgments", str(ratings), *shlex.split(options), stdout=io.StringIO())
+    study = Experiment.objects.get(title=imported)
+    for name, address in (("effects", "effects/"), ("figures", "figures/effects/")):
+        page.goto(f"/studies/{study.slug}/{address}")
+        _computed(page)
+        camera.take(page, f"factorial-{name}")
 
 
 def _uploaded(camera: Camera, page: Page, address: str, text: str, name: str) -> None:

@@ -1,1 +1,1 @@
-"""Neural language models as scorers; torch is imported when a model is opened, not before."""
+"""Neural language models; torch is imported when a model is opened, not before."""

@@ -1,28 +1,36 @@
-"""Open a model of the hub or of a folder: its exact revision, its tokenizer, its kind of number."""
+"""Models and tokenizers of the hub or of a folder, with their exact revision."""
 
 import hashlib
 import logging
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from analysis.errors import BadInput, UnknownName
-from analysis.scoring.base import ScorerAddress, read_flag
+from analysis.scoring.model_uri import ADAPTER, ATTENTION, DEVICE, QUANTIZE
 from analysis.scoring.neural.vocabulary import fit_vocabulary, tokenizer_digest
 
+TOKENIZER_FILE = re.compile(
+    r"^(tokenizer|vocab|merges|spiece|sentencepiece|bpe)|\.(model|vocab|bpe|tiktoken)$"
+)
+LAYER_NUMBER = re.compile(r"\.\d+\.")
+NO_PEFT = "Run pip install peft, or remove adapter= from the model URI."
+NO_BITSANDBYTES = "Run pip install bitsandbytes accelerate, or remove quantize= from the model URI."
+QUANTIZATION_LIBRARIES = {"gptq": "gptqmodel", "awq": "gptqmodel", "bitsandbytes": "bitsandbytes"}
 INSTALL = "Run make install-models, or pip install torch transformers."
-DTYPES = ("float32", "bfloat16", "float16")
-DEVICES = ("auto", "cpu", "cuda")
-VOCABULARIES = ("model", "tokenizer")
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A model ready to score; ``revision`` names its very weights.
+class LoadedModel:
+    """A model ready to score.
 
-    ``vocabulary`` says over what its probabilities sum to one; ``warnings`` what is odd in it.
+    ``revision`` identifies the weights, ``vocabulary`` the tokens over which probabilities sum to one;
+    ``warnings`` lists differences between model and tokenizer. ``recorded`` are options of the specification,
+    present only where they differ from the default, so that keys of other models stay as they are.
     """
 
     model: Any
@@ -32,179 +40,265 @@ class Opened:
     dtype: str
     vocabulary: str
     warnings: list[str]
+    recorded: dict[str, str]
 
 
-def need(module: str) -> Any:
-    """Import an optional package.
-
-    Parameters
-    ----------
-    module : str
-        Such as ``transformers``.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    BadInput
-        If it is not installed; the remedy is the line that installs it.
-    """
+def need(module: str, *, remedy: str = INSTALL) -> Any:
+    """Import an optional package."""
     try:
         return import_module(module)
     except ImportError as error:
-        raise BadInput(f"{module.partition('.')[0]} is not installed.", remedy=INSTALL) from error
+        raise BadInput(f"{module.partition('.')[0]} is not installed.", remedy=remedy) from error
 
 
-def open_model(address: ScorerAddress, auto: str) -> Opened:
-    """Load a model and its tokenizer.
+def resolve_device(name: str, *, remedy: str = "Use device=cpu.") -> str:
+    """Return the device to use: ``cpu``, ``cuda``, ``cuda:N`` or ``mps``; ``auto`` is ``cuda`` or ``cpu``."""
+    kind, _, number = name.partition(":")
+    if name not in DEVICE.values and not re.fullmatch(DEVICE.pattern, name):
+        raise UnknownName("device", name, [*DEVICE.values, DEVICE.placeholder])
+    torch = need("torch")
+    has_cuda = torch.cuda.is_available()
+    if (kind == "cuda" and not has_cuda) or (kind == "mps" and not torch.backends.mps.is_available()):
+        raise BadInput("no accelerator is available.", remedy=remedy)
+    if number and int(number) >= torch.cuda.device_count():
+        raise BadInput(
+            f"there is no {name}: the accelerators are numbered 0 to {torch.cuda.device_count() - 1}.",
+            column="device",
+            remedy=remedy,
+        )
+    return ("cuda" if has_cuda else "cpu") if name == "auto" else name
 
-    Parameters
-    ----------
-    address : ScorerAddress
-        Target is a folder or ``name@revision`` of the hub; options ``dtype``, ``device``, ``trust`` and
-        ``vocabulary`` (``model``, or ``tokenizer``: rows of the model that no token has are taken away).
-    auto : str
-        The class of transformers that loads it, such as ``AutoModelForCausalLM``.
 
-    Returns
-    -------
-    Opened
-        In evaluation mode, whatever it was saved in.
-
-    Raises
-    ------
-    BadInput, UnknownName
-        If packages are missing, there is no such model, its files are broken or a download was cut off.
-    """
+def load_model(target: str, auto_class: str, options: Mapping[str, str]) -> LoadedModel:
+    """Load a model and its tokenizer; ``options`` are those of its model URI."""
     torch, transformers = need("torch"), _transformers()
-    dtype = _one_of(address, "dtype", DTYPES)
-    device = _one_of(address, "device", DEVICES)
-    vocabulary = _one_of(address, "vocabulary", VOCABULARIES)
-    if device == "cuda" and not torch.cuda.is_available():
-        raise BadInput("no accelerator is found.", remedy="Use device=cpu.")
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    trust = read_flag(address, "trust", default=False)
-    name, _, revision = (
-        address.target.partition("@") if not Path(address.target).exists() else (address.target, "", "")
-    )
-    given: dict[str, Any] = {"trust_remote_code": trust, "revision": revision or None}
+    device, dtype = resolve_device(options["device"]), options["dtype"]
+    name, _, revision = target.partition("@") if not Path(target).exists() else (target, "", "")
+    arguments: dict[str, Any] = {
+        "trust_remote_code": options["trust"] == "yes",
+        "revision": revision or None,
+    }
+    attention = options.get(ATTENTION.name, ATTENTION.initial)
+    weights: dict[str, Any] = {} if attention == ATTENTION.initial else {ATTENTION.name: attention}
+    quantize = options.get(QUANTIZE.name, QUANTIZE.initial)
+    if quantize != QUANTIZE.initial:
+        weights["quantization_config"] = _bitsandbytes(transformers, quantize)
+    adapter = options.get(ADAPTER.name, "")
+    peft = need("peft", remedy=NO_PEFT) if adapter else None
+    _refuse_folder_without_tokenizer(name)
     try:
-        transformers.AutoConfig.from_pretrained(name, **given)
+        config = transformers.AutoConfig.from_pretrained(name, **arguments)
         exact = _revision(name, revision, transformers)
         if exact.startswith("commit:"):
-            given["revision"] = exact.removeprefix("commit:")
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **given)
-        loader = getattr(transformers, auto)
-        model, read = loader.from_pretrained(
-            name, dtype=getattr(torch, dtype), output_loading_info=True, **given
+            # A branch may move between the downloads: load tokenizer and weights of one commit.
+            arguments["revision"] = exact.removeprefix("commit:")
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, **arguments)
+        is_stored_quantized = bool(getattr(config, "quantization_config", None))
+        if is_stored_quantized:
+            _check_accelerate(config)
+        if quantize != QUANTIZE.initial or is_stored_quantized:
+            weights["device_map"] = {"": device}  # quantised weights are placed as they are loaded
+        model, info = getattr(transformers, auto_class).from_pretrained(
+            name,
+            dtype=dtype if dtype == "auto" else getattr(torch, dtype),
+            output_loading_info=True,
+            **arguments,
+            **weights,
         )
+        dtype = str(model.dtype).removeprefix("torch.")
+        is_quantized = bool(getattr(model, "is_quantized", False))
+        if not is_quantized:
+            model = model.to(device)
     except (MemoryError, torch.OutOfMemoryError):
         raise
-    except Exception as error:  # files that others wrote make the libraries raise anything
+    except Exception as error:  # files of others make the libraries raise any type; reported below
         raise BadInput(
             f"the model {name!r} cannot be opened: {_reason(error)}",
-            remedy="Give a folder with config, weights and tokenizer, or a name of the hub; a download "
-            "cut off goes on when the command is run again. Models with code of their own need trust=yes.",
+            remedy="Give a folder with config, weights and tokenizer, or a name of the hub; an interrupted "
+            "download continues when the command is run again. Models with code of their own need trust=yes.",
         ) from error
-    _refuse_invented(name, model, read["missing_keys"])
-    warnings = fit_vocabulary(model, tokenizer, vocabulary=vocabulary)
+    if auto_class == "AutoModelForCausalLM" and getattr(config, "is_encoder_decoder", False):
+        raise BadInput(
+            f"the model {name!r} is an encoder-decoder ({type(config).__name__}); without its encoder it "
+            "is another model.",
+            remedy="Use hf-seq2seq: for encoder-decoders.",
+        )
+    _refuse_random_weights(name, model, info["missing_keys"])
+    unused = _refuse_unused_layers(name, model, info["unexpected_keys"])
+    warnings = unused + fit_vocabulary(model, tokenizer, vocabulary=options.get("vocabulary", "model"))
+    recorded = {} if attention == ATTENTION.initial else {"attention": attention}
+    if is_quantized:
+        recorded["quantization"] = _quantization(model, quantize)
+        warnings.append(f"quantised weights ({recorded['quantization']}): scores are those of another model")
+    if peft is not None:
+        model, recorded["adapter"], notes = _with_adapter(
+            model, adapter, base=name, peft=peft, transformers=transformers, merge=not is_quantized
+        )
+        warnings += notes
     if dtype != "float32":
         warnings.append(f"{dtype}: a score may change by some hundredths with the sentences beside it")
-    return Opened(
-        model.to(device).eval(),
+    return LoadedModel(
+        model.eval(),
         tokenizer,
         exact,
         tokenizer_digest(tokenizer),
         dtype,
-        vocabulary,
+        options.get("vocabulary", "model"),
         warnings,
+        recorded,
     )
 
 
-def open_tokenizer(name: str) -> Any:
-    """Load a tokenizer alone.
+def _bitsandbytes(transformers: Any, quantize: str) -> Any:
+    """Return the settings that quantise weights as they are loaded."""
+    for module in ("bitsandbytes", "accelerate"):
+        need(module, remedy=NO_BITSANDBYTES)
+    return transformers.BitsAndBytesConfig(load_in_8bit=quantize == "int8", load_in_4bit=quantize == "int4")
 
-    Parameters
-    ----------
-    name : str
-        A folder, or ``name@revision`` of the hub.
 
-    Returns
-    -------
-    transformers tokenizer
+def _check_accelerate(config: Any) -> None:
+    """Name all that quantised weights need where the first of it is missing; raises ``ImportError``."""
+    if find_spec("accelerate") is None:
+        library = QUANTIZATION_LIBRARIES.get(_method(config), "the library that made them")
+        raise ImportError(
+            f"quantised weights need accelerate and {library}: pip install accelerate {library}"
+        )
 
-    Raises
-    ------
-    BadInput
-        If packages are missing or there is no such tokenizer.
+
+def _quantization(model: Any, quantize: str) -> str:
+    """Name the method by which a model's weights are quantised."""
+    if quantize != QUANTIZE.initial:
+        return f"bitsandbytes {quantize}"
+    return _method(model.config) or "as in its files"
+
+
+def _method(config: Any) -> str:
+    settings = getattr(config, "quantization_config", None)
+    method = (
+        settings.get("quant_method") if isinstance(settings, dict) else getattr(settings, "quant_method", "")
+    )
+    return str(getattr(method, "value", method) or "")
+
+
+def _with_adapter(
+    model: Any, target: str, *, base: str, peft: Any, transformers: Any, merge: bool
+) -> tuple[Any, str, list[str]]:
+    """Return a model with a PEFT adapter, the adapter's exact revision, and warnings.
+
+    The adapter is merged into the weights, so that every path through the model has it; quantised weights
+    keep it beside them, because merging would round it.
     """
-    transformers = _transformers()
-    place, _, revision = name.partition("@") if not Path(name).exists() else (name, "", "")
+    name, _, revision = target.partition("@") if not Path(target).exists() else (target, "", "")
     try:
-        return transformers.AutoTokenizer.from_pretrained(place, revision=revision or None)
-    except Exception as error:  # files that others wrote make the libraries raise anything
+        exact = _revision(name, revision, transformers, file="adapter_config.json")
+        pinned = exact.removeprefix("commit:") if exact.startswith("commit:") else None
+        adapted = peft.PeftModel.from_pretrained(model, name, revision=pinned)
+        config = adapted.peft_config["default"]
+        body = adapted.merge_and_unload() if merge else adapted.get_base_model()
+    except MemoryError:
+        raise
+    except Exception as error:  # files of others make the library raise any type; reported below
+        raise BadInput(
+            f"the adapter {target!r} cannot be opened on {base!r}: {_reason(error)}",
+            column="adapter",
+            remedy="Give a folder with adapter_config.json and its weights, or a name of the hub.",
+        ) from error
+    own = str(getattr(config, "base_model_name_or_path", "") or "")
+    differs = own and Path(own).name != Path(base).name
+    return body, exact, [f"the adapter was trained on {own}, and is used on {base}"] if differs else []
+
+
+def load_tokenizer(name: str) -> Any:
+    """Load a tokenizer without its model."""
+    transformers = _transformers()
+    source, _, revision = name.partition("@") if not Path(name).exists() else (name, "", "")
+    try:
+        return transformers.AutoTokenizer.from_pretrained(source, revision=revision or None)
+    except Exception as error:  # files of others make the library raise any type; reported below
         message = f"the tokenizer {name!r} cannot be opened: {_reason(error)}"
         raise BadInput(message, remedy="Give a folder with a tokenizer, or a name of the hub.") from error
 
 
 def _transformers() -> Any:
-    """The library without progress bars, and without warnings of what we tell in one line or do not do.
-
-    It warns of texts that are too long, which we do not score, and of each try at a download.
-    """
-    found = need("transformers")
-    found.utils.logging.disable_progress_bar()
-    found.utils.logging.set_verbosity_error()
+    """Import transformers without its progress bars and warnings."""
+    transformers = need("transformers")
+    transformers.utils.logging.disable_progress_bar()
+    # It would warn of texts that are too long, which are not scored, and of each retry of a download.
+    transformers.utils.logging.set_verbosity_error()
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    return found
+    return transformers
 
 
-def _refuse_invented(name: str, model: Any, missing: Collection[str]) -> None:
-    """Refuse a model some of whose weights were drawn at random because its files do not hold them."""
-    invented = sorted(set(missing) & {key for key, _ in model.named_parameters()})
-    if invented:
+def _refuse_random_weights(name: str, model: Any, missing: Collection[str]) -> None:
+    """Refuse a model with randomly initialized weights, which its files do not contain."""
+    random = sorted(set(missing) & {key for key, _ in model.named_parameters()})
+    if random:
         raise BadInput(
-            f"the model {name!r} cannot be opened as {type(model).__name__}: its files lack {invented[0]}"
-            f"{f' and {len(invented) - 1} other weights' if invented[1:] else ''}.",
-            remedy="Name its own kind (hf-causal:, hf-masked:, hf-classifier:); train a classifier first.",
+            f"the model {name!r} cannot be opened as {type(model).__name__}: its files lack {random[0]}"
+            f"{f' and {len(random) - 1} other weights' if random[1:] else ''}.",
+            remedy="Use its own kind (hf-causal:, hf-masked:, hf-classifier:); train a classifier first.",
         )
 
 
-def _revision(name: str, revision: str, transformers: Any) -> str:
-    """The commit of a model of the hub; the digest of a folder's files."""
+def _refuse_folder_without_tokenizer(name: str) -> None:
+    """Refuse a folder without tokenizer files, for which the library would make an empty tokenizer."""
+    folder = Path(name)
+    if (folder / "config.json").is_file() and not any(
+        TOKENIZER_FILE.search(path.name) for path in folder.iterdir()
+    ):
+        raise BadInput(
+            f"the model {name!r} cannot be opened: the folder has no tokenizer.",
+            remedy="Copy the tokenizer's files (tokenizer.json, tokenizer_config.json) beside the weights.",
+        )
+
+
+def _refuse_unused_layers(name: str, model: Any, unexpected: Collection[str]) -> list[str]:
+    """Refuse weights of layers that the configuration leaves out; return a warning of other unused weights.
+
+    Heads of other tasks, such as a pooler, are unused in many published models.
+    """
+    if not unexpected:
+        return []
+    shapes = {LAYER_NUMBER.sub(".N.", key) for key, _ in model.named_parameters()}
+    prefix = f"{model.base_model_prefix}."
+    shapes |= {shape.removeprefix(prefix) for shape in shapes}
+    layers = sorted(key for key in unexpected if LAYER_NUMBER.sub(".N.", key) in shapes)
+    if layers:
+        raise BadInput(
+            f"the model {name!r} has weights of layers that its configuration leaves out: {layers[0]}"
+            f"{f' and {len(layers) - 1} other weights' if layers[1:] else ''}.",
+            remedy="Give the configuration that the weights were saved with.",
+        )
+    unused = sorted(unexpected)
+    more = f" and {len(unused) - 1} others" if unused[1:] else ""
+    return [f"weights that {type(model).__name__} does not use: {unused[0]}{more}"]
+
+
+def _revision(name: str, revision: str, transformers: Any, *, file: str = "config.json") -> str:
+    """Return the commit of a model of the hub, or the digest of a folder's files."""
     folder = Path(name)
     if not folder.is_dir():
-        config = transformers.utils.cached_file(name, "config.json", revision=revision or None)
-        commit = transformers.utils.hub.extract_commit_hash(config, None)  # of the folder it lies in
+        config = transformers.utils.cached_file(name, file, revision=revision or None)
+        commit = transformers.utils.hub.extract_commit_hash(config, None)  # from the path of the cached file
         if not commit:
             raise BadInput(f"the revision of {name!r} is not known.", remedy="Write name@commit.")
         return f"commit:{commit}"
     digest = hashlib.sha256()
-    for file in sorted(one for one in folder.iterdir() if one.is_file()):
-        digest.update(file.name.encode())
-        with file.open("rb") as content:
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        digest.update(path.name.encode())
+        with path.open("rb") as content:
             digest.update(hashlib.file_digest(content, "sha256").digest())
     return f"sha256:{digest.hexdigest()}"
 
 
-def _one_of(address: ScorerAddress, name: str, known: tuple[str, ...]) -> str:
-    given = address.options.get(name, known[0])
-    if given not in known:
-        raise UnknownName(name, given, known)
-    return given
-
-
 def _reason(error: BaseException) -> str:
-    """What went wrong on the line to the hub, where something did; else what the library says."""
-    one: BaseException | None = error
-    while one is not None:
-        lines = [kind.__name__ for kind in type(one).__mro__]
-        if isinstance(one, ConnectionError | TimeoutError) or "TransportError" in lines:
-            return f"the download stopped ({_first_line(one)})."
-        one = one.__cause__ or one.__context__
+    """Return the network error behind a failure, if there is one, else the library's own message."""
+    cause: BaseException | None = error
+    while cause is not None:
+        classes = [ancestor.__name__ for ancestor in type(cause).__mro__]
+        if isinstance(cause, ConnectionError | TimeoutError) or "TransportError" in classes:
+            return f"the download stopped ({_first_line(cause)})."
+        cause = cause.__cause__ or cause.__context__
     return _first_line(error)
 
 

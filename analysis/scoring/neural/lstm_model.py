@@ -1,4 +1,4 @@
-"""A recurrent language model of our own, with the names of weights that PyTorch's word_language_model has."""
+"""A recurrent language model with the weight names of PyTorch's word_language_model."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from analysis.errors import BadInput
+from analysis.scoring.neural.backend import Layers, OwnLayers
 from analysis.scoring.neural.causal_paths import Plain
-from analysis.scoring.neural.packed import Layers
 
-BATCH_TOKENS = 2048  # a recurrent step is fast only when many sentences take it together
+BATCH_TOKENS = 2048  # a recurrent step is fast only for many sentences at once
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Shape:
 
 
 class LSTMModel(nn.Module):  # type: ignore[misc,unused-ignore]
-    """Embedding, LSTM, linear map to the vocabulary; tied when widths agree and the shape says so.
+    """Embedding, LSTM and linear map to the vocabulary; tied when the widths are equal and ``tied`` is set.
 
     The weights are called ``encoder``, ``rnn`` and ``decoder``, as in Gulordava et al. (2018).
     """
@@ -47,33 +47,31 @@ class LSTMModel(nn.Module):  # type: ignore[misc,unused-ignore]
             self.decoder.weight = self.encoder.weight
 
     def states(self, input_ids: torch.Tensor) -> torch.Tensor:
-        """States of the last layer after each token; a row starts from zeros."""
-        given = self.drop(self.encoder(input_ids))
-        kind = given.device.type
+        """Return the states of the last layer after each token; a row starts from zeros."""
+        embedded = self.drop(self.encoder(input_ids))
+        kind = embedded.device.type
         if torch.is_autocast_enabled(kind) and not recurs_in_half(kind):
             with torch.autocast(kind, enabled=False):
-                out, _ = self.rnn(given.float())
+                output, _ = self.rnn(embedded.float())
         else:
-            out, _ = self.rnn(given)
-        kept: torch.Tensor = self.drop(out)
-        return kept
+            output, _ = self.rnn(embedded)
+        states: torch.Tensor = self.drop(output)
+        return states
 
     def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
-        """Logits of the next token after each token."""
+        """Return the logits of the next token after each token."""
         logits: torch.Tensor = self.decoder(self.states(input_ids))
         return logits
 
     def get_output_embeddings(self) -> nn.Linear:
-        """The head, under the name that transformers has for it."""
+        """Return the head, under the name that transformers uses."""
         return self.decoder
 
 
 @cache
 def recurs_in_half(kind: str) -> bool:
-    """Whether recurrent layers run in bfloat16 on this kind of device; it is tried.
-
-    oneDNN refuses them on processors without AVX-512, where torch asks it all the same.
-    """
+    """Test whether recurrent layers run in bfloat16 on this kind of device."""
+    # oneDNN raises on processors without AVX-512, and torch calls it there regardless.
     layer = nn.LSTM(1, 1).to(kind)
     try:
         with torch.autocast(kind, dtype=torch.bfloat16):
@@ -84,12 +82,15 @@ def recurs_in_half(kind: str) -> bool:
 
 
 class Recurrent(Plain):
-    """Batches of like length through the LSTM; what is padded on the right is never read."""
+    """Batches of similar length through the LSTM; padding on the right is never read."""
 
     name = "recurrent"
 
     def __init__(self, model: LSTMModel, *, budget: int = BATCH_TOKENS) -> None:
-        super().__init__(model, budget=budget, layers=Layers())
+        super().__init__(model, budget=budget)
+
+    def _layers(self) -> Layers:
+        return OwnLayers()  # a back end substitutes layers of transformers' models only
 
     def _hidden(self, **inputs: torch.Tensor) -> torch.Tensor:
         states: torch.Tensor = self.model.states(inputs["input_ids"])
@@ -97,29 +98,13 @@ class Recurrent(Plain):
 
 
 def read_shape(state: Mapping[str, Any], *, file: str) -> Shape:
-    """Read a model's sizes off its weights.
-
-    Parameters
-    ----------
-    state : mapping of str to tensor
-        Weights by name.
-    file : str
-        Where they come from, for the error.
-
-    Returns
-    -------
-    Shape
-
-    Raises
-    ------
-    BadInput
-        If weights are absent, too many, or of sizes that do not fit together.
-    """
-    first = ("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "decoder.weight", "decoder.bias")
-    missing = [name for name in first if name not in state]
+    """Read a model's sizes from its weights."""
+    required = ("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "decoder.weight", "decoder.bias")
+    missing = [name for name in required if name not in state]
     if missing:
         raise BadInput(
-            f"the weights {', '.join(missing)} are missing; it holds {', '.join(list(state)[:6]) or 'none'}.",
+            f"the weights {', '.join(missing)} are missing; "
+            f"the file contains {', '.join(list(state)[:6]) or 'none'}.",
             file=file,
             remedy="An LSTM's state has encoder, rnn and decoder, as word_language_model saves them.",
         )
@@ -127,47 +112,33 @@ def read_shape(state: Mapping[str, Any], *, file: str) -> Shape:
     vocabulary, width = state["encoder.weight"].shape
     hidden = state["rnn.weight_hh_l0"].shape[1]
     if state["rnn.weight_hh_l0"].shape[0] != 4 * hidden:
-        raise BadInput("the recurrent layer is no LSTM.", file=file, remedy="GRU and plain RNN are not read.")
+        raise BadInput(
+            "the recurrent layer is not an LSTM.", file=file, remedy="GRU and plain RNN are not supported."
+        )
     return Shape(vocabulary, width, hidden, layers, tied=False)
 
 
 def load_weights(path: str) -> LSTMModel:
-    """Load a model from a file of weights, never running code that the file may contain.
-
-    Parameters
-    ----------
-    path : str
-        ``model.pt``: a state dictionary.
-
-    Returns
-    -------
-    LSTMModel
-        In evaluation mode, float32.
-
-    Raises
-    ------
-    BadInput
-        If the file is a pickled module, broken, or its weights do not make an LSTM.
-    """
+    """Load a model from a file of weights without running code that the file may contain."""
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise BadInput("there is no such file.", file=path) from error
-    except Exception as error:  # the pickle reader raises whatever the bytes lead it to
+    except Exception as error:  # broken bytes make the unpickler raise any type; reported below
         raise BadInput(
-            "it is no plain file of weights: a whole pickled model, or a broken file.",
+            "it is not a plain file of weights: a whole pickled model, or a broken file.",
             file=path,
             remedy='Where you trust its source, convert it once: python -c "import torch; '
             "m = torch.load('model.pt', map_location='cpu', weights_only=False); "
             "torch.save(m.state_dict(), 'model.pt')\".",
         ) from error
     if not isinstance(state, Mapping):
-        raise BadInput(f"it holds a {type(state).__name__}, not weights by name.", file=path)
+        raise BadInput(f"the file contains a {type(state).__name__}, not weights by name.", file=path)
     model = LSTMModel(read_shape(state, file=path))
     try:
         model.load_state_dict(dict(state))
     except RuntimeError as error:
-        said = " ".join(str(error).split())[:300]
-        raise BadInput(f"the weights do not fit together: {said}", file=path) from error
+        detail = " ".join(str(error).split())[:300]
+        raise BadInput(f"the weights do not fit together: {detail}", file=path) from error
     model.float().eval()
     return model

@@ -1,61 +1,70 @@
-"""Ways through a masked model: the head only where a token is asked for, or on every token."""
+"""Paths through a masked model: the head at the masked token only, or at every token."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from analysis.scoring.neural.packed import Layers, packed_layers
-from analysis.scoring.neural.probe import tolerance_of
+from analysis.scoring.neural.backend import Backend, OwnBackend, backend_for
+from analysis.scoring.neural.probe import (
+    Candidate,
+    Chosen,
+    Reference,
+    SinglePrecision,
+    choose_path,
+    in_half_precision,
+)
 
 Floats = npt.NDArray[np.float64]
-Copy = tuple[tuple[int, ...], int, int]
-Done = Callable[[int], None]
+Copy = tuple[tuple[int, ...], int, int]  # token ids, position of the masked token, the token itself
+Progress = Callable[[int], None]
 TOKENS = 2048  # in one batch
-PROBED = 24
+PROBE_COPIES = 24
 
 
-class Given(torch.nn.Module):
-    """Stands in for a model's body and gives hidden states that are already there."""
+class FixedHidden(torch.nn.Module):
+    """Substitute for a model's body that returns hidden states computed before."""
 
     def __init__(self, hidden: torch.Tensor) -> None:
         super().__init__()
         self.hidden = hidden
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Give them."""
+        """Return the hidden states."""
         from transformers.modeling_outputs import BaseModelOutputWithPooling
 
         return BaseModelOutputWithPooling(last_hidden_state=self.hidden)
 
 
 class AtMask:
-    """Body on every token, head on the one that is asked for."""
+    """Body on every token, head on the masked one only."""
 
     name = "head at the mask"
 
-    def __init__(self, model: Any, *, layers: Layers | None = None) -> None:
+    def __init__(self, model: Any, *, backend: Backend | None = None) -> None:
         self.model = model
-        self.layers = packed_layers(model, head=True) if layers is None else layers
+        self.layers = (backend_for(model) if backend is None else backend).linear_layers(head=True)
 
-    def logits(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """Logits at one place of each row."""
-        with self.layers.put_in(), self._given(self._asked(ids, places)[:, None]):
-            found: torch.Tensor = self.model(input_ids=ids[:, :1]).logits[:, 0]
-        return found
+    def logits(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Return the logits at one position of each row."""
+        with self.layers.active(), self._fixed(self._hidden(ids, positions)[:, None]):
+            # The body is substituted, so the ids only give the shape.
+            logits: torch.Tensor = self.model(input_ids=ids[:, :1]).logits[:, 0]
+        return logits
 
-    def _asked(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """Hidden states at one place of each row."""
+    def _hidden(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Return the hidden states at one position of each row."""
         hidden: torch.Tensor = self.model.base_model(input_ids=ids).last_hidden_state
-        return hidden[torch.arange(len(ids), device=ids.device), places]
+        return hidden[torch.arange(len(ids), device=ids.device), positions]
 
     @contextmanager
-    def _given(self, hidden: torch.Tensor) -> Iterator[None]:
+    def _fixed(self, hidden: torch.Tensor) -> Iterator[None]:
         name, body = self.model.base_model_prefix, self.model.base_model
-        setattr(self.model, name, Given(hidden))
+        setattr(self.model, name, FixedHidden(hidden))
         try:
             yield
         finally:
@@ -63,127 +72,115 @@ class AtMask:
 
 
 class LastLayerAtMask(AtMask):
-    """As before, and what follows attention in the last layer on that token alone, as in BERT and RoBERTa."""
+    """As :class:`AtMask`, with the last layer, after its attention, at the masked token only (BERT)."""
 
     name = "last layer and head at the mask"
 
-    def __init__(self, model: Any, *, layers: Layers | None = None) -> None:
-        super().__init__(model, layers=layers)
+    def __init__(self, model: Any, *, backend: Backend | None = None) -> None:
+        super().__init__(model, backend=backend)
         self.after_attention = model.base_model.encoder.layer[-1].attention.output
 
-    def _asked(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    def _hidden(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         rows = torch.arange(len(ids), device=ids.device)
 
-        def keep(_: Any, states: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-            return tuple(one[rows, places][:, None] for one in states)
+        def select(_: Any, states: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            return tuple(state[rows, positions][:, None] for state in states)
 
-        hook = self.after_attention.register_forward_pre_hook(keep)
+        hook = self.after_attention.register_forward_pre_hook(select)
         try:
             hidden: torch.Tensor = self.model.base_model(input_ids=ids).last_hidden_state
         finally:
             hook.remove()
         if hidden.shape[1] != 1:
-            raise ValueError("the last layer gives more than was asked for")
+            raise ValueError("the last layer returns more than one position")
         return hidden[:, 0]
 
 
 class Everywhere:
-    """The model as it is, its head on every token."""
+    """The unchanged model, its head on every token."""
 
     name = "head everywhere"
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
-    def logits(self, ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """Logits at one place of each row."""
-        found: torch.Tensor = self.model(input_ids=ids).logits
-        return found[torch.arange(len(ids), device=ids.device), places]
+    def logits(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """Return the logits at one position of each row."""
+        logits: torch.Tensor = self.model(input_ids=ids).logits
+        return logits[torch.arange(len(ids), device=ids.device), positions]
+
+
+MaskedPath = AtMask | Everywhere
 
 
 def token_logprobs(
-    way: AtMask | Everywhere, copies: Sequence[Copy], *, budget: int = TOKENS, done: Done | None = None
+    path: MaskedPath, copies: Sequence[Copy], *, budget: int = TOKENS, progress: Progress | None = None
 ) -> Floats:
-    """Give the log probability of the token asked for in each copy.
-
-    Parameters
-    ----------
-    way : AtMask or Everywhere
-    copies : sequence
-        Ids, place, token.
-    budget : int
-        Tokens in one batch; copies of one length go together, so that nothing is padded.
-    done : callable, optional
-        Told how many copies are done.
-
-    Returns
-    -------
-    ndarray of float
-    """
-    found = np.full(len(copies), np.nan)
-    device = next(way.model.parameters()).device
-    left = batches(copies, budget)
-    while left:
-        places = left[-1]
-        group = [copies[place] for place in places]
+    """Return the log probability of the masked token of each copy."""
+    logprobs = np.full(len(copies), np.nan)
+    device = next(path.model.parameters()).device
+    queue = batches(copies, budget)
+    while queue:
+        indices = queue[-1]
+        group = [copies[index] for index in indices]
         try:
             with torch.inference_mode():
-                ids = torch.tensor([one[0] for one in group], device=device)
-                at = torch.tensor([one[1] for one in group], device=device)
-                token = torch.tensor([one[2] for one in group], device=device)
-                logprob = torch.log_softmax(way.logits(ids, at).float(), -1)
-                found[places] = logprob.gather(1, token[:, None])[:, 0].double().cpu().numpy()
+                ids, positions, tokens = (
+                    torch.tensor(column, device=device) for column in zip(*group, strict=True)
+                )
+                rows = torch.log_softmax(path.logits(ids, positions).float(), -1)
+                logprobs[indices] = rows.gather(1, tokens[:, None])[:, 0].double().cpu().numpy()
         except torch.OutOfMemoryError:
-            if len(places) == 1:
+            # Only this batch is halved: the other lengths may fit.
+            if len(indices) == 1:
                 raise
             torch.cuda.empty_cache()
-            left[-1:] = [places[: len(places) // 2], places[len(places) // 2 :]]
+            queue[-1:] = [indices[: len(indices) // 2], indices[len(indices) // 2 :]]
             continue
-        left.pop()
-        if done is not None:
-            done(len(places))
-    return found
+        queue.pop()
+        if progress is not None:
+            progress(len(indices))
+    return logprobs
 
 
 def batches(copies: Sequence[Copy], budget: int) -> list[list[int]]:
-    """Groups of copies of exactly one length, with at most ``budget`` tokens."""
+    """Group copies of exactly the same length, with at most ``budget`` tokens."""
     by_length: dict[int, list[int]] = {}
-    for place, (ids, _, _) in enumerate(copies):
-        by_length.setdefault(len(ids), []).append(place)
+    for index, (ids, _, _) in enumerate(copies):
+        by_length.setdefault(len(ids), []).append(index)
     groups = []
-    for length, places in sorted(by_length.items()):
+    for length, indices in sorted(by_length.items()):
         size = max(1, budget // length)
-        groups += [places[start : start + size] for start in range(0, len(places), size)]
+        groups += [indices[start : start + size] for start in range(0, len(indices), size)]
     return groups
 
 
-def choose_way(model: Any, copies: Sequence[Copy]) -> tuple[AtMask | Everywhere, str]:
-    """Take the quickest way that gives what the model gives one copy at a time.
+def choose_masked_path(model: Any, copies: Sequence[Copy]) -> Chosen[MaskedPath]:
+    """Return the fastest path that gives what the model gives for one copy at a time."""
+    step = max(1, len(copies) // PROBE_COPIES)
+    sample = list(copies)[::step][:PROBE_COPIES]
+    everywhere, backend = Everywhere(model), backend_for(model)
 
-    Parameters
-    ----------
-    model : transformers model for masked language modelling
-    copies : sequence
+    def rows(path: MaskedPath) -> list[Floats]:
+        """Return the value of each copy, and all of them, because those of a sentence are summed."""
+        # The reference is the unchanged model on one copy at a time.
+        batches = [[copy] for copy in sample] if path is everywhere else [sample]
+        values = np.concatenate([token_logprobs(path, batch) for batch in batches])
+        return [*values[:, None], values]
 
-    Returns
-    -------
-    tuple
-        The way, and why.
-    """
-    step = max(1, len(copies) // PROBED)
-    tried = list(copies)[::step][:PROBED]
-    whole = Everywhere(model)
-    right = np.array([token_logprobs(whole, [one])[0] for one in tried])
-    reasons, layers = [], packed_layers(model, head=True)
-    for kind in (LastLayerAtMask, AtMask):
-        try:
-            way = kind(model, layers=layers)
-            worst = float(np.abs(token_logprobs(way, tried) - right).max(initial=0.0))
-        except (TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
-            reasons.append(f"{kind.name} fails ({type(error).__name__})")
-            continue
-        if worst < tolerance_of(model):
-            said = f"{way.name}: {len(tried)} copies within {worst:.1e} of one by one"
-            return way, "; ".join([said, *reasons])
-        reasons.append(f"{way.name} differs by {worst:.1e}")
-    return whole, "; ".join([whole.name, *reasons])
+    own = rows(everywhere)
+    expected = own
+    if in_half_precision(model):
+        with SinglePrecision():
+            expected = rows(everywhere)
+    return choose_path(
+        {
+            kind.name: Candidate(
+                partial(kind, model, backend=backend), partial(kind, model, backend=OwnBackend(model))
+            )
+            for kind in (LastLayerAtMask, AtMask)
+        },
+        rows,
+        reference=Reference(expected, f"{len(sample)} copies", own if in_half_precision(model) else None),
+        fallback=(everywhere.name, everywhere),
+    )

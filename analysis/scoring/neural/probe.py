@@ -1,129 +1,168 @@
-"""Which way through a model is both right and fast: tried on a few sentences when the model is opened."""
+"""Choice of the fastest path through a model that gives the right scores, tested on a sample of the work."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
 
-from analysis.scoring.neural.causal_paths import WAYS, Headed, Naive, Path
-from analysis.scoring.neural.packed import Layers, packed_layers
-
-SENTENCES = 8
-TOLERANCE = {"float32": 1e-3, "float64": 1e-6, "bfloat16": 0.5, "float16": 0.1}
+Floats = npt.NDArray[np.float64]
+Rows = Sequence[Floats]  # log probabilities of the tokens of each sequence
+PathT = TypeVar("PathT")
+TOLERANCE = 1e-4  # nats of a sequence's sum, in single precision at least
+RELATIVE = 1e-6  # of a sum beyond 100 nats, which single precision rounds by more
+# Error of a path in half precision over the model's own: median and root mean square over the tokens. Experts
+# that are chosen otherwise after rounding make few large errors on any path, which the second allows for.
+MEDIAN_RATIO, RMS_RATIO = 2.0, 4.0
+HALF = (torch.bfloat16, torch.float16)
+# What a path raises for an architecture that it was not written for.
+FAILURES = (TypeError, ValueError, RuntimeError, AttributeError, IndexError)
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """A way and the reason for it, in a sentence."""
+class Chosen(Generic[PathT]):
+    """A path through a model, and the reason for choosing it."""
 
-    path: Path
+    path: PathT
     why: str
 
 
+class SinglePrecision(TorchFunctionMode):
+    """Compute every operation in single precision, the weights of a model in half precision included.
+
+    It gives reference values without a second copy of the model: one weight is converted at a time.
+    """
+
+    def __torch_function__(
+        self, operation: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Convert tensors and requested types of half precision, then compute."""
+        if getattr(operation, "__name__", "") == "__get__":  # an attribute, such as the shape
+            return operation(*args, **(kwargs or {}))
+        return operation(*tree_map(_single, args), **tree_map(_single, kwargs or {}))
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(torch.float32) if value.dtype in HALF else value
+    return torch.float32 if isinstance(value, torch.dtype) and value in HALF else value
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Values of a model's own run, one sequence at a time, in single precision at least.
+
+    ``own`` holds those in the model's half precision, by which the error of a path is judged; ``sample``
+    describes the sequences.
+    """
+
+    values: Rows
+    sample: str
+    own: Rows | None = None
+
+    def difference(self, rows: Rows) -> tuple[float, bool]:
+        """Return how far the sums of rows are from the reference, in nats, and whether that is too far."""
+        sums, expected = (np.array([row.sum() for row in values]) for values in (rows, self.values))
+        worst = np.abs(sums - expected)
+        is_right = worst <= np.maximum(TOLERANCE, RELATIVE * np.abs(expected))
+        return float(worst.max(initial=0.0)), bool(is_right.all())
+
+    def noise(self, rows: Rows) -> tuple[float, bool]:
+        """Return the ratio of a path's rounding error to the model's own, and whether that is too much."""
+        assert self.own is not None
+        errors, own = (np.abs(_joined(values) - _joined(self.values)) for values in (rows, self.own))
+        if not len(errors):
+            return 0.0, True
+        medians, squares = ((np.median(values), np.sqrt(np.mean(values**2))) for values in (errors, own))
+        ratio = float(medians[1] / max(squares[1], np.finfo(np.float32).eps))
+        is_right = medians[0] <= MEDIAN_RATIO * squares[0] and ratio <= RMS_RATIO
+        return ratio, bool(is_right)
+
+
+@dataclass(frozen=True)
+class Candidate(Generic[PathT]):
+    """A path: how to make it, a reason why the model's structure excludes it, and a plain form for proofs.
+
+    ``proof`` makes the path with the model's own layers, which run in single precision as well.
+    """
+
+    make: Callable[[], PathT]
+    proof: Callable[[], PathT]
+    obstacle: str = ""
+
+
 def choose_path(
-    model: Any,
-    sequences: Sequence[Sequence[int]],
+    candidates: Mapping[str, Candidate[PathT]],
+    evaluate: Callable[[PathT], Rows],
     *,
-    wanted: str = "auto",
-    layers: Layers | None = None,
-) -> Chosen:
-    """Take the first way whose sentence sums equal the naive ones.
+    reference: Reference,
+    fallback: tuple[str, PathT],
+) -> Chosen[PathT]:
+    """Return the first candidate, the fastest first, that the structure allows and whose values are right.
 
-    Parameters
-    ----------
-    model : transformers model for causal language modelling
-    sequences : sequence of sequences of int
-        What is to be scored; the longest, the shortest and six between are tried.
-    wanted : {"auto", "tree", "plain", "own-head", "naive"}
-        A way to take without asking, or ``auto``.
-    layers : Layers, optional
-        Quicker layers of this model, where they are made already.
-
-    Returns
-    -------
-    Chosen
-        The way, and why the faster ones are not taken.
+    ``fallback`` is the name and path to use where no candidate agrees.
 
     Notes
     -----
-    Masks by distance (ALiBi), sliding windows, soft-capped logits and recurrent states make fast ways wrong
-    for some architectures; the probe turns an unknown one from a risk into a slower path.
+    In single precision sums must agree to 1e-4. In half precision the path is proven in single precision by
+    the same bound, with the model's own layers; then its rounding error may be as large as the model's own.
+    Without that proof a wrong mask or position would pass for rounding.
+
+    Examples
+    --------
+    >>> candidate = Candidate(lambda: 1.5, lambda: 1.5)
+    >>> exact = ("slow", 1.0)
+    >>> reference = Reference([np.ones(2)], "1 sum")
+    >>> choose_path({"fast": candidate}, lambda k: [np.full(2, k)], reference=reference, fallback=exact).why
+    'slow: no faster path agrees; fast differs by 1.0e+00'
     """
-    if wanted != "auto":
-        return Chosen(_way(wanted, model, layers), f"{wanted}: asked for")
-    tried = _probe(sequences)
-    naive = Naive(model)
-    right = np.array([row.sum() for row in naive.run(tried)])
-    tolerance = tolerance_of(model)
-    reasons = []
-    for name in WAYS:
-        try:
-            path = _way(name, model, layers)
-            found = np.array([row.sum() for row in path.run(tried)])
-        except (
-            TypeError,
-            ValueError,
-            RuntimeError,
-            AttributeError,
-            NotImplementedError,
-            IndexError,
-        ) as error:
-            first = str(error).strip().split("\n")[0][:80]
-            reasons.append(f"{name} fails ({type(error).__name__}: {first})")
+    rejected: list[str] = []
+    for name, candidate in candidates.items():
+        if candidate.obstacle:
+            rejected.append(f"{name} does not apply: {candidate.obstacle}")
             continue
-        worst = float(np.abs(found - right).max(initial=0.0))
-        if worst < tolerance:
-            said = f"{name}: sums of {len(tried)} sentences within {worst:.1e} of one by one"
-            return Chosen(path, "; ".join([said, *reasons]))
-        reasons.append(f"{name} differs by {worst:.1e}")
-    return Chosen(naive, "; ".join(["naive: the only way left", *reasons]))
+        try:
+            tested = _tested(candidate, evaluate, reference)
+        except FAILURES as error:
+            detail = str(error).strip().split("\n")[0][:80]
+            rejected.append(f"{name} fails ({type(error).__name__}: {detail})")
+            continue
+        if isinstance(tested, Chosen):
+            return Chosen(tested.path, "; ".join([f"{name}: {reference.sample} {tested.why}", *rejected]))
+        rejected.append(f"{name} {tested}")
+    return Chosen(fallback[1], "; ".join([f"{fallback[0]}: no faster path agrees", *rejected]))
 
 
-class Choice:
-    """Which way to take through one model, tried anew only where what was tried says too little."""
-
-    def __init__(self, model: Any, *, wanted: str = "auto") -> None:
-        self.model, self.wanted = model, wanted
-        self.chosen: Chosen | None = None
-        self.layers: Layers | None = None
-        self.tried = (0, 0)
-
-    def path_for(self, sequences: Sequence[Sequence[int]]) -> Chosen:
-        """Give the way for these; longer ones than any before, or the first several, are tried again.
-
-        Parameters
-        ----------
-        sequences : sequence of sequences of int
-
-        Returns
-        -------
-        Chosen
-        """
-        shown = (max(map(len, sequences), default=0), min(len(sequences), SENTENCES))
-        if self.chosen is None or shown[0] > self.tried[0] or shown[1] > self.tried[1]:
-            if self.layers is None and self.wanted in ("auto", "tree", "plain"):
-                self.layers = packed_layers(self.model)
-            self.chosen = choose_path(self.model, sequences, wanted=self.wanted, layers=self.layers)
-            self.tried = (max(shown[0], self.tried[0]), max(shown[1], self.tried[1]))
-        return self.chosen
+def _tested(
+    candidate: Candidate[PathT], evaluate: Callable[[PathT], Rows], reference: Reference
+) -> Chosen[PathT] | str:
+    """Return a path and how well it agrees with the reference, or what is wrong with it."""
+    if reference.own is None:
+        path = candidate.make()
+        worst, is_right = reference.difference(evaluate(path))
+        if not is_right:
+            return f"differs by {worst:.1e}"
+        return Chosen(path, f"within {worst:.1e} of scoring one at a time")
+    with SinglePrecision():
+        worst, is_right = reference.difference(evaluate(candidate.proof()))
+    if not is_right:
+        return f"differs by {worst:.1e} in single precision"
+    path = candidate.make()
+    ratio, is_right = reference.noise(evaluate(path))
+    rounding = f"{ratio:.1f} times the model's own rounding error"
+    if not is_right:
+        return f"has {rounding}"
+    return Chosen(path, f"within {worst:.1e} of scoring one at a time in single precision, {rounding}")
 
 
-def _way(name: str, model: Any, layers: Layers | None) -> Path:
-    kind = WAYS[name]
-    return kind(model, layers=layers) if issubclass(kind, Headed) else kind(model)
+def in_half_precision(model: Any) -> bool:
+    """Return whether a model computes in half precision."""
+    return model.dtype in HALF
 
 
-def tolerance_of(model: Any) -> float:
-    """How far two ways may differ in a model's kind of number, in nats."""
-    return TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-3)
-
-
-def _probe(sequences: Sequence[Sequence[int]]) -> list[Sequence[int]]:
-    """Neighbours in sorted order share prefixes; the longest shows windows that are too short."""
-    order = sorted((one for one in sequences if len(one) > 1), key=len)
-    if len(order) <= SENTENCES:
-        return list(order)
-    alike = sorted(order, key=list)
-    middle = min(len(alike) // 2, len(alike) - SENTENCES + 2)
-    return [order[-1], order[0], *alike[middle : middle + SENTENCES - 2]]
+def _joined(rows: Rows) -> Floats:
+    return np.concatenate(rows) if len(rows) else np.empty(0)

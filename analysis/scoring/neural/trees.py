@@ -1,8 +1,8 @@
-"""Pack token sequences into prefix trees, so that what sentences share is computed once.
+"""Prefix trees of token sequences, so that shared prefixes are computed once.
 
 A language model's state after a prefix does not depend on what follows. A tree's inner nodes are the tokens
-that something follows; only they pass through the model. Each node needs its ancestors and nothing else,
-which one attention mask over the whole tree says.
+with a continuation; only they pass through the model. Each node attends to its ancestors only, by one
+attention mask over the whole tree.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,16 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
-NODES = 128  # what a token costs for attention grows with them, what trees share hardly does
+NODES = 128  # in one tree: more nodes cost more attention per token and share hardly more prefixes
 
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """Inner nodes in an order where parents come first, and the edges whose probabilities are wanted.
+    """Inner nodes, parents first, and the edges whose probabilities are computed.
 
     ``token``, ``depth`` and ``parent`` (-1 at a root) describe inner nodes. An edge leads from the inner node
-    ``edge_from`` to the token ``edge_token``; ``paths`` gives the edges of each sequence, by its place among
-    all sequences.
+    ``edge_from`` to the token ``edge_token``; ``paths`` lists the edges of each sequence, by its index.
     """
 
     token: Ints
@@ -32,7 +31,7 @@ class PrefixTree:
     paths: dict[int, list[int]]
 
     def sees(self) -> npt.NDArray[np.bool_]:
-        """Which inner node (row) attends to which (column): itself and its ancestors."""
+        """Return which inner node (row) attends to which (column): itself and its ancestors."""
         n = len(self.token)
         mask = np.zeros((n, n), dtype=np.bool_)
         for node, parent in enumerate(self.parent.tolist()):
@@ -42,25 +41,15 @@ class PrefixTree:
         return mask
 
 
-def prefix_trees(sequences: Sequence[Sequence[int]], *, nodes: int = NODES) -> Iterator[PrefixTree]:
-    """Pack sequences into trees of at most so many inner nodes.
-
-    Parameters
-    ----------
-    sequences : sequence of sequences of int
-        Token ids; the first token of each is given, every later one is predicted. Sequences of fewer than two
-        tokens predict nothing and are in no tree.
-    nodes : int
-        Most inner nodes of a tree; a longer sequence gets a tree of its own.
-
-    Yields
-    ------
-    PrefixTree
-        Every sequence is in exactly one.
+def prefix_trees(
+    sequences: Sequence[Sequence[int]], *, nodes: int = NODES, descending: bool = False
+) -> Iterator[PrefixTree]:
+    """Pack sequences into trees of at most ``nodes`` inner nodes; siblings are in order of their tokens.
 
     Notes
     -----
-    In sorted order, what a sequence shares with all earlier ones of a tree it shares with the one before it.
+    In sorted order, ascending or ``descending``, the longest prefix that a sequence shares with a tree is
+    shared with its predecessor.
 
     Examples
     --------
@@ -68,23 +57,24 @@ def prefix_trees(sequences: Sequence[Sequence[int]], *, nodes: int = NODES) -> I
     >>> tree.token.tolist(), tree.edge_token.tolist(), sorted(tree.paths.items())
     ([0, 5, 6], [5, 6, 8, 7], [(0, [0, 1]), (1, [0, 3]), (2, [0, 1, 2])])
     """
+    sign = -1 if descending else 1
     order = sorted(
-        (place for place in range(len(sequences)) if len(sequences[place]) > 1),
-        key=lambda place: list(sequences[place]),
+        (index for index in range(len(sequences)) if len(sequences[index]) > 1),
+        key=lambda index: [sign * token for token in sequences[index]],
     )
-    grower = _Grower()
-    for place in order:
-        sequence = sequences[place]
-        if grower.n_inner and grower.n_inner + grower.new_inner(sequence) > nodes:
-            yield grower.tree()
-            grower = _Grower()
-        grower.add(place, sequence)
-    if grower.n_inner:
-        yield grower.tree()
+    builder = _TreeBuilder()
+    for index in order:
+        sequence = sequences[index]
+        if builder.n_inner and builder.n_inner + builder.new_inner(sequence) > nodes:
+            yield builder.tree()
+            builder = _TreeBuilder()
+        builder.add(index, sequence)
+    if builder.n_inner:
+        yield builder.tree()
 
 
-class _Grower:
-    """A tree in the making: all nodes of the last sequence stand at hand, inner or not yet."""
+class _TreeBuilder:
+    """A tree under construction, with the nodes of the sequence added last."""
 
     def __init__(self) -> None:
         self.parent: list[int] = []
@@ -98,14 +88,14 @@ class _Grower:
 
     def _shared(self, sequence: Sequence[int]) -> int:
         n = 0
-        for one, other in zip(sequence, self.last, strict=False):
-            if one != other:
+        for token, previous in zip(sequence, self.last, strict=False):
+            if token != previous:
                 break
             n += 1
         return n
 
     def new_inner(self, sequence: Sequence[int]) -> int:
-        """How many inner nodes a sequence would add."""
+        """Return how many inner nodes a sequence would add."""
         shared = self._shared(sequence)
         missing = len(sequence) - 1 - shared
         if missing < 0:
@@ -113,8 +103,8 @@ class _Grower:
         last_is_leaf = shared > 0 and not self.inner[self.trail[shared - 1]]
         return missing + last_is_leaf
 
-    def add(self, place: int, sequence: Sequence[int]) -> None:
-        """Add a sequence that is not before the last one."""
+    def add(self, index: int, sequence: Sequence[int]) -> None:
+        """Add a sequence that does not sort before the last one."""
         shared = self._shared(sequence)
         del self.trail[shared:]
         for depth in range(shared, len(sequence)):
@@ -126,14 +116,14 @@ class _Grower:
             self.depth.append(depth)
             self.inner.append(False)
         self.last = sequence
-        self.paths[place] = self.trail[1 : len(sequence)]
+        self.paths[index] = self.trail[1 : len(sequence)]
 
     def _make_inner(self, node: int) -> None:
         self.n_inner += not self.inner[node]
         self.inner[node] = True
 
     def tree(self) -> PrefixTree:
-        """The finished tree: inner nodes and edges numbered anew."""
+        """Return the finished tree, inner nodes and edges renumbered."""
         inner = np.array(self.inner, dtype=np.bool_)
         parent, token = np.array(self.parent, dtype=np.int64), np.array(self.token, dtype=np.int64)
         row = np.cumsum(inner) - 1
@@ -145,5 +135,5 @@ class _Grower:
             parent=np.where(parent[inner] >= 0, row[parent[inner]], -1),
             edge_from=row[parent[is_edge]],
             edge_token=token[is_edge],
-            paths={place: edge[nodes].tolist() for place, nodes in self.paths.items()},
+            paths={index: edge[nodes].tolist() for index, nodes in self.paths.items()},
         )

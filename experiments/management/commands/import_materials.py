@@ -1,55 +1,107 @@
-"""``manage.py import_materials``: files of sentences or minimal pairs become a material set."""
+"""``manage.py import_materials``: store files of sentences or minimal pairs as a material set."""
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from rich.console import Console
 from rich.progress import Progress as Bar
 
-from analysis.errors import UnknownName
+from analysis.text import plural
 from config.commands import ContractCommand
-from experiments.intake import About, Stored, described, refuse_errors, store_materials
+from experiments.intake.language import language_of_texts
+from experiments.intake.store import (
+    MaterialSetInfo,
+    StoreResult,
+    import_report,
+    refuse_errors,
+    store_materials,
+)
 from experiments.materials.checks import check
-from experiments.materials.detect import FORMATS, read_materials
-from experiments.materials.report import Report
+from experiments.materials.factors import parse_levels
+from experiments.materials.findings import REMEDIES, Report
+from experiments.materials.leaving_out import LEFT_OUT_FOR, leave_out
+from experiments.materials.readers.detect import FORMATS, read_materials
 from experiments.materials.schema import parse_mapping
+from experiments.studies.creation import find_user
 
-SHOWN = 5
+MAX_LISTED = 5  # findings of each code
 
 
 class Command(ContractCommand):
-    """Store a material set and report duplicates, holes, identical members and stray Unicode."""
+    """Store a material set and report duplicates, holes, identical members and stray characters."""
 
     help = "Store sentences and minimal pairs from files; report duplicates, holes and identical members."
     example = "manage.py import_materials data/*.jsonl --name BLiMP --language en"
 
-    def add_options(self, parser) -> None:
-        """Files, a name, and how to read them."""
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the options."""
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
         parser.add_argument("--name", required=True, help="name of the material set")
         parser.add_argument("--format", default="auto", metavar="FORMAT", help=" | ".join(FORMATS))
-        parser.add_argument("--language", default="en", help="BCP 47 tag, for example en or zh-Hans")
+        parser.add_argument(
+            "--language",
+            default="",
+            help="BCP 47 tag, for example en or zh-Hans (default: en where the sentences look English)",
+        )
         parser.add_argument("--source", default="", help="where the materials were published")
         parser.add_argument("--licence", default="", help="under which licence")
         parser.add_argument(
-            "--map", action="append", default=[], metavar="OURS=THEIRS", help="our column = the file's column"
+            "--map",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="OURS=THEIRS",
+            help="our column=the file's column; condition=structure+distance makes two factors",
+        )
+        parser.add_argument(
+            "--levels",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="FACTOR=LEVEL,LEVEL",
+            help="order of a factor's levels; 0:non-island names the level of the value 0",
         )
         parser.add_argument("--encoding", default="", help="taken instead of the detected encoding")
+        parser.add_argument(
+            "--split-paradigms",
+            action="store_true",
+            help="name paradigms phenomenon:paradigm where several phenomena number them alike",
+        )
+        parser.add_argument("--sheet", default="", help="sheet of a spreadsheet (default: the first filled)")
         parser.add_argument("--owner", default="", metavar="USER", help="user to whom the set belongs")
+        parser.add_argument(
+            "--leave-out",
+            action="append",
+            default=[],
+            metavar="CHECK",
+            help=f"leave out the items that a check names, repeatable: {', '.join(LEFT_OUT_FOR)}",
+        )
         parser.add_argument("--dry-run", action="store_true", help="read and check, store nothing")
 
     def run(self, **options: Any) -> None:
-        """Read, check, store, tell."""
-        about = About(options["name"], options["language"], options["source"], options["licence"])
-        owner = _user(options["owner"])
-        materials = read_materials(
-            options["paths"],
-            format=options["format"],
-            mapping=parse_mapping(options["map"]),
-            encoding=options["encoding"],
-        )
-        report = check(materials)
+        """Read, check and store the files, and print a summary."""
+        origin = {"source": options["source"], "licence": options["licence"]}
+        info = MaterialSetInfo(options["name"], options["language"] or "en", **origin)
+        owner = find_user(options["owner"])
+        with self.working(options, "reading"):
+            materials = read_materials(
+                options["paths"],
+                format=options["format"],
+                mapping=parse_mapping(options["map"]),
+                levels=parse_levels(options["levels"]),
+                encoding=options["encoding"],
+                sheet=options["sheet"],
+                split_paradigms=options["split_paradigms"],
+            )
+            materials = leave_out(materials, options["leave_out"])
+        if not options["language"]:
+            language, warning = language_of_texts(materials.sentences["text"])
+            info = MaterialSetInfo(options["name"], language, **origin)
+            if warning:
+                self.stderr.write(f"warning: {warning}")
+        with self.working(options, f"checking {len(materials.sentences):,} sentences"):
+            report = check(materials)
         refuse_errors(report)
         stored = None
         if not options["dry_run"]:
@@ -57,65 +109,72 @@ class Command(ContractCommand):
                 task = bar.add_task("storing", total=None)
                 stored = store_materials(
                     materials,
-                    about,
+                    info,
                     owner=owner,
                     report=report,
-                    progress=lambda done, total: bar.update(task, completed=done, total=total),
+                    progress=lambda n_stored, total: bar.update(task, completed=n_stored, total=total),
                 )
-        told = described(materials, report)
+        summary = import_report(materials, report)
         if options["json"]:
-            self.print_json({**_outcome(about, stored), "checksum": materials.checksum, **told})
+            self.print_json({**_outcome(info, stored), "checksum": materials.checksum, **summary})
         else:
-            self._tell(about, stored, told, report)
+            self._print_summary(info, stored, summary, report)
+            for source in materials.sources:
+                if source.inferred is not None:
+                    self.stdout.write(source.inferred.summary)
 
-    def _tell(self, about: About, stored: Stored | None, told: dict[str, Any], report: Report) -> None:
-        """Say in words what was read, found and stored."""
-        for source in told["sources"]:
+    def _print_summary(
+        self, info: MaterialSetInfo, stored: StoreResult | None, summary: dict[str, Any], report: Report
+    ) -> None:
+        """Print what was read, found and stored."""
+        for source in summary["sources"]:
             notes = "".join(f"; {note}" for note in source["notes"])
             self.stdout.write(f"{source['file']}: {source['rows']:,} rows, {source['description']}{notes}")
-        counts = told["counts"]
+        counts = summary["counts"]
         discarded = (
             f" ({counts['pairs_discarded']} marked for discarding)" if counts["pairs_discarded"] else ""
         )
         self.stdout.write(
-            f"Form {told['format']}: {counts['sentences']:,} sentences, {counts['items']:,} items, "
-            f"{counts['pairs']:,} pairs{discarded}, {counts['paradigms']} paradigms, "
-            f"{counts['phenomena']} phenomena."
+            f"Form {summary['format']}: {plural(counts['sentences'], 'sentence')}, "
+            f"{plural(counts['items'], 'item')}, {plural(counts['pairs'], 'pair')}{discarded}, "
+            f"{plural(counts['paradigms'], 'paradigm')}, "
+            f"{plural(counts['phenomena'], 'phenomenon', 'phenomena')}."
         )
-        self._tell_findings(report)
+        if summary["factors"]:
+            factors = " × ".join(
+                f"{name} ({', '.join(levels)})" for name, levels in summary["factors"].items()
+            )
+            self.stdout.write(f"Factors: {factors}.")
+        if counts["fillers"]:
+            self.stdout.write(f"Fillers: {counts['fillers']:,} of the sentences.")
+        self._print_findings(report)
         if stored is None:
             self.stdout.write("Dry run: nothing stored.")
         elif stored.created:
-            self.stdout.write(f"Stored as {about.name!r}.")
+            self.stdout.write(f"Stored as {info.name!r}.")
         else:
-            self.stdout.write(f"{about.name!r} holds exactly this already: nothing stored.")
+            self.stdout.write(f"{info.name!r} holds exactly this already: nothing stored.")
 
-    def _tell_findings(self, report: Report) -> None:
+    def _print_findings(self, report: Report) -> None:
         for code, number in report.counts.items():
             same = [finding for finding in report.findings if finding.code == code]
             self.stdout.write(f"{same[0].severity} {code}: {number}")
-            for finding in same[:SHOWN]:
-                place = f"{finding.file}, row {finding.row}: " if finding.row else ""
-                self.stdout.write(f"    {place}{finding.message}")
-            if number > SHOWN:
-                self.stdout.write(f"    … and {number - SHOWN} more")
+            for finding in same[:MAX_LISTED]:
+                location = f"{finding.file}, row {finding.row}: " if finding.row else ""
+                self.stdout.write(f"    {location}{finding.message}")
+            if number > MAX_LISTED:
+                self.stdout.write(f"    … and {number - MAX_LISTED} more")
+            if number > 1 and same[0].severity != "note" and (rows := sorted(set(report.rows[code]))):
+                self.stdout.write(f"    rows {', '.join(map(str, rows))}")
+            if code in REMEDIES:
+                self.stdout.write(f"    {REMEDIES[code]}")
 
 
-def _user(name: str):
-    if not name:
-        return None
-    users = get_user_model().objects
-    found = users.filter(username=name).first()
-    if found is None:
-        raise UnknownName("user", name, list(users.values_list("username", flat=True)[:1000]))
-    return found
-
-
-def _outcome(about: About, stored: Stored | None) -> dict[str, Any]:
+def _outcome(info: MaterialSetInfo, stored: StoreResult | None) -> dict[str, Any]:
     return {
-        "material_set": about.name,
+        "material_set": info.name,
         "slug": stored.material_set.slug if stored else None,
-        "language": about.language,
+        "language": info.language,
         "created": bool(stored and stored.created),
         "dry_run": stored is None,
     }

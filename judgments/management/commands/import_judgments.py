@@ -1,5 +1,6 @@
-"""Store judgments made elsewhere."""
+"""``manage.py import_judgments``: import judgments that were collected elsewhere."""
 
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -7,70 +8,103 @@ from rich.console import Console
 from rich.progress import Progress
 
 from config.commands import ContractCommand
-from experiments.names import find_materials, find_user
-from judgments.intake import Prepared, file_sha256, prepare, store
-from judgments.sources import FORMATS, SourceOptions, read_judgments
-from judgments.sources.read import parse_judgment_mapping
+from experiments.studies.creation import find_materials, find_user
+from judgments.imports.readers import FORMATS, SourceOptions, read_judgments
+from judgments.imports.readers.registry import parse_judgment_mapping
+from judgments.imports.repeats import REPEATS
+from judgments.imports.store import Prepared, file_sha256, prepare, store
 
 
 class Command(ContractCommand):
-    """``import_judgments PATH --experiment NAME --format …``."""
+    """Import judgments from a file."""
 
-    help = "Store judgments made elsewhere as sessions, trials and judgments of a study."
+    help = "Import judgments collected elsewhere as sessions, trials and judgments of a study."
     example = (
         "manage.py import_judgments batch_results.csv --experiment 'BLiMP validation' --format mturk-batch"
     )
 
-    def add_options(self, parser) -> None:
-        """The file, the study, and how to read it."""
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the file, the study and the reading options."""
         parser.add_argument("path", type=Path, help="file of judgments")
         parser.add_argument(
-            "--experiment", required=True, metavar="NAME", help="study, made if there is none"
+            "--experiment", required=True, metavar="NAME", help="study; created if it does not exist"
         )
         parser.add_argument(
-            "--materials", default="", metavar="NAME", help="stored set; without it the file's own sentences"
+            "--materials",
+            default="",
+            metavar="NAME",
+            help="stored material set (default: the sentences of the file)",
         )
         parser.add_argument("--format", required=True, choices=FORMATS)
         parser.add_argument(
             "--map",
-            action="append",
+            action="extend",
+            nargs="+",
             default=[],
             metavar="OUR=THEIRS",
-            help="our column=their column, as often as needed; join theirs with +",
+            help="our column=column of the file; repeatable; join several columns of the file with +",
         )
-        parser.add_argument("--task", default="", help="task of the file; without it detected and named")
+        parser.add_argument(
+            "--language",
+            default="",
+            metavar="TAG",
+            help="language of the sentences, BCP 47 (default: that of the materials, else en if English)",
+        )
+        parser.add_argument("--task", default="", help="task of the file (default: detected)")
         parser.add_argument("--scale-low", type=float, help="lowest point of the scale")
         parser.add_argument("--scale-high", type=float, help="highest point of the scale")
+        parser.add_argument("--encoding", default="", help="encoding of the file (default: detected)")
         parser.add_argument(
-            "--encoding", default="", help="encoding of the file; without it detected and named"
+            "--repeats",
+            default="",
+            metavar="RULE",
+            help="several judgments of one sentence by one participant: "
+            f"{', '.join(REPEATS)} (default: number, with a warning)",
         )
-        parser.add_argument("--owner", default="", metavar="USER", help="who owns a study made here")
         parser.add_argument(
-            "--dry-run", action="store_true", help="show what would come in and store nothing"
+            "--people",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="COLUMN",
+            help="columns with the answers of one person each (a wide table); 'annotator*' names several",
+        )
+        parser.add_argument("--sheet", default="", help="sheet of a spreadsheet (default: the first filled)")
+        parser.add_argument("--owner", default="", metavar="USER", help="owner of a study that is created")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show what would be imported and store nothing"
         )
 
     def run(self, **options: Any) -> None:
-        """Read, join to materials, store."""
+        """Read the file, match it with materials, store it."""
         source = SourceOptions(
             mapping=parse_judgment_mapping(options["map"]),
             task=options["task"],
             scale_low=options["scale_low"],
             scale_high=options["scale_high"],
             encoding=options["encoding"],
+            sheet=options["sheet"],
+            people=tuple(options["people"]),
         )
-        read = read_judgments(options["path"], options["format"], options=source)
-        prepared = prepare(
-            read,
-            sha256=file_sha256(options["path"]),
-            experiment=options["experiment"],
-            materials=find_materials(options["materials"]) if options["materials"] else None,
-        )
+        with self.working(options, f"reading {options['path'].name}"):
+            read = read_judgments(options["path"], options["format"], options=source)
+        with self.working(options, f"matching {len(read.judgments):,} judgments"):
+            prepared = prepare(
+                read,
+                sha256=file_sha256(options["path"]),
+                experiment=options["experiment"],
+                materials=find_materials(options["materials"]) if options["materials"] else None,
+                repeats=options["repeats"],
+                language=options["language"],
+            )
         report = prepared.describe() if options["dry_run"] else self._store(prepared, options)
         report["dry_run"] = options["dry_run"]
         if options["json"]:
             self.print_json(report)
         else:
-            self._tell(report)
+            self._print_report(report)
+            if read.inferred is not None:
+                self.stdout.write(read.inferred.summary)
 
     def _store(self, prepared: Prepared, options: dict[str, Any]) -> dict[str, Any]:
         if not self.wants_progress(options):
@@ -80,24 +114,26 @@ class Command(ContractCommand):
             return store(
                 prepared,
                 user=find_user(options["owner"]),
-                progress=lambda done, total: bar.update(line, completed=done, total=total),
+                progress=lambda n_done, total: bar.update(line, completed=n_done, total=total),
             ).report
 
-    def _tell(self, report: dict[str, Any]) -> None:
+    def _print_report(self, report: dict[str, Any]) -> None:
         kinds = ", ".join(f"{n} {kind}" for kind, n in report["by_kind"].items())
         self.stdout.write(f"{report['file']} ({report['encoding']})")
         self.stdout.write(
             f"{report['participants']} participants, {report['sessions']} sessions, "
             f"{report['judgments']} judgments ({kinds}; {report['missing']} missing)"
         )
-        for word in ("notes", "warnings"):
-            for line in report[word]:
-                self.stdout.write(f"{word[:-1]}: {line}")
-        for ours, theirs in report["columns"].items():
-            self.stdout.write(f"  {ours} = {theirs}")
+        for label, messages in (("note", report["notes"]), ("warning", report["warnings"])):
+            for message in messages:
+                self.stdout.write(f"{label}: {message}")
+        for field, column in report["columns"].items():
+            self.stdout.write(f"  {field} = {column}")
         if report["dry_run"]:
-            new, here = report["sessions_new"], report["sessions_already_here"]
-            self.stdout.write(f"{new} sessions would come in ({here} are already here); nothing was stored.")
+            n_new, n_stored = report["sessions_new"], report["sessions_already_here"]
+            self.stdout.write(
+                f"{n_new} sessions would be imported ({n_stored} are stored already); nothing was stored."
+            )
         else:
             added = report["added"]
             self.stdout.write(

@@ -60,7 +60,7 @@ export async function choose(element, choices, { context, confirm = false, typed
       }
       note.textContent = "";
       if (chosen && chosen.choice !== choice) changes += 1;
-      chosen = { choice, rt_ms, event: press };
+      chosen = { choice, rt_ms, event: press, pressed: context.pressed(press) };
       mark(choice);
       if (!confirm) resolve(press);
     };
@@ -101,12 +101,13 @@ export async function choose(element, choices, { context, confirm = false, typed
   const last = await answer.finally(() => own.abort());
   for (const { button } of choices) button.setAttribute("aria-disabled", "true");
   if (!confirm) await new Promise((resolve) => setTimeout(resolve, HIGHLIGHT_MS));
-  const { choice, rt_ms, event } = chosen;
+  const { choice, rt_ms, event, pressed } = chosen;
   return {
     response: choice.value,
     rt_ms,
     input_type: inputType(event),
     trusted: event.isTrusted && last.isTrusted,
+    ...pressed,
     place: choices.indexOf(choice) + 1,
     ...(event instanceof KeyboardEvent ? { key: event.code || event.key } : {}),
     ...(early.length ? { early_ms: early.slice(0, 20), early_answers: early.length } : {}),

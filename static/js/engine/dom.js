@@ -21,8 +21,11 @@ export function inline(nodes) {
 }
 
 // A sentence exactly as stored, with its own language and direction; a browser that translates pages leaves it alone.
-export function sentence({ text, nodes, language, direction }) {
-  return make("span", { class: "sentence", lang: language, dir: direction, translate: "no" }, ...(nodes ? inline(nodes) : [text]));
+// Where the server gives its phrases (Japanese, Chinese), its lines break between them only.
+export function sentence({ text, nodes, phrases, language, direction }) {
+  const breakable = phrases?.flatMap((phrase, place) => (place ? [make("wbr"), phrase] : [phrase]));
+  const attributes = { class: phrases ? "sentence phrases" : "sentence", lang: language, dir: direction, translate: "no" };
+  return make("span", attributes, ...(nodes ? inline(nodes) : breakable ?? [text]));
 }
 
 // Fill the gaps of a translated text: "Block %(now)s of %(all)s".

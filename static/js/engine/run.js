@@ -1,9 +1,10 @@
 // The loop: every trial of the plan that has no answer yet, one after the other, without asking the server.
 
 import { answering, choose, inputType, isSecondHalf, twoWays, GUARD_MS } from "./choose.js";
-import { digitOf } from "./digits.js";
+import { digitKey, digitOf } from "./digits.js";
 import { fill, make, sentence } from "./dom.js";
-import { forget } from "./kept.js";
+import { Layout, layoutFacts } from "./layout.js";
+import { deleteCopy } from "./offline_copy.js";
 import { feedback, lastPage, pause, progress, read, ready, welcomeBack } from "./screens.js";
 import { clockStep, frameLength, painted, timeOf, wallClock, Watch } from "./timing.js";
 
@@ -14,8 +15,11 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
   const common = { main, keys, signal };
   keepSelectionOut(main, signal);
   const machine = measureMachine(plan, task);
+  const layout = new Layout(plan);
+  // The plan does not know what still waits here, nor what was stored since its page was asked for or kept.
   const waiting = new Set((await queue.all()).map((row) => row.trial));
-  const known = page.keptAt ? await queue.answered() : waiting; // a kept plan does not know what was stored since
+  const since = page.keptAt ? 0 : performance.timeOrigin;
+  const known = new Map([...(await queue.answered())].filter(([trial, at]) => waiting.has(trial) || at >= since));
   const open = plan.trials.filter((trial) => !trial.is_answered && !known.has(trial.id));
   const absence = watchAbsence(plan.resume_gap_s, page.keptAt && Math.max(page.keptAt, ...known.values()));
   // Ended or completed elsewhere, or the place is gone: nothing more is asked, as nothing more would be stored.
@@ -31,7 +35,8 @@ export async function run({ plan, task, queue, sender, keys, main, header, signa
       const gone_ms = absence.over();
       if (gone_ms) await welcomeBack(common, { plan });
       progress(header, { plan, trial });
-      row = await one(trial, { common, plan, task, machine, absence, first: isFirst ? page : null });
+      const gapFrom = await gap(common, plan.between);
+      row = await one(trial, { common, plan, task, machine, layout, absence, gapFrom, first: isFirst ? page : null });
       if (row && gone_ms) row.events.push({ kind: "away", details: { ms: gone_ms } });
     }
     if (!row) break;
@@ -60,8 +65,20 @@ async function between(common, { plan, before, trial, header }) {
   }
 }
 
+// A blank screen or a fixation cross before a trial, for as long as the study says; gives its onset, or null without one.
+async function gap({ main, signal }, { show, ms }) {
+  if (show === "none") return null;
+  main.className = "trial";
+  main.replaceChildren(make("div", { class: "between", "aria-hidden": "true" }, show === "fixation" ? "+" : ""));
+  scrollTo(0, 0);
+  const onset = await painted();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  signal.throwIfAborted();
+  return onset;
+}
+
 // One trial: shown, timed, answered; gives the row to send, or null when a long absence or the session's end cut it off.
-async function one(trial, { common, plan, task, machine, absence, first }) {
+async function one(trial, { common, plan, task, machine, layout, absence, gapFrom, first }) {
   const { main, keys, signal } = common;
   const watch = new Watch();
   const cut = new AbortController();
@@ -73,15 +90,25 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
   main.replaceChildren(element);
   scrollTo(0, 0);
   const context = { ...common, watch, words: plan.words, signal: cut.signal };
-  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitOf });
+  Object.assign(context, { make, sentence, fill, twoWays, inputType, timeOf, digitKey, digitOf });
+  let press = null; // the last one with a mouse, a finger or a pen
+  element.addEventListener("pointerdown", (event) => (press = event), { capture: true });
+  context.pressed = (event) => {
+    const isIts = press && inputType(event) !== "keyboard" && press.target instanceof Element && targetOf(press) === targetOf(event);
+    return isIts ? { press_ms: watch.rt(press) } : {};
+  };
   context.answering = (event) => answering(event, keys);
   context.isEarly = (event, hasBegun = false) => {
     const ms = watch.onset === null ? -1 : watch.rt(event);
     return ms < GUARD_MS || (!hasBegun && isSecondHalf(event, ms));
   };
+  let [shown, timesLaidOut] = [{}, () => 0];
   context.onset = async () => {
+    layout.apply(element, trial);
+    timesLaidOut = layout.follow(element, trial, cut.signal);
     element.querySelector("[autofocus], fieldset")?.focus({ preventScroll: true });
     const onset = await painted();
+    shown = layoutFacts(element);
     element.dataset.onset = String(onset);
     element.dispatchEvent(new CustomEvent("trial-onset", { bubbles: true, detail: { trial: trial.id, onset } }));
     return onset;
@@ -92,6 +119,7 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
     return null;
   });
   const away = watch.end();
+  cut.abort(new DOMException("over", "AbortError"));
   if (!answer) return null;
   const { response, rt_ms, input_type, ...more } = answer;
   const held = keys.repeats - repeats;
@@ -108,6 +136,9 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
     timing: {
       position: trial.position,
       ...machine.facts,
+      ...shown,
+      ...(timesLaidOut() ? { width_changes: timesLaidOut() } : {}),
+      ...(gapFrom === null ? {} : { between_ms: Math.round(watch.onset - gapFrom) }),
       ...away,
       ...more,
       ...loaded,
@@ -116,6 +147,11 @@ async function one(trial, { common, plan, task, machine, absence, first }) {
     },
     events: happened({ ...more, ...away, ...loaded }),
   };
+}
+
+// What a pointer pressed or released.
+function targetOf({ target }) {
+  return target.closest("button, label, input") ?? target;
 }
 
 // What is worth an event of its own beside the measurements.
@@ -137,7 +173,6 @@ function measureMachine(plan, task) {
     task_version: task.info.version,
     clock_step_ms: step,
     coarse_clock: step >= 2,
-    viewport: `${innerWidth}x${innerHeight}`,
   };
   frameLength().then((ms) => Object.assign(facts, { frame_ms: ms }));
   return { facts, wentBackwards: wallClock() };
@@ -184,5 +219,5 @@ async function end(common, { plan, sender, queue }) {
   if (!sender.page) return location.replace(sender.next ?? plan.next);
   const { session } = document.body.dataset;
   lastPage(sender.page, sender.next);
-  await Promise.allSettled([queue.forget(), forget(session)]); // as the service worker does when that page is asked for
+  await Promise.allSettled([queue.forget(), deleteCopy(session)]); // as the service worker does when that page is asked for
 }

@@ -60,7 +60,6 @@ function answered({ parts }, response, { words }) {
 
 export function feedback(context, { plan, task, trial, response, said }) {
   const { words } = plan;
-  const title = said.is_correct ? words.right : said.is_correct === null ? words.thanks : words.wrong;
   const first = response.split(" ")[0]; // best–worst sends two ids, the best first
   const chosen = trial.options.find((option) => option.id === first);
   const both = trial.options.length === 2 ? trial.options : trial.options.slice(0, 1);
@@ -68,8 +67,10 @@ export function feedback(context, { plan, task, trial, response, said }) {
   const body = shown.map((one) => make("p", { class: "shown" }, sentence(one)));
   if (chosen) body.push(make("p", { class: "quiet" }, words.you_chose));
   else body.push((task.answered ?? answered)(trial, response, { make, words }));
-  if (said.nodes.length) body.push(paragraphs(said.nodes));
-  return read(context, { title, body, button: words.continue });
+  const usual = said.is_correct === null ? [] : [[said.is_correct ? words.right : words.wrong]];
+  const comment = said.nodes.length ? said.nodes : usual;
+  if (comment.length) body.push(make("h2", {}, words.comment), paragraphs(comment));
+  return read(context, { title: words.practice, body, button: words.continue });
 }
 
 // The page at the end, which came with the last acknowledgement, takes this one's place without another request.
@@ -81,6 +82,7 @@ export function lastPage(html, address) {
   for (const name of here.getAttributeNames()) here.removeAttribute(name);
   for (const name of body.getAttributeNames()) here.setAttribute(name, body.getAttribute(name));
   here.replaceChildren(...body.childNodes);
+  import("../copy.js").catch(() => {}); // the page's own script; without it the code can be selected
   const heading = here.querySelector("h1");
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
@@ -93,23 +95,42 @@ function within(plan, trial) {
   return make("progress", { class: "now", value: block.findIndex((one) => one.id === trial.id), max: block.length });
 }
 
-// Where one is, at the head of the page: blocks where there are several, else trials.
+const LONGEST_S = 60; // a longer trial is a pause, which says nothing about the pace
+const KNOWN_AFTER = 4; // trials, after which this participant's own pace counts
+
+// Minutes for the trials that remain, by this participant's pace since the page was loaded.
+function minutesLeft(plan, n) {
+  const pace = (plan.pace ??= { trials: 0, seconds: 0, at: null });
+  const now = performance.now();
+  if (pace.at !== null && n !== pace.n) {
+    pace.trials += 1;
+    pace.seconds += Math.min(LONGEST_S, (now - pace.at) / 1000);
+  }
+  Object.assign(pace, { at: now, n });
+  const seconds = pace.trials < KNOWN_AFTER ? plan.seconds_per_trial : pace.seconds / pace.trials;
+  return Math.max(1, Math.round((n * seconds) / 60));
+}
+
+// Where one is, at the head of the page: blocks where there are several, else a bar of trials.
 export function progress(header, { plan, trial, isBreak = false }) {
   const { words } = plan;
   const title = (header.dataset.title ??= header.firstElementChild?.textContent ?? "");
-  const text = (words_, values) => make("span", { class: "num" }, fill(words_, values));
-  if (trial.is_practice) return header.replaceChildren(make("span", {}, title), text(words.practice, {}));
+  const text = (...parts) => make("span", { class: "num" }, parts.join(" · "));
+  if (trial.is_practice) return header.replaceChildren(make("span", {}, title), text(words.practice));
+  const trials = plan.trials.filter((one) => !one.is_practice);
+  const place = trials.findIndex((one) => one.id === trial.id);
+  const left = fill(words.minutes_left, { minutes: minutesLeft(plan, trials.length - place) });
   if (plan.n_blocks > 1) {
     const now = trial.block - (isBreak ? 1 : 0);
-    const marks = Array.from({ length: plan.n_blocks }, (_, place) => {
-      const n = place + 1;
+    const marks = Array.from({ length: plan.n_blocks }, (_, index) => {
+      const n = index + 1;
       if (n === now && !isBreak) return within(plan, trial);
       return make("i", { class: n <= now ? "done" : "ahead" });
     });
     const row = make("span", { class: "blocks", "aria-hidden": "true" }, ...marks);
-    return header.replaceChildren(row, text(words.block_of, { now, all: plan.n_blocks }));
+    return header.replaceChildren(row, text(fill(words.block_of, { now, all: plan.n_blocks }), left));
   }
-  const trials = plan.trials.filter((one) => !one.is_practice);
-  const now = trials.findIndex((one) => one.id === trial.id) + 1;
-  return header.replaceChildren(make("span", {}, title), text(words.trial_of, { now, all: trials.length }));
+  const bar = make("progress", { class: "bar", value: place, max: trials.length, "aria-hidden": "true" });
+  const count = text(fill(words.trial_of, { now: place + 1, all: trials.length }), left);
+  return header.replaceChildren(make("span", {}, title), bar, count);
 }

@@ -2,7 +2,7 @@
 // When anything here fails, the page's own form is still there and works.
 
 import { make } from "./dom.js";
-import { keep, keptAt } from "./kept.js";
+import { saveCopy, savedAt } from "./offline_copy.js";
 import { Keys } from "./keys.js";
 import { openQueue } from "./queue.js";
 import { run } from "./run.js";
@@ -15,7 +15,7 @@ async function findPlan(url, sender) {
   const here = document.getElementById("plan"); // the first trial's page brings it, and that after a form
   if (here) return { plan: JSON.parse(here.textContent), planKeptAt: null };
   const answer = await fetch(url).catch(() => null);
-  if (answer?.ok) return { plan: await answer.json(), planKeptAt: keptAt(answer) };
+  if (answer?.ok) return { plan: await answer.json(), planKeptAt: savedAt(answer) };
   if (!answer) {
     sender.isBarred = true; // if a page of ours would come, that is
     await sender.handOver({ atLeast: 0 });
@@ -37,14 +37,15 @@ async function takeTrialsOver(form, { session, queue, sender }) {
   const stop = new AbortController();
   const keys = new Keys();
   takeOver(session, (reason) => stop.abort(reason));
-  followSender(sender, queue, { element: document.querySelector("[data-status]"), words: plan.words });
+  const hasAnswers = plan.trials.some((trial) => trial.is_answered) || (await queue.answered()).size > 0;
+  followSender(sender, queue, { element: document.querySelector("[data-status]"), words: plan.words, hasAnswers });
   const page = {
     current: form.dataset.trial,
     keptAt: planKeptAt,
     wasSeen: form.matches("form") && getComputedStyle(form).visibility === "visible",
     navigation: performance.getEntriesByType("navigation")[0]?.type ?? "navigate",
   };
-  const keepNow = () => keep({ session, plan, addresses }).catch(() => {}); // blocked: then a reload needs the network
+  const keepNow = () => saveCopy({ session, plan, addresses }).catch(() => {}); // blocked: then a reload needs the network
   if (!planKeptAt) main.addEventListener("trial-onset", keepNow, { once: true });
   try {
     await run({ plan, task, queue, sender, keys, main, header, signal: stop.signal, page });

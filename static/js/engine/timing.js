@@ -43,11 +43,12 @@ export async function frameLength(n = 9) {
   return Math.round(steps.sort((a, b) => a - b)[n >> 1] * 10) / 10;
 }
 
-// Watches one trial: its onset, and how long the window had no focus or the page was hidden meanwhile.
+// Watches one trial: its onset, and how long the window had no focus, the page was hidden or the instructions were
+// open meanwhile.
 export class Watch {
   onset = null;
-  #away = { focus_lost_ms: 0, page_hidden_ms: 0 };
-  #since = { focus_lost_ms: null, page_hidden_ms: null };
+  #away = { focus_lost_ms: 0, page_hidden_ms: 0, instructions_ms: 0 };
+  #since = { focus_lost_ms: null, page_hidden_ms: null, instructions_ms: null };
   #stop = new AbortController();
 
   begin(onset) {
@@ -56,7 +57,9 @@ export class Watch {
     const look = () => {
       this.#set("focus_lost_ms", !document.hasFocus());
       this.#set("page_hidden_ms", document.visibilityState === "hidden");
+      this.#set("instructions_ms", Boolean(document.querySelector("details.again[open]")));
     };
+    document.addEventListener("toggle", look, { signal, capture: true }); // it does not bubble
     for (const name of ["blur", "focus"]) addEventListener(name, look, { signal });
     document.addEventListener("visibilitychange", look, { signal });
     look();
@@ -78,6 +81,7 @@ export class Watch {
   end() {
     for (const name of Object.keys(this.#away)) this.#set(name, false);
     this.#stop.abort();
+    if (!this.#away.instructions_ms) delete this.#away.instructions_ms;
     return Object.fromEntries(Object.entries(this.#away).map(([name, ms]) => [name, Math.round(ms)]));
   }
 }

@@ -2,7 +2,7 @@
 
 export const info = {
   name: "best_worst",
-  version: "1.0.0",
+  version: "1.1.0",
   parameters: { question: "text", best_label: "text", worst_label: "text" },
   data: { response: "ids of the best and the worst", first_touch_ms: "onset to the first mark", changes: "marks moved" },
 };
@@ -28,6 +28,22 @@ export async function run(element, trial, context) {
 
   const chosen = { best: null, worst: null };
   let [first, press, click, changes, refusals, early] = [null, null, null, 0, 0, 0];
+  const set = (name, value) => {
+    chosen[name] = value;
+    for (const input of form.querySelectorAll(`input[name=${name}]`)) input.checked = input.value === value;
+  };
+  // A sentence has one mark: a new one takes the place of the other. Arrow keys only pass over the sentences between,
+  // so that a mark which they displaced comes back once they have gone on.
+  let displaced = null;
+  const moveAside = (name, isPassing) => {
+    if (displaced && displaced.by === name && !chosen[displaced.name]) set(displaced.name, displaced.value);
+    displaced = null;
+    const other = name === "best" ? "worst" : "best";
+    if (chosen[other] !== chosen[name]) return;
+    if (isPassing) displaced = { name: other, value: chosen[other], by: name };
+    else changes += 1;
+    set(other, null);
+  };
   form.addEventListener("pointerdown", (event) => (press = event));
   form.addEventListener("keydown", (event) => (press = event));
   form.addEventListener("change", (event) => {
@@ -35,6 +51,7 @@ export async function run(element, trial, context) {
     first ??= press ?? event;
     if (chosen[name]) changes += 1;
     chosen[name] = value;
+    moveAside(name, press instanceof KeyboardEvent && press.key.startsWith("Arrow"));
     problem.hidden = true;
   });
   next.addEventListener("click", (event) => (click = event));
@@ -48,8 +65,7 @@ export async function run(element, trial, context) {
         early += 1;
         return;
       }
-      const isOpen = !chosen.best || !chosen.worst;
-      const wrong = isOpen ? words.best_worst_missing : chosen.best === chosen.worst ? words.best_worst_same : "";
+      const wrong = chosen.best && chosen.worst ? "" : words.best_worst_missing;
       problem.textContent = wrong;
       problem.hidden = !wrong;
       if (wrong) refusals += 1;
@@ -64,6 +80,7 @@ export async function run(element, trial, context) {
     rt_ms: watch.rt(sent),
     input_type: context.inputType(press ?? sent),
     trusted: sent.isTrusted,
+    ...context.pressed(sent),
     first_touch_ms: watch.rt(first),
     ...(changes ? { changes } : {}),
     ...(refusals ? { refused_answers: refusals } : {}),

@@ -3,7 +3,7 @@
 
 export const info = {
   name: "forced_choice",
-  version: "1.1.0",
+  version: "1.2.0",
   parameters: { question: "text", offer_both: "flag", offer_neither: "flag", both_label: "text", neither_label: "text", confirm: "flag" },
   data: { response: "id of the chosen sentence, or both, or neither", place: "1 or 2, as shown; 3 and 4 are the answers below", layout: "row or stack" },
 };

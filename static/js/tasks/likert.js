@@ -1,9 +1,9 @@
-// Likert: a sentence over a row of points, nothing chosen beforehand. Number keys, click or touch.
+// Likert: a sentence over a row or a column of points, nothing chosen beforehand. Number keys, click or touch.
 
 export const info = {
   name: "likert",
-  version: "1.1.0",
-  parameters: { question: "text", points: "number", lowest: "number", low_label: "text", high_label: "text", labels: "list", high_first: "flag", confirm: "flag" },
+  version: "1.2.0",
+  parameters: { question: "text", points: "number", lowest: "number", low_label: "text", high_label: "text", labels: "list", orientation: "text", high_first: "flag", confirm: "flag" },
   data: { response: "the chosen point" },
 };
 
@@ -24,9 +24,10 @@ export async function run(element, trial, context) {
     make("fieldset", { tabindex: "-1", "aria-describedby": "target" },
       make("legend", {}, make("h1", {}, trial.question)),
       make("p", { class: "shown", id: "target" }, sentence(trial.sentence)),
-      make("div", { class: `scale ${layout}` }, ...buttons),
-      layout === "list" ? null : make("div", { class: "ends", "aria-hidden": "true" },
-        ...ends.map(({ value, label }) => make("span", {}, `${value} ${label}`)))),
+      make("div", { class: ["row", "grid"].includes(layout) ? "answers" : null },
+        make("div", { class: `scale ${layout}` }, ...buttons),
+        ["row", "grid"].includes(layout) ? make("div", { class: "ends", "aria-hidden": "true" },
+          ...ends.map(({ value, label }) => make("span", {}, `${value} ${label}`))) : null)),
   );
   const values = points.map(({ value }) => value);
   const digits = values.map((value) => digitOf(value, values));

@@ -2,7 +2,7 @@
 
 export const info = {
   name: "magnitude_estimation",
-  version: "1.0.0",
+  version: "1.1.0",
   parameters: { question: "text", reference: "text", modulus: "number" },
   data: { response: "the number as typed", first_key_ms: "onset to the first sign typed", pasted: "times something was pasted" },
 };
@@ -37,7 +37,7 @@ export async function run(element, trial, context) {
   });
   const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
   const next = make("button", { class: "button primary" }, words.next);
-  const form = make("form", { class: "estimate", novalidate: true, autocomplete: "off" },
+  const form = make("form", { class: "estimate answers", novalidate: true, autocomplete: "off" },
     make("label", { for: "number" }, words.your_number),
     make("div", { class: "row" }, input, next),
     make("p", { class: "hint", id: "hint" }, fill(words.number_hint, { twice, half })));
@@ -73,11 +73,13 @@ export async function run(element, trial, context) {
   answer.catch(() => {}); // it may end before it is waited for
   watch.begin(await context.onset());
   const press = await answer;
+  const pressed = context.pressed(press);
   return {
     response: input.value,
     rt_ms: watch.rt(press),
     input_type: context.inputType(press),
     trusted: press.isTrusted,
+    ...pressed,
     first_key_ms: firstKey ? watch.rt(firstKey) : null,
     ...(pasted ? { pasted } : {}),
     ...(refusals ? { refused_answers: refusals } : {}),

@@ -2,18 +2,41 @@
 
 export const info = {
   name: "slider",
-  version: "1.0.0",
+  version: "1.1.0",
   parameters: { question: "text", low_label: "text", high_label: "text", high_first: "flag" },
   data: { response: "place on the line", first_touch_ms: "onset to the first touch", last_touch_ms: "onset to the last" },
 };
 
 const THUMB = 28; // px, as in participant.css
+const WAIT_MS = 700; // for the second digit of a number, as on scales with points of two digits
+const [UP, DOWN] = [["ArrowUp", "PageUp"], ["ArrowDown", "PageDown"]];
 
 // The place under a finger: some phones only move a thumb that is dragged.
 function placeAt(line, { clientX }) {
   const { left, width } = line.getBoundingClientRect();
   const share = Math.min(1, Math.max(0, (clientX - left - THUMB / 2) / (width - THUMB)));
   return Math.round(Number(line.max) * (getComputedStyle(line).direction === "rtl" ? 1 - share : share));
+}
+
+// Where keys lead that would have started from the middle, which nobody chose: the first arrow goes to the middle of the half
+// that it points to; a digit to its tenth, two digits to their number. Null for keys that move a thumb already placed.
+function keyJumps(line, { digitKey, timeOf }) {
+  let [typed, typedAt] = ["", -WAIT_MS];
+  const at = (share) => Math.round(Number(line.min) + share * (line.max - line.min));
+  return (event, isPlaced) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return null;
+    const digit = digitKey(event);
+    if (digit !== null) {
+      const number = timeOf(event) - typedAt < WAIT_MS ? typed + digit : digit;
+      [typed, typedAt] = [Number(number) <= 100 ? number : digit, timeOf(event)];
+      return at(Number(typed) / (typed.length === 1 ? 10 : 100));
+    }
+    if (isPlaced) return null;
+    const isRtl = line.dir === "rtl";
+    if ([...UP, isRtl ? "ArrowLeft" : "ArrowRight"].includes(event.key)) return at(0.75);
+    if ([...DOWN, isRtl ? "ArrowRight" : "ArrowLeft"].includes(event.key)) return at(0.25);
+    return null;
+  };
 }
 
 function lineOf({ low, high, high_first }, make, attributes) {
@@ -39,7 +62,7 @@ export async function run(element, trial, context) {
   });
   const problem = make("p", { class: "problem", id: "problem", role: "alert", hidden: true });
   const next = make("button", { class: "button primary" }, words.next);
-  const form = make("form", { class: "slider", novalidate: true },
+  const form = make("form", { class: "slider answers", novalidate: true },
     line,
     endsOf(trial.parts, make),
     make("p", { class: "hint" }, words.slider_how),
@@ -57,7 +80,15 @@ export async function run(element, trial, context) {
     problem.hidden = true;
   };
   line.addEventListener("pointerdown", (event) => ([press, before] = [event, line.value]));
-  line.addEventListener("keydown", (event) => (press = event));
+  const jump = keyJumps(line, context);
+  line.addEventListener("keydown", (event) => {
+    press = event;
+    const value = jump(event, Boolean(last));
+    if (value === null) return;
+    event.preventDefault();
+    line.value = value;
+    touch(event, event);
+  });
   line.addEventListener("input", (event) => touch(event, press ?? event));
   line.addEventListener("click", (event) => {
     if (line.value === before && (!last || press?.pointerType === "touch")) line.value = placeAt(line, event);
@@ -92,6 +123,7 @@ export async function run(element, trial, context) {
   watch.begin(await context.onset());
   const sent = await answer;
   return {
+    ...context.pressed(sent),
     response: line.value,
     rt_ms: watch.rt(sent),
     input_type: context.inputType(last.by),

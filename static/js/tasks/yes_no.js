@@ -2,7 +2,7 @@
 
 export const info = {
   name: "yes_no",
-  version: "1.0.0",
+  version: "1.1.0",
   parameters: { question: "text", yes_label: "text", no_label: "text", confirm: "flag" },
   data: { response: "yes or no", place: "1 or 2, as shown" },
 };
@@ -15,7 +15,7 @@ export async function run(element, trial, context) {
     make("fieldset", { tabindex: "-1", "aria-describedby": "target" },
       make("legend", {}, make("h1", {}, trial.question)),
       make("p", { class: "shown", id: "target" }, sentence(trial.sentence)),
-      make("div", { class: "scale two" }, ...buttons)),
+      make("div", { class: "scale two answers" }, ...buttons)),
   );
   const { keys, caps } = context.twoWays(buttons);
   buttons.forEach((button, place) => {

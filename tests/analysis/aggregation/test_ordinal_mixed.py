@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.aggregation.ordinal_mixed import mixed_cumulative_link
+from analysis.aggregation.ordinal import mixed_cumulative_link
 
 
 def test_vector_clmm(shared_vectors):

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from analysis.aggregation.diagnostics import item_diagnostics
 from analysis.aggregation.proportions import clopper_pearson_interval, signal_detection, wilson_interval
 from analysis.errors import BadInput
+from analysis.reliability.item_diagnostics import item_diagnostics
 
 
 @given(st.integers(0, 200), st.integers(1, 200))

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.aggregation.conditions import condition_report
 from analysis.aggregation.ratings import likert_distribution, ratings_report
-from analysis.aggregation.transforms import transformed
+from analysis.aggregation.transforms import transform_ratings
+from analysis.effects.conditions import condition_report
 from analysis.errors import BadInput, NotEnoughData, UnknownName
+from analysis.report.methods import unusable_estimates_sentences
 
 KEYS = {"item", "condition", "sentence_id", "n", "mean", "sd", "se", "mean_raw", "status"}
 
@@ -73,6 +74,22 @@ def test_magnitudes_can_be_logged_and_zeros_are_left_out():
     assert report["items"][0]["n"] == 1 and report["participants"][0]["status"] == "too_few"
 
 
+def test_zeros_are_counted_and_kept_in_z_unless_they_are_left_out_by_choice():
+    frame = likert(["A", "B"], task="magnitude_estimation").assign(modulus=100)
+    frame.loc[0, "value"] = 0
+    kept, left_out = ratings_report(frame), ratings_report(frame, zeros="leave-out")
+    assert [row["n"] for row in kept["items"]] == [2, 2, 2, 2]
+    assert [row["n"] for row in left_out["items"]][0] == 1
+    assert kept["magnitudes"] == {
+        "zeros": 1, "zero_participants": 1, "negative": 0, "zeros_are": "kept", "left_out": 0,
+    }  # fmt: skip
+    assert left_out["magnitudes"]["left_out"] == 1
+    assert ratings_report(frame, transform="z-log")["magnitudes"]["zeros_are"] == "left out"
+    assert ratings_report(likert())["magnitudes"] is None
+    with pytest.raises(UnknownName, match="drop"):
+        ratings_report(frame, zeros="drop")
+
+
 def test_logs_of_likert_ratings_and_unknown_transforms_are_refused():
     with pytest.raises(BadInput, match="likert"):
         ratings_report(likert(), transform="z-log")
@@ -87,7 +104,7 @@ def test_forced_choices_have_no_ratings():
 
 @pytest.mark.parametrize("transform", ["robust-z", "rank-normal"])
 def test_other_transforms_keep_the_order_of_items(transform):
-    values = transformed(likert(["A"]), transform=transform)
+    values = transform_ratings(likert(["A"]), transform=transform)
     assert values[0] < values[1] < values[2] or values.isna().all()
 
 
@@ -107,7 +124,7 @@ def test_ssa_item_means_are_means_of_the_released_zscores(shared_data):
     path = shared_data("ssa2013-likert/LI.ls.results.csv")
     frame = pd.read_csv(path, encoding="mac_roman", skiprows=5).rename(columns={"judgment": "value"})
     report = ratings_report(frame.assign(task="likert"))
-    found = pd.DataFrame(report["items"]).set_index("item")
+    found = pd.DataFrame(report["items"]).set_index("item").sort_index()
     wanted = frame.groupby("item")["zscores"].agg(["count", "mean", "std"])
     assert len(found) == len(wanted) == 2384
     assert (found["n"] == wanted["count"]).all()
@@ -127,7 +144,7 @@ def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
     ).assign(item="i", task="magnitude_estimation")
     rows.loc[0, "value"] = 40_000.0
     found = condition_report(rows)["magnitudes"]
-    wanted = transformed(rows.drop(index=0), transform="z").groupby(rows["condition"]).mean()
+    wanted = transform_ratings(rows.drop(index=0), transform="z").groupby(rows["condition"]).mean()
     assert found["outliers"] == 1
     for row in found["means_without"]:
         assert row["mean_without"] == pytest.approx(wanted[row["condition"]])
@@ -148,3 +165,38 @@ def test_an_interval_lies_about_its_mean_where_some_lack_a_condition():
     for row in condition_report(gone, transform="raw")["conditions"]:
         assert (row["ci_low"] + row["ci_high"]) / 2 == pytest.approx(row["mean"])
         assert row["n_within"] == 6
+
+
+def test_conditions_are_listed_in_natural_order():
+    rows = pd.DataFrame({"item": ["i", "j", "k"], "condition": ["c10", "c2", "c1"], "value": [3, 2, 1]})
+    report = condition_report(rows.assign(participant="p", task="likert"))
+    assert [row["condition"] for row in report["conditions"]] == ["c1", "c2", "c10"]
+
+
+def test_conditions_of_a_factorial_design_are_listed_in_the_order_of_its_levels():
+    cells = [(s, d) for s in ("island", "non-island", None) for d in ("long", "short")]
+    rows = pd.DataFrame(cells, columns=["structure", "distance"])
+    rows = rows.assign(
+        condition=rows["structure"].fillna("extra") + ":" + rows["distance"], value=[3, 4, 5] * 2
+    )
+    for factor, levels in {"structure": ["non-island", "island"], "distance": ["short", "long"]}.items():
+        rows[factor] = pd.Categorical(rows[factor], levels, ordered=True)
+    report = condition_report(rows.assign(participant="p", item="i", task="likert"))
+    in_order = ["non-island:short", "non-island:long", "island:short", "island:long"]
+    assert [row["condition"] for row in report["conditions"]] == [*in_order, "extra:short", "extra:long"]
+
+
+def test_the_report_names_estimates_of_zero():
+    rows = pd.DataFrame({"item": ["i", "j", "k"], "condition": "c", "value": [0, 200, -1]})
+    conditions = condition_report(rows.assign(participant="p", task="magnitude_estimation"))
+    sentences = unusable_estimates_sentences({"conditions": conditions})
+    assert sentences[0].startswith("1 estimate of zero (1 participant) entered raw numbers and z; ")
+    assert sentences[1] == "1 negative estimate was left out."
+    assert unusable_estimates_sentences({"conditions": {"magnitudes": None}}) == []
+
+
+@pytest.mark.parametrize("value", [1e300, -1e300, 2e100])
+def test_values_whose_squares_overflow_are_refused_by_row(value):
+    rows = pd.DataFrame({"participant": ["a"] * 4, "item": list("wxyz"), "value": [5.0, value, 3.0, 4.0]})
+    with pytest.raises(BadInput, match=r"row 2, column 'value': the value is beyond 1e\+100\. Correct"):
+        ratings_report(rows.assign(task="magnitude_estimation"))

@@ -1,10 +1,12 @@
-"""Intervals that resample whole participants."""
+"""Intervals over participants: bootstraps and closed forms."""
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import optimize, sparse, stats
 
 from analysis.agreement.bootstrap import cluster_sums, linearized_interval, participant_intervals
+from analysis.errors import UnknownName
+from tests.benchmarks.bench_coverage import coverage_of_means, coverage_of_shares
 
 
 def sums_of(n_people=60, seed=5):
@@ -68,3 +70,77 @@ def test_clustered_answers_make_a_wider_interval_than_pooled_ones():
     share = right.sum() / n.sum()
     pooled = 2 * 1.96 * (share * (1 - share) / n.sum()) ** 0.5
     assert found.high[0] - found.low[0] > 2 * pooled
+
+
+def few_people(n_people=12, n_items=20, seed=3):
+    """Simulate participants who all answered as many items."""
+    rng = np.random.default_rng(seed)
+    right = rng.binomial(n_items, rng.beta(8, 2, size=(n_people, 1))).astype(float)
+    return right, np.full((n_people, 1), float(n_items))
+
+
+def test_few_participants_take_wilson_column_by_column():
+    right, n = sums_of(40)
+    n[0, 1] = right[0, 1] = 0  # 39 participants in the second column
+    found = participant_intervals(right, n, draws=200)
+    assert found.method == ["participant_bootstrap", "participant_wilson_effective"]
+    each = [participant_intervals(right, n, draws=200, method=name) for name in ("percentile", "wilson")]
+    assert [found.low[0], found.high[1]] == [each[0].low[0], each[1].high[1]]
+
+
+def test_wilson_with_effective_number_solves_the_score_equation():
+    right, n = few_people()
+    shares = (right / n).ravel()
+    share, se = shares.mean(), shares.std(ddof=1) / len(shares) ** 0.5
+    q, effective = stats.t.ppf(0.975, len(shares) - 1), share * (1 - share) / se**2
+
+    def score(p):
+        return (share - p) ** 2 - q**2 * p * (1 - p) / effective
+
+    roots = [optimize.brentq(score, 0, share), optimize.brentq(score, share, 1)]
+    found = participant_intervals(right, n)
+    assert [found.low[0], found.high[0]] == pytest.approx(roots, abs=1e-9)
+
+
+def test_bootstrap_t_equals_a_plain_loop_with_the_same_draws():
+    right, n = few_people()
+    found = participant_intervals(right, n, draws=999, seed=7, method="bootstrap-t")
+    shares = (right / n).ravel()
+    drawn = shares[np.random.default_rng(7).integers(len(shares), size=(999, len(shares)))]
+    t = np.sort([(row.mean() - shares.mean()) / (row.std(ddof=1) / len(row) ** 0.5) for row in drawn])
+    se = shares.std(ddof=1) / len(shares) ** 0.5
+    ends = [shares.mean() - t[974] * se, min(shares.mean() - t[24] * se, 1)]
+    assert [found.low[0], found.high[0]] == pytest.approx(ends)
+    assert found.method == ["participant_bootstrap_t"]
+
+
+def test_bca_equals_that_of_scipy():
+    right, n = few_people(n_items=500)
+    found = participant_intervals(right, n, draws=20_000, method="bca")
+    peer = stats.bootstrap(
+        ((right / n).ravel(),), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
+    ).confidence_interval
+    assert [found.low[0], found.high[0]] == pytest.approx([peer.low, peer.high], abs=0.002)
+    assert found.method == ["participant_bca"]
+
+
+@pytest.mark.parametrize("method", ["auto", "wilson", "percentile", "bootstrap-t", "bca"])
+def test_participants_with_one_share_have_an_interval_with_width(method):
+    n = np.full((10, 1), 4.0)
+    found = participant_intervals(n / 2, n, draws=100, method=method)
+    assert found.method == ["participant_wilson"]
+    assert (found.low[0], found.high[0]) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # 5 of 10
+
+
+def test_unknown_methods_are_named():
+    with pytest.raises(UnknownName, match="method of intervals 'bcaa'"):
+        participant_intervals(*few_people(), method="bcaa")
+
+
+def test_the_default_covers_where_percentiles_do_not():
+    size = {"studies": 1000, "draws": 300}
+    for people, items, share in ((8, 20, 0.6), (10, 20, 0.89), (10, 20, 0.98)):
+        row = coverage_of_shares(people, items, share, methods=("auto", "percentile"), **size)
+        assert 0.93 <= row["auto"][0] <= 0.98
+        assert row["percentile"][0] < 0.92
+    assert 0.93 <= coverage_of_means(10, 4.0, **size)["t"][0] <= 0.97

@@ -53,7 +53,7 @@ def test_half_of_the_annotators_do_not_make_a_pair_valid():
 
 
 def test_unknown_rule_is_named():
-    with pytest.raises(UnknownName, match=r"blimpp.*Did you mean blimp"):
+    with pytest.raises(UnknownName, match=r"blimpp.*Did you mean 'blimp'"):
         parse_rule("blimpp")
 
 

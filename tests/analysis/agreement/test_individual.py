@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.agreement.individual import mean_of_group_means, mean_of_item_shares, pooled_share
 from analysis.agreement.majority import majority_agreement, majority_status
+from analysis.agreement.summaries import mean_of_group_means, mean_of_item_shares, pooled_share
 
 
 def test_items_and_judgments_weigh_differently():

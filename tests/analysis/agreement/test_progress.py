@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.agreement.inclusion import parse_rule
-from analysis.agreement.outlook import decision_outlook
+from analysis.agreement.predictive import decision_outlook
 from analysis.agreement.progress import progress_report
 from analysis.agreement.report import agreement_report
 from analysis.agreement.sequential import anytime_mean_interval

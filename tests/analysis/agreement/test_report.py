@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.agreement.chance_corrected import gwet_ac1, krippendorff_alpha, percent_agreement
 from analysis.agreement.report import agreement_report, item_table
 from analysis.errors import UnknownName
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import parse_plan
+from analysis.reliability.chance_corrected import gwet_ac1, krippendorff_alpha, percent_agreement
 
 OVERALL = {
     "paradigms", "included", "items", "items_right", "majority_agreement", "individual_agreement",

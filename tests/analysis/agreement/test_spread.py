@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.agreement.spread import item_spread
+from analysis.agreement.item_statistics import item_spread
 from analysis.scales import zscore_by_participant
 
 

@@ -152,7 +152,7 @@ def test_a_terminal_sees_status_two_and_one_line(terminal, folder):
 
 @pytest.mark.parametrize("command", ["compare", "score"])
 def test_help_has_an_example(command):
-    text = load_command_class("analysis.releases", command).create_parser("manage.py", command).format_help()
+    text = load_command_class("releases", command).create_parser("manage.py", command).format_help()
     assert "Example:" in text and f"manage.py {command}" in text
 
 
@@ -172,7 +172,7 @@ def test_score_writes_one_column_per_method_that_compare_reads(manage, folder):
 @pytest.mark.parametrize(
     ("model", "words", "told"),
     [
-        ("arpas:x", [], "Did you mean arpa"),
+        ("arpas:x", [], "Did you mean 'arpa'"),
         ("arpa:nowhere.arpa", [], "nowhere.arpa"),
         ("csv:scores.csv", [], "near, far"),
         ("csv:scores.csv?column=near", ["--method", "slorr"], "slor"),

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analysis.comparison.adc_curve import adc_area, adc_curve
 from analysis.comparison.baselines import adc_shares
 from analysis.comparison.criteria import acceptability_delta_criterion, blimp_criterion, standardize
-from analysis.comparison.curve import adc_area, adc_curve
 from analysis.errors import BadInput
 
 differences = st.lists(

@@ -7,12 +7,12 @@ import pytest
 from analysis.comparison.files import (
     read_human,
     read_judgments,
-    read_number_columns,
     read_pairs,
     read_scores,
     read_sentences,
 )
 from analysis.errors import BadInput
+from analysis.table_forms import read_number_columns
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_sentence_of_100_000_words_is_read(file):
 def test_a_sentence_without_words_is_refused_with_what_to_do(file):
     for cell in ("", " "):
         told = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{cell}"\n'))
-        assert "row 3" in told and "'sentence'" in told and "take the row out" in told
+        assert "row 3" in told and "'sentence'" in told and "remove the row" in told
 
 
 def test_an_empty_score_is_missing_not_zero(file):
@@ -108,7 +108,7 @@ def test_files_of_scores_are_joined_and_describing_columns_left_aside(file):
 
 def test_one_model_in_two_files_is_refused(file):
     paths = [file("sentence_id,m\na,1\n", "one.csv"), file("sentence_id,m\na,2\n", "two.csv")]
-    assert "one.csv too" in refusal(read_scores, paths)
+    assert "one.csv." in refusal(read_scores, paths)
 
 
 def test_numeric_ids_are_text_whatever_the_kind_of_file(tmp_path, file):

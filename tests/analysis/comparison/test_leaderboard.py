@@ -6,7 +6,7 @@ import pytest
 
 from analysis.comparison import compare_report
 from analysis.comparison.leaderboard import leaderboard_rows, ordered, sort_keys
-from analysis.comparison.table import comparison_text
+from analysis.comparison.text_tables import comparison_text
 from analysis.errors import UnknownName
 
 

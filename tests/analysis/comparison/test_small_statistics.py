@@ -1,17 +1,21 @@
 """Learning curves, filtered training, Matthews correlation, correlation, tests between models."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
 from analysis.comparison.correlation import association, correlation_matrix
-from analysis.comparison.differences import cluster_flip_p, holm, mcnemar_p
-from analysis.comparison.filtered_training import accuracy_delta, probability_delta
+from analysis.comparison.criteria import matthews_correlation
+from analysis.comparison.in_depth.filtered_training import accuracy_delta, probability_delta
+from analysis.comparison.in_depth.learning_curves import learning_curve
 from analysis.comparison.intervals import cluster_bootstrap, correlation_bootstrap, pair_clusters
-from analysis.comparison.learning_curve import learning_curve
-from analysis.comparison.mcc import matthews_correlation
+from analysis.comparison.model_differences import cluster_flip_p, mcnemar_p, model_tests
+from analysis.comparison.pairs import pair_table
 from analysis.errors import BadInput, NotEnoughData
+from analysis.multiple_tests import holm
 
 
 def test_learning_curve_equals_the_vector(shared_vectors):
@@ -119,3 +123,25 @@ def test_flipping_families_is_more_careful_than_flipping_pairs():
 
 def test_holm_never_orders_p_values_anew():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_differences_that_are_equal_up_to_rounding_have_no_correlation_and_no_nan():
+    members = [f"{side}{place}" for place in range(6) for side in "gb"]
+    pairs = pd.DataFrame({"pair_id": range(6), "good_id": members[::2], "bad_id": members[1::2]})
+    base = [0.1 * place**2 for place in range(6)]
+    human = pd.DataFrame(
+        {"sentence_id": members, "score": [float(n * (place % 2 == 0)) for place, n in enumerate(range(12))]}
+    )
+    scores = pd.DataFrame(
+        {
+            "sentence_id": members,
+            "even": [value for low in base for value in (low + 0.3, low)],
+            "other": [float(n * n % 7) for n in range(12)],
+        }
+    )
+    table = pair_table(human, pairs, scores, already_standardized=True)
+    assert np.ptp(table.model_delta["even"]) > 0  # rounding
+    rows = model_tests(table, deltas=(0.5,), signs="strict", rng=np.random.default_rng(0))
+    (row,) = [row for row in rows if row["criterion"] == "pearson r"]
+    assert (row["a_value"], row["difference"]) == (None, None) and row["b_value"] is not None
+    json.dumps(rows, allow_nan=False)

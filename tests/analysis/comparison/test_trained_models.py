@@ -5,11 +5,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analysis.comparison.deltas import pair_table
-from analysis.comparison.filtered_training import filtered_training
-from analysis.comparison.learning_curve import learning_curve
-from analysis.comparison.roster import read_roster, roster
-from analysis.comparison.training_size import learning_curves
+from analysis.comparison.in_depth.filtered_training import filtered_training
+from analysis.comparison.in_depth.learning_curves import learning_curve, learning_curves
+from analysis.comparison.in_depth.models import read_roster, roster
+from analysis.comparison.pairs import pair_table
 from analysis.errors import BadInput, UnknownName
 
 
@@ -83,7 +82,7 @@ def test_a_shipped_filter_targets_the_paradigms_of_its_file(frames):
 
 
 def test_what_is_known_of_models_is_checked(tmp_path):
-    with pytest.raises(UnknownName, match="Did you mean gpt2"):
+    with pytest.raises(UnknownName, match="Did you mean 'gpt2'"):
         roster(["gpt2"], pd.DataFrame({"model": ["gpt"]}))
     with pytest.raises(UnknownName, match="one_prefix"):
         roster(["a"], pd.DataFrame({"model": ["a"], "method": ["one_prefx"]}))

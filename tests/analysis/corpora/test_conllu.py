@@ -51,7 +51,7 @@ BROKEN = {
     ROW.replace("\t0\t", "\t_\t"): "column 'HEAD': '_' is no number of a head",
     ROW.replace("\t0\t", "\t7\t"): "column 'HEAD': the sentence has no word 7",
     ROW.replace("\t0\t", "\t1\t"): "column 'HEAD': heads run in a circle",
-    ROW.replace("VERB\t_\t_", "VERB\t_\tMood"): "column 'FEATS': 'Mood' is no list of features",
+    ROW.replace("VERB\t_\t_", "VERB\t_\tMood"): "column 'FEATS': 'Mood' is not a list of features",
     ROW.replace("Run", ""): "column 'FORM': the cell is empty",
 }
 

@@ -81,9 +81,9 @@ def test_text_may_be_written_as_tokens(tmp_path):
 
 
 BAD = {
-    ("--filter", "pasive"): "unknown filter 'pasive'. Did you mean passive?",
+    ("--filter", "pasive"): "unknown filter 'pasive'. Did you mean 'passive'?",
     ("--filter", "passive", "--size", "3"): "a size without a unit",
-    ("--filter", "passive", "--downsample", "sentences", "--size", "9999"): "9999 are wanted of each",
+    ("--filter", "passive", "--downsample", "sentences", "--size", "9999"): "9999 are required",
     ("--filter", "passive", "--seed", "-1"): "the seed is -1",
     ("--filter", "mine.toml"): "mine.toml: there is no such file",
 }
@@ -110,7 +110,7 @@ def test_a_folder_that_is_there_is_left_alone(corpus, tmp_path):
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="the folder already exists"):
         filter_corpus(corpus, "--filter", "passive", "--out", folder)
     assert [path.read_text() for path in folder.iterdir()] == ["mine"]
 

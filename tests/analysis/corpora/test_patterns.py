@@ -118,23 +118,23 @@ def test_a_count_of_none_finds_sentences_without():
 
 
 MISTAKES = {
-    "remove = []": "nothing is removed",
-    "[[remove]]\nname = 'x'": "pattern 1: no words are named",
-    "[[remove]]\nwords.a = { uppos = 'X' }": "word 'a': nothing is known of 'uppos'. Did you mean upos?",
+    "remove = []": "the filter removes nothing",
+    "[[remove]]\nname = 'x'": "pattern 1: the pattern defines no words",
+    "[[remove]]\nwords.a = { uppos = 'X' }": "word 'a': unknown key 'uppos'. Did you mean upos?",
     "[[remove]]\nwords.a = { lemma = '@npi' }": "there is no list '@npi'. Lists are: none.",
     "[[remove]]\nwords.a = { lemma = 3 }": "3 is neither a text nor a list",
-    "[[remove]]\nwords.a = 'NOUN'": "'NOUN' is no table",
+    "[[remove]]\nwords.a = 'NOUN'": "'NOUN' is not a table",
     "[[remove]]\nwords.a = {}\npath = 'a > b'": "the path 'a > b' is not understood",
     "[[remove]]\nwords.a = {}\npath = 'a >obj b'": "no word is named 'b'. Named are: a.",
     "[[remove]]\nwords.a = {}\norder = 'a <0 a'": "the order 'a <0 a' is not understood",
     "[[remove]]\nwords.a = {}\ncount = 'a is 2'": "the count 'a is 2' is not understood",
-    "[[remove]]\nwords.a = {}\npaths = 'a'": "nothing is known of 'paths'. Did you mean path?",
-    "[[remove]]\nwords.a = {}\n[[remove.without]]\nwords.a = {}": "without: 'a' is named twice",
-    "name = 'full'\n[[remove]]\nwords.a = {}": "'full' cannot name a filter",
-    "name = '../x'\n[[remove]]\nwords.a = {}": "'../x' cannot name a filter",
+    "[[remove]]\nwords.a = {}\npaths = 'a'": "unknown key 'paths'. Did you mean path?",
+    "[[remove]]\nwords.a = {}\n[[remove.without]]\nwords.a = {}": "without: 'a' is defined twice",
+    "name = 'full'\n[[remove]]\nwords.a = {}": "'full' is not a valid filter name",
+    "name = '../x'\n[[remove]]\nwords.a = {}": "'../x' is not a valid filter name",
     "lists.npi = 'none.txt'\n[[remove]]\nwords.a = {}": "list 'npi': there is no file 'none.txt'",
-    "lists.npi = []\n[[remove]]\nwords.a = {}": "list 'npi' holds no words",
-    "removes = 1\n[[remove]]\nwords.a = {}": "unknown key of a filter 'removes'. Did you mean remove?",
+    "lists.npi = []\n[[remove]]\nwords.a = {}": "list 'npi' contains no words",
+    "removes = 1\n[[remove]]\nwords.a = {}": "unknown key of a filter 'removes'. Did you mean 'remove'?",
     "[[remove]\n": "not TOML",
 }
 

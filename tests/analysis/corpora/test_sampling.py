@@ -84,9 +84,9 @@ def test_corpora_share_as_many_sentences_as_they_can():
 
 def test_a_size_beyond_the_smallest_corpus_is_refused_with_its_name():
     kept = {"full": np.ones(4, dtype=bool), "passive": np.array([True, False, False, False])}
-    with pytest.raises(NotEnoughData, match="the corpus 'passive' has 1 sentences, 2 are wanted"):
+    with pytest.raises(NotEnoughData, match="the corpus 'passive' has 1 sentences, 2 are required"):
         downsample([1] * 4, kept, unit="sentences", rng=np.random.default_rng(0), size=2)
-    with pytest.raises(BadInput, match="nothing is made equal by 'lines'"):
+    with pytest.raises(BadInput, match="unknown unit 'lines'"):
         downsample([1] * 4, kept, unit="lines", rng=np.random.default_rng(0))
 
 

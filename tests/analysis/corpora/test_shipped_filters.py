@@ -39,7 +39,7 @@ def test_filter_says_what_it_is_and_where_from(name):
 
 
 def test_an_unknown_filter_is_named_with_near_ones():
-    with pytest.raises(UnknownName, match="Did you mean agr-pp-mod"):
+    with pytest.raises(UnknownName, match="Did you mean 'agr-pp-mod'"):
         find_filter("agr-ppmod")
 
 

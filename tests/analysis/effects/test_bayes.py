@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from analysis.effects.bayes import SCALE, bayes_words, jzs_bayes_factor, share_bayes_factor
+from analysis.effects.bayes import SCALE, bayes_label, jzs_bayes_factor, share_bayes_factor
 from analysis.errors import BadInput
 
 
@@ -70,6 +70,6 @@ def test_shares_have_the_closed_form():
 
 
 def test_words():
-    assert bayes_words(11) == "strong for a difference" and bayes_words(0.05) == "strong for no difference"
-    assert bayes_words(4) == "moderate for a difference" and bayes_words(1.5) == "undecided"
-    assert jzs_bayes_factor(None, 10).words == "undefined"
+    assert bayes_label(11) == "strong for a difference" and bayes_label(0.05) == "strong for no difference"
+    assert bayes_label(4) == "moderate for a difference" and bayes_label(1.5) == "undecided"
+    assert jzs_bayes_factor(None, 10).label == "undefined"

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from analysis.effects.factors import find_cells
-from analysis.effects.power_report import Price, pilot_report, prospective_report
 from analysis.effects.report import effects_report
 from analysis.errors import BadInput, UnknownName
+from analysis.power.report import Price, pilot_report, prospective_report
 
 ISLANDS = {"non.matrix": "acceptable", "non.embedded": "acceptable",
            "island.matrix": "acceptable", "island.embedded": "unacceptable"}  # fmt: skip
@@ -36,6 +36,57 @@ def test_the_unacceptable_condition_says_which_levels_are_marked():
 @pytest.mark.parametrize("names", [["a", "b", "c", "d"], ["a.x", "a.y", "b.x"], ["a.x", "a.y", "b.x", "c.y"]])
 def test_other_names_are_no_two_by_two_design(names):
     assert find_cells(dict.fromkeys(names, "")) is None
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["non-island.short", "non-island.long", "island.short", "island.long"],
+        ["non-island-short", "non-island-long", "island-short", "island-long"],
+        ["non_island_short", "non_island_long", "island_short", "island_long"],
+        ["non-island, long-distance", "island, long-distance", "non-island, short", "island, short"],
+    ],
+)
+def test_levels_may_contain_separators(names):
+    bad = next(name for name in names if name.startswith("island") and "long" in name)
+    cells = find_cells({name: "unacceptable" if name == bad else "acceptable" for name in names})
+    assert (cells.first.plain.replace("_", "-"), cells.first.marked) == ("non-island", "island")
+    assert cells.second.marked.startswith("long") and cells.oriented_by == "expected"
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["a", "b", "c", "d"], "do not cross two factors of two levels"),
+        (["x.a", "x.b", "x.c"], "3 conditions"),
+        # each name can be cut after its first or after its second word, and both cross
+        (["a-b-c", "a-b-d", "e-b-c", "e-b-d"], "several ways"),
+    ],
+)
+def test_a_design_that_is_not_recognized_has_its_reason(names, reason):
+    rows = [(f"p{p}", f"i{p % 4}", name, float(p)) for p in range(8) for name in names]
+    frame = pd.DataFrame(rows, columns=["participant", "item", "condition", "value"])
+    report = effects_report(frame.assign(task="likert", phenomenon="wh", expected=""), transform="raw")
+    assert report["interactions"] == []
+    assert [row["phenomenon"] for row in report["not_recognized"]] == ["wh"]
+    assert reason in report["not_recognized"][0]["reason"]
+
+
+def test_columns_are_factors_with_levels_in_the_order_given():
+    rows = island_rows()
+    split = rows["condition"].str.split(".", expand=True)
+    rows = rows.assign(structure=split[0], distance=split[1], condition="c" + rows["condition"])
+    levels = {"structure": ["non", "island"], "distance": ["matrix", "embedded"]}
+    row = effects_report(rows, transform="raw", factors=levels)["interactions"][0]
+    assert (row["read_from"], row["first"]["name"], row["second"]["marked"]) == (
+        "columns",
+        "structure",
+        "embedded",
+    )
+    assert row["participants"]["estimate"] == pytest.approx(1.0, abs=0.1)
+    turned = effects_report(rows, transform="raw", factors={**levels, "distance": ["embedded", "matrix"]})
+    estimate = turned["interactions"][0]["participants"]["estimate"]
+    assert estimate == pytest.approx(-row["participants"]["estimate"])
 
 
 def test_given_conditions_decide_and_wrong_ones_are_named():
@@ -70,7 +121,9 @@ def test_the_interaction_is_recovered_with_its_interval():
     )
     for way in ("participants", "items", "mixed"):
         assert found[way]["estimate"] == pytest.approx(by_hand)
-    assert found["mixed"]["ci_low"] < 1 < found["mixed"]["ci_high"] and found["mixed"]["p"] < 1e-6
+    assert found["mixed"]["ci_low"] < 1 < found["mixed"]["ci_high"] and found["mixed"]["p"] < 1e-3
+    (intercepts,) = effects_report(island_rows(), transform="raw", slopes="none")["interactions"]
+    assert intercepts["mixed"]["p"] < 1e-6 < found["mixed"]["p"]  # four items differ in their effect
 
 
 def test_islands_of_the_published_study(shared_data):

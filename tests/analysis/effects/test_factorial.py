@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.effects.factorial import Factor, difference_of_differences
+from analysis.effects.factorial import difference_of_differences, listed_differences
+from analysis.effects.factors import Factor
 from analysis.errors import BadInput
 
 STRUCTURE, DISTANCE = Factor("structure", "non", "island"), Factor("distance", "matrix", "embedded")
@@ -73,3 +74,9 @@ def test_swp_2012_islands_have_the_computed_scores(shared_data):
         assert found.by_participants.mean_difference == pytest.approx(score, abs=5e-4)
         assert found.estimate.estimate == pytest.approx(score, abs=0.05)
         assert found.estimate.p < 0.01 and found.by_participants.p < 1e-9
+
+
+def test_differences_are_listed_in_natural_order():
+    listed = listed_differences(pd.Series({"item 10": 0.5, "item 2": 1.0, "item 1": 0.0}), "item")
+    assert [row["item"] for row in listed] == ["item 1", "item 2", "item 10"]
+    assert listed[2] == {"item": "item 10", "difference": 0.5}

@@ -8,10 +8,9 @@ import pandas as pd
 import pingouin
 import pytest
 
-from analysis.aggregation.transforms import transformed
+from analysis.aggregation.transforms import transform_ratings
 from analysis.effects.contrasts import welch_contrast
-from analysis.effects.convergence import ANALYSES, convergence_rates, outcome
-from analysis.effects.five_analyses import five_analyses
+from analysis.effects.five_analyses import ANALYSES, convergence_rates, five_analyses, outcome
 
 SIDES = {"good": "acceptable", "bad": "unacceptable"}
 
@@ -163,7 +162,7 @@ def ssa_rows(shared_data):
     """Give the published Likert data with z-scores, one row per judgment and pair."""
     raw = pd.read_csv(shared_data("ssa2013-likert/LI.ls.results.csv"), encoding="mac_roman", skiprows=5)
     raw = raw.rename(columns={"judgment": "value", "item": "sentence_id"})
-    raw["z"] = transformed(raw, transform="z")
+    raw["z"] = transform_ratings(raw, transform="z")
     assert (raw["z"] - raw["zscores"]).abs().max() < 1e-8
     pairs = pd.read_csv(shared_data("ssa2013-likert/LI.conditions.csv"))
     sides = [

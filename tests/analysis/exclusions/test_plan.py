@@ -22,7 +22,7 @@ def test_an_empty_list_excludes_nothing(text):
 
 
 def test_unknown_step_suggests_near_names():
-    with pytest.raises(UnknownName, match=r"catch_fail'.*Did you mean catch_failed"):
+    with pytest.raises(UnknownName, match=r"catch_fail'.*Did you mean 'catch_failed'"):
         parse_plan("rejected,catch_fail")
 
 

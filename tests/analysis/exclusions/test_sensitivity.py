@@ -8,11 +8,9 @@ import pytest
 
 from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
-from analysis.exclusions.headline import headline
 from analysis.exclusions.plan import Step, parse_plan
-from analysis.exclusions.removed import removed_by_group
-from analysis.exclusions.report import exclusion_report
-from analysis.exclusions.sensitivity import sensitivity
+from analysis.exclusions.report import exclusion_report, removed_by_group
+from analysis.exclusions.sensitivity import headline, sensitivity
 
 PLAN = parse_plan("flagged,not_native")
 

@@ -31,7 +31,9 @@ def test_a_signal_removes_the_sessions_it_flags_and_gives_its_reason():
     excluded = apply_plan(judgments(), parse_plan("signal:straight_lining"))
     assert set(excluded.kept["participant"]) == {"pia"}
     assert set(excluded.mask["step"]) == {"signal:straight_lining"}
-    assert "the same answer over and over (signal, version 1)" in set(excluded.mask["reason"])
+    assert "straight-lining: the same answer in nearly all trials (signal, version 1)" in set(
+        excluded.mask["reason"]
+    )
 
 
 def test_a_signal_without_evidence_removes_nobody():

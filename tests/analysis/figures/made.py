@@ -32,6 +32,26 @@ def ratings(seed: int = 0) -> pd.DataFrame:
     )  # fmt: skip
 
 
+FACTORS = {"structure": ["non-island", "island"], "distance": ["short", "long"]}
+
+
+def factorial(seed: int = 0) -> pd.DataFrame:
+    """Give ratings of a 2×2 design in a Latin square, its factors as columns."""
+    rng = np.random.default_rng(seed)
+    cells = [(structure, distance) for structure in FACTORS["structure"] for distance in FACTORS["distance"]]
+    rows = []
+    for person in range(PEOPLE):
+        for item in range(ITEMS):
+            structure, distance = cells[(person + item) % 4]
+            cost = (structure == "island") + (distance == "long") * (2 if structure == "island" else 1)
+            value = float(np.clip(round(rng.normal(6 - cost, 1)), 1, 7))
+            rows.append((f"p{person}", f"i{item}", structure, distance, value))
+    frame = pd.DataFrame(rows, columns=["participant", "item", "structure", "distance", "value"])
+    return frame.assign(
+        task="likert", kind="target", expected="", condition=frame["structure"] + ":" + frame["distance"]
+    )
+
+
 def magnitudes(seed: int = 0) -> pd.DataFrame:
     """Give the same as magnitude estimates, with a modulus of 100."""
     frame = ratings(seed)
@@ -86,3 +106,10 @@ def designs() -> pd.DataFrame:
     """Give the power of six planned designs."""
     rows = [(n, items, min(0.99, n * items / 300), 0.01, 0.5) for items in (4, 8) for n in (10, 20, 30)]
     return pd.DataFrame(rows, columns=["participants", "items", "power", "mc_error", "effect"])
+
+
+def sessions():
+    """Six people who came every ten minutes; the last one is still at it."""
+    started = pd.date_range("2026-11-02T09:00", periods=6, freq="10min", tz="UTC")
+    completed = pd.Series(started + pd.to_timedelta([5, 6, 7, 8, 30, 9], unit="min"))
+    return pd.DataFrame({"started_at": started, "completed_at": completed.where(completed.index < 5)})

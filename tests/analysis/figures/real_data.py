@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.exclusions.plan import Plan, Step, parse_plan
 from analysis.figures import Evidence
 from analysis.ngrams import token_logprobs, train_model
-from judgments.sources import read_judgments
+from judgments.imports.readers import read_judgments
 
 Locate = Callable[[str], Path]
 GROUPS = (

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare_report
-from analysis.comparison.deltas import pair_table
+from analysis.comparison.pairs import pair_table
 from analysis.errors import BadInput, MissingColumns, NotEnoughData, UnknownName
 from analysis.figures import (
     Evidence,
@@ -24,11 +24,13 @@ from analysis.figures import (
     item_strip,
     paradigm_figure,
     paradigm_frame,
+    row_parts,
     specification,
     vega_bundle,
 )
-from analysis.figures.deltas import MAX_POINTS
-from analysis.figures.ratings import rating_figure
+from analysis.figures.charts.effects.five_analyses import effect_size_figure
+from analysis.figures.charts.judgments.ratings import rating_figure
+from analysis.figures.charts.models.deltas import MAX_POINTS
 from analysis.figures.theme import LIGHTER, MODELS, PASSED, caption
 from tests.analysis.figures import made
 
@@ -159,3 +161,64 @@ def test_many_sentences_of_one_condition_are_drawn_faint_under_their_mean():
 def test_a_percent_sign_stays_with_its_number():
     lines = caption("T", *("Word " * 7 + "and 95 % of",) * 3).subtitle
     assert not any(line.startswith("%") for line in lines) and "95\u00a0%" in " ".join(lines)
+
+
+def legends(chart):
+    """The entries of every legend of a specification."""
+    encodings = [layer["encoding"] for layer in specification(chart)["layer"]]
+    codes = [encoding[name] for encoding in encodings for name in ("color", "shape") if name in encoding]
+    return [code for code in codes if code.get("type") == "nominal" and code.get("legend", {}) is not None]
+
+
+def test_a_legend_with_one_entry_vanishes(study, figures):
+    assert legends(figures["items"])
+    rows = figures["items"].data.iloc[:1]
+    assert not legends(item_strip(rows))
+    share = draw("power-share", Evidence(judgments=made.choices(), by="paradigm"))
+    assert "statement" not in share.data.columns and not legends(share)
+    assert b'aria-roledescription="legend"' not in export_figure(share, "svg")
+
+
+def many_items(n):
+    names = [f"item {number:03d}" for number in range(n)]
+    share = np.linspace(0.99, 0.2, n)
+    return pd.DataFrame({
+        "item": names, "share": share, "n": 10, "ci_low": share / 2, "ci_high": (1 + share) / 2,
+        "majority": np.where(share > 0.5, "expected", "unexpected"),
+    })  # fmt: skip
+
+
+def test_many_rows_are_divided_into_parts_that_fit_a_page():
+    whole = item_strip(many_items(40))
+    assert row_parts(whole) == [whole]
+    parts = row_parts(item_strip(many_items(70)))
+    assert [len(part.data) for part in parts] == [35, 35]
+    assert [part.title.text for part in parts] == [
+        ["Agreement by item (1 of 2)"],
+        ["Agreement by item (2 of 2)"],
+    ]
+    for part, first, last, absent in (
+        (parts[0], "item 000", "item 034", "item 035"),
+        (parts[1], "item 035", "item 069", "item 034"),
+    ):
+        svg = export_figure(part, "svg", width=720).decode()
+        assert first in svg and last in svg and absent not in svg
+
+
+def test_parts_have_the_same_horizontal_axis():
+    sizes = pd.DataFrame({"contrast": [f"c{i:02d}" for i in range(50)], "d_z": np.linspace(3, -1, 50)})
+    sizes = sizes.assign(ci_low=sizes["d_z"] - 0.5, ci_high=sizes["d_z"] + 0.5)
+    parts = row_parts(effect_size_figure(sizes))
+    domains = [
+        [layer["encoding"]["x"]["scale"]["domain"] for layer in specification(part)["layer"]
+         if "scale" in layer["encoding"]["x"]]
+        for part in parts
+    ]  # fmt: skip
+    assert len(parts) == 2 and domains[0] == domains[1] and domains[0][0] == [-1.5, 3.5]
+
+
+@pytest.mark.parametrize(("modulus", "unit"), [(100.0, "estimate / modulus"), (np.nan, "estimate")])
+def test_estimates_without_a_modulus_are_no_ratios(modulus, unit):
+    chart = draw("magnitudes", Evidence(judgments=made.magnitudes().assign(modulus=modulus)))
+    titles = [layer["encoding"]["x"].get("title") for layer in specification(chart)["layer"]]
+    assert f"{unit}, logarithmic" in titles

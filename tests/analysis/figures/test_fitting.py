@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.figures import export_figure, item_strip, paradigm_figure
-from analysis.figures.agreement import agreement_figure
+from analysis.figures.charts.judgments.agreement import agreement_figure
 from analysis.figures.fitting import broken
 
 LONG = "determiner_noun_agreement_with_adj_irregular_1"

@@ -6,28 +6,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement.reliability_report import reliability_report
 from analysis.agreement.report import agreement_report, item_table
-from analysis.agreement.split_half import split_half
-from analysis.agreement.split_half_by_size import split_half_by_size
+from analysis.comparison.adc_curve import adc_area, chance_curve
 from analysis.comparison.baselines import constant_baseline
-from analysis.comparison.chance_curve import chance_curve
-from analysis.comparison.curve import adc_area
-from analysis.effects.effect_intervals import d_z_interval
+from analysis.effects.contrasts import d_z_interval
 from analysis.effects.five_analyses import five_analyses
-from analysis.effects.pilot_power import pilot_power
-from analysis.effects.power import sign_power
 from analysis.effects.report import effects_report
 from analysis.errors import BadInput, NotEnoughData
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import Plan, Step, parse_plan
 from analysis.figures import Evidence, draw
-from analysis.figures.conduct import longest_run
-from analysis.figures.flow import flow_frame
-from analysis.figures.magnitudes import magnitude_frame
-from analysis.figures.response_times import plan_cuts
-from analysis.figures.scale_points import scale_point_frame
-from analysis.figures.sensitivity import sensitivity_frame
+from analysis.figures.charts.judgments.magnitudes import magnitude_frame
+from analysis.figures.charts.judgments.scale_points import scale_point_frame
+from analysis.figures.charts.participants.conduct import longest_run
+from analysis.figures.charts.participants.flow import flow_frame
+from analysis.figures.charts.participants.response_times import plan_cuts
+from analysis.figures.charts.participants.sensitivity import sensitivity_frame
+from analysis.power.exact import sign_power
+from analysis.power.pilot import pilot_power
+from analysis.reliability.report import reliability_report
+from analysis.reliability.split_half import split_half, split_half_by_size
 from tests.analysis.figures import made
 
 PLAN = Plan("careful", [Step("bad", "participant", "catch_failed")])
@@ -188,7 +186,7 @@ def test_counts_of_the_flow_stay_on_one_line(likert):
 
 def test_power_of_single_choices_is_exact():
     rows = made.choices().query("kind == 'target'").drop_duplicates(["participant", "paradigm"])
-    table = pilot_power(rows, by="paradigm", sizes=[10, 20])
+    table = pilot_power(rows, by="paradigm", sizes=[10, 20]).table
     share = rows[rows["paradigm"] == "a2"]["value"].mean()
     found = table[(table["phenomenon"] == "a2") & (table["n"] == 20)]["power"].item()
     assert found == pytest.approx(float(sign_power(20, share))) and table["mc_error"].eq(0).all()

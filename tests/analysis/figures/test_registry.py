@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.errors import UnknownName
+from analysis.exclusions.multiverse import Universe, multiverse_report
 from analysis.exclusions.plan import Plan, Step
 from analysis.figures import FIGURES, Evidence, applicable, draw, export_figure, find_figure, specification
 from analysis.figures.drawing import Drawing
@@ -18,9 +19,17 @@ PLAN = Plan("careful", [Step("few", "participant", "too_few"), Step("bad", "part
 @pytest.fixture(scope="module")
 def evidences():
     return {
-        "likert": Evidence(judgments=made.ratings(), plan=PLAN, planned=made.designs(), chosen=20),
+        "likert": Evidence(
+            judgments=made.ratings(), plan=PLAN, planned=made.designs(), chosen=20, sessions=made.sessions()
+        ),
         "magnitude": Evidence(judgments=made.magnitudes(), plan=PLAN),
         "choice": Evidence(judgments=made.choices(), plan=PLAN),
+        "factorial": Evidence(judgments=made.factorial(), plan=PLAN, factors=made.FACTORS),
+        "multiverse": Evidence(
+            judgments=made.ratings(),
+            plan=PLAN,
+            multiverse=multiverse_report([Universe(PLAN.name, made.ratings())], exclusion=PLAN.name),
+        ),
         "models": Evidence(**made.models(), learning=made.learning(), basis="Release 1."),
     }
 
@@ -71,7 +80,7 @@ def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evide
     drawable, others = applicable(evidences["choice"])
     assert {"items", "agreement", "five-analyses"} <= {drawing.name for drawing in drawable}
     reasons = {drawing.name: reason for drawing, reason in others}
-    assert reasons["scale-points"] == "It is about likert; this study asks for forced choice."
+    assert reasons["scale-points"] == "Needs Likert ratings; this study collected forced choices."
     assert reasons["adc"] == "There are no scores of a model on minimal pairs."
     assert len(drawable) + len(others) == len(FIGURES)
 
@@ -91,12 +100,12 @@ def test_figures_of_agreement_say_that_nobody_rated_both_sides_of_an_item():
     assert (
         reasons["items"]
         == reasons["agreement"]
-        == "Nobody rated both sides of an item: see the mean ratings."
+        == "No participant rated both sides of an item: see the mean ratings."
     )
 
 
 def test_names_are_addresses_and_all_fourteen_numbers_occur():
-    assert {drawing.number for drawing in FIGURES.values()} == set(range(1, 15))
+    assert {drawing.number for drawing in FIGURES.values()} == set(range(15))
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) for name in FIGURES)
     assert all(isinstance(one, Drawing) and not one.shows.endswith(".") for one in FIGURES.values())
 

@@ -13,7 +13,7 @@ from analysis.errors import BadInput, NotEnoughData
 from analysis.ngrams import read_arpa, token_logprobs, train_model, write_arpa
 from analysis.ngrams.counts import BEGIN, END, count_ngrams
 from analysis.ngrams.smoothing import discounts
-from analysis.scoring.tokens import Tokenization
+from analysis.scoring.words.tokens import Tokenization
 
 HAND_MADE = """\\data\\
 ngram 1=5

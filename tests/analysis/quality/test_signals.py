@@ -98,7 +98,7 @@ def test_speed_names_its_cut_and_the_studys_own_median():
     assert "median 10 ms per character, below 15" in found["quentin", "speed"]
     nearly = flags(slow, sitting("rosa", VARIED, rt_ms=598, n_characters=40), names=["speed"])
     assert "median 14.9 ms per character, below 15" in nearly["rosa", "speed"]
-    assert "a cut from reading research" in found["quentin", "speed"]
+    assert "a threshold from reading research" in found["quentin", "speed"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_speed_names_its_cut_and_the_studys_own_median():
     [
         ("untrusted", {"is_trusted": [False] * 3 + [True] * 9}, "3 of 12 answers were given by a program"),
         ("paste", {"pasted": [True] + [False] * 11}, "1 of 12 answers were pasted"),
-        ("honeypot", {"honeypot": True}, "a field that people do not see"),
+        ("honeypot", {"honeypot": True}, "a hidden field was filled in"),
         ("focus", {"focus_lost_ms": [5000] * 3 + [0] * 9}, "the page was left in 3 of 12 trials, 15 s"),
     ],
 )
@@ -218,6 +218,6 @@ def test_an_unknown_signal_is_answered_with_near_names():
         signal_table(sitting("pia", VARIED), names=["sidebias"])
 
 
-def test_an_empty_frame_raises_no_flag_and_twelve_signals_exist():
+def test_an_empty_frame_raises_no_flag_and_sixteen_signals_exist():
     assert signal_table(sitting("pia", [])).empty
-    assert len(LABELS) == 12
+    assert len(LABELS) == 16

@@ -7,8 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from analysis.ngrams import train_model, write_arpa
-from analysis.scoring.conventions import scoring_conventions
-from analysis.scoring.recorded import recorded_specs, source_of
+from analysis.scoring.conventions import recorded_specs, scoring_conventions, source_of
 
 
 @pytest.fixture
@@ -113,6 +112,7 @@ def test_conventions_of_a_causal_model_are_named_one_by_one():
         "casing": "as-is",
         "tokens": "the model's own, tokenizer " + "b" * 12,
         "punctuation": "–",
+        "context": "–",
         "region": "tokens that reach into the critical word, boundaries corrected",
         "precision": "bfloat16",
         "vocabulary": "the tokenizer's tokens",

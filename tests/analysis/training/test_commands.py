@@ -38,7 +38,9 @@ def cola(tmp_path):
 
 
 def test_one_seed_stands_in_the_folder_itself(capsys, tmp_path, corpus_file):
-    out = run(capsys, "train_lm", corpus_file, *TINY, "--out", tmp_path / "m")
+    call_command(*map(str, ["train_lm", corpus_file, *TINY, "--out", tmp_path / "m"]))
+    out, stages = capsys.readouterr()
+    assert stages.splitlines()[:2] == ["reading the text", "seed 1, preparing tokens and model"]
     assert f"lstm:{tmp_path / 'm'}  perplexity" in out
     assert scorer(f"lstm:{tmp_path / 'm'}").score(["The cat slept."]).logprob[0] < 0
 

@@ -56,6 +56,7 @@ class Obelus(Peer):
             "DATABASE_URL": self.address("bench_obelus"),
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "LOG_LEVEL": "ERROR",
+            "ARRIVALS_PER_MINUTE": "0",
         }
 
     def address(self, name):

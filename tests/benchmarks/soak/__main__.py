@@ -117,6 +117,7 @@ def soak(given: argparse.Namespace, folder: Path, services: dict[str, Service]) 
         "VAR_DIR": str(folder / "var"),
         "CELERY_BROKER_URL": given.broker,
         "LOG_LEVEL": "WARNING",
+        "ARRIVALS_PER_MINUTE": "0",
     }
     prepare(environment)
     services |= platform(web_port, environment, folder)

@@ -87,7 +87,7 @@ def lapse(given: list[str]) -> int:
 
 def sweep(given: None) -> int:
     """What the scheduler does every minute."""
-    from judgments.sessions.expire import expire_sessions
+    from judgments.sessions.leases import expire_sessions
 
     return expire_sessions()
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.design import PlannedTrial, Stimulus, led_by, spread_catch, with_fillers
+from experiments.design import PlannedTrial, Stimulus, prepend_trials, spread_catch, with_fillers
 
 TARGETS = [PlannedTrial(f"t{i}", f"t{i}", paradigm="p") for i in range(10)]
 
@@ -49,10 +49,10 @@ def test_every_list_gets_the_same_fillers():
 
 
 def test_too_few_fillers_is_refused():
-    with pytest.raises(BadInput, match="9 fillers were asked for; there are 2"):
+    with pytest.raises(BadInput, match="9 fillers were requested, but there are only 2"):
         with_fillers(TARGETS, stimuli("f", 2), np.random.default_rng(1), n=9)
 
 
 def test_practice_comes_first_in_the_given_order():
-    whole = led_by(TARGETS, stimuli("p", 3), np.random.default_rng(1))
+    whole = prepend_trials(TARGETS, stimuli("p", 3), np.random.default_rng(1))
     assert [trial.key for trial in whole[:3]] == ["p0", "p1", "p2"] and whole[3:] == TARGETS

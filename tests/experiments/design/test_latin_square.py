@@ -93,7 +93,7 @@ def test_unbalanceable_number_of_lists_is_refused():
 
 
 def test_double_key_is_refused():
-    with pytest.raises(BadInput, match="stands twice"):
+    with pytest.raises(BadInput, match="occurs twice"):
         forced_choice_lists(pairs(2) + pairs(1), np.random.default_rng(1))
 
 

@@ -83,14 +83,14 @@ def test_sets_of_a_later_round_are_of_other_sentences():
 
 
 def test_an_unknown_paradigm_is_named_with_its_round():
-    with pytest.raises(BadInput, match="round 2: there is no paradigm 'bai' to leave out. There are: ba, "):
+    with pytest.raises(BadInput, match="round 2: there is no paradigm 'bai' to exclude. There are: ba, "):
         planned_rounds(pairs(4), [single(2), sample(2, without=["bai"])])
 
 
 def test_a_round_that_cannot_be_filled_is_named():
-    with pytest.raises(BadInput, match="round 2: paradigm 'ba' has 2 items; 3 per list were asked for"):
+    with pytest.raises(BadInput, match="round 2: paradigm 'ba' has 2 items, but 3 per list are requested"):
         planned_rounds(pairs(4), [single(2), sample(3, items="same")])
-    with pytest.raises(BadInput, match="round 2: it has nothing to show"):
+    with pytest.raises(BadInput, match="round 2: no items are left to show"):
         planned_rounds(pairs(4), [single(2), sample(1, without=NAMES)])
 
 
@@ -127,7 +127,9 @@ def test_fillers_stand_between_targets_in_their_ratio(ratio, between, seed):
         seed=seed,
     )
     if ratio < between and (8 - 1) * between > 8 * ratio:
-        with pytest.raises(BadInput, match=f"fillers cannot stand {between} between any two of 8 targets"):
+        with pytest.raises(
+            BadInput, match=f"fillers are too few to put {between} between any two of 8 targets"
+        ):
             planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS))
         return
     for one in planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS)):

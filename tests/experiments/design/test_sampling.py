@@ -24,7 +24,7 @@ def test_items_are_used_equally_often_and_once_per_block(n, data, seed):
 
 
 def test_too_few_items_names_the_paradigm():
-    with pytest.raises(BadInput, match="paradigm 'npi' has 3 items; 5 per list"):
+    with pytest.raises(BadInput, match="paradigm 'npi' has 3 items, but 5 per list"):
         sampled_blocks(
             [Stimulus(str(i), str(i), paradigm="npi") for i in range(3)],
             np.random.default_rng(1),

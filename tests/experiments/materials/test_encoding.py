@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import BadInput
-from experiments.materials.encoding import decode, read_table, read_text, table_from
+from experiments.materials.delimited import read_table, table_from
+from experiments.materials.encoding import decode, read_text
+from tests.experiments.materials.charset_files import (
+    outcome_here,
+    outcome_of_charset_normalizer,
+    outcomes,
+    translated_files,
+    written_files,
+)
 
 LINGUISTIC = 'naïve déjà Schütze ’ ‘quoted’ “so” … don\'t "he said" señor Ångström'
 UNICODE = [
@@ -82,7 +90,7 @@ def test_eight_bit_words_of_several_languages_are_told_apart(text, name, codec):
 
 
 def test_nul_byte_is_named_with_its_position():
-    with pytest.raises(BadInput, match=r"x.csv, row 2: NUL byte at position 5.*looks like no text file"):
+    with pytest.raises(BadInput, match=r"x.csv, row 2: NUL byte at position 5.*not look like a text file"):
         decode(b"a,b\n1\0,2\nlonger text follows here, and more of it\n", file="x.csv")
 
 
@@ -93,12 +101,55 @@ def test_broken_utf8_is_named_with_its_position_and_not_read_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("text", "codec"), [("这个学生的最好的朋友把坡卖了", "gb18030"), ("Русский текст стоит здесь", "cp1251")]
+    ("text", "codec"), [("Русский текст стоит здесь", "cp866"), ("Schütze hört Müller gern", "cp437")]
 )
 def test_an_encoding_that_no_reading_fits_is_refused(text, codec):
     with pytest.raises(BadInput, match="belongs to no encoding") as caught:
         decode(text.encode(codec), file="x.csv")
     assert "Save the file as UTF-8" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [
+        ("The boy said “hello”.", "cp1252", "Windows-1252"),
+        ("John’s mother didn’t come – why?", "cp1252", "Windows-1252"),
+        ("The boy said “hello”.", "mac-roman", "Mac Roman"),
+        ("Sa sœur mange des œufs.", "iso8859-15", "Latin-9"),
+        ("Русский текст стоит здесь", "cp1251", "Windows-1251"),
+        ("Русский текст стоит здесь", "koi8-r", "KOI8-R"),
+        ("猫が寝ている。", "shift_jis", "Shift-JIS"),
+        ("这个学生的最好的朋友把坡卖了", "gb18030", "GB18030"),
+        ("這個學生的老師沒有來。", "big5", "Big5"),
+        ("철수가 사과를 먹었다.", "euc-kr", "EUC-KR"),
+    ],
+)
+def test_one_sentence_decides_the_encoding_of_a_short_file(text, codec, name):
+    decoded = decode(f"item,sentence\n1,{text}\n".encode(codec), file="x.csv")
+    assert (decoded.encoding, decoded.inferred) == (name, True)
+    assert text in decoded.text
+
+
+def test_an_inferred_encoding_names_the_lines_to_check_and_how_others_read_them():
+    text = "item,sentence\n1,plain\n2,Le chat a été vu.\n3,Où est-il né?\n"
+    check = decode(text.encode("latin-1"), file="x.csv").check
+    assert (check.encoding, check.n_lines) == ("Latin-1", 2)
+    assert check.lines == ((3, "2,Le chat a été vu."), (4, "3,Où est-il né?"))
+    assert decode(text.encode("latin-1"), encoding="Latin-1").check is None
+    assert decode(text.encode("utf-8")).check is None
+
+
+def test_a_word_that_two_encodings_spell_well_is_refused_with_both():
+    with pytest.raises(BadInput, match=r"x.csv, row 2: .*'1,Peña' \(Latin-1\) or '1,Peńa' \(Windows-1250\)"):
+        decode("id,name\n1,Peña\n".encode("latin-1"), file="x.csv")
+
+
+def test_more_short_files_are_right_than_with_charset_normalizer_and_none_is_wrong():
+    files = [*written_files(), *translated_files(n_files=1)]
+    assert len(files) >= 60
+    here, peer = outcomes(files, outcome_here), outcomes(files, outcome_of_charset_normalizer)
+    assert here["wrong"] == 0
+    assert here["right"] >= 0.95 * len(files) > peer["right"]
 
 
 def test_a_named_encoding_goes_before_the_detection():
@@ -124,7 +175,7 @@ def test_a_missing_file_is_bad_input(tmp_path):
 
 
 def test_a_row_with_more_cells_than_the_head_is_named():
-    with pytest.raises(BadInput, match="x.csv, row 3: 3 cells where the head names 2"):
+    with pytest.raises(BadInput, match="x.csv, row 3: 3 cells, but the header has 2 columns"):
         table_from(decode(b"id,sentence\n1,Yes\n2,Well, no\n", file="x.csv"))
 
 
@@ -136,7 +187,7 @@ def test_an_open_quotation_mark_is_named_by_the_row_where_it_opens():
 def test_quotation_marks_are_plain_in_a_tab_separated_file_that_does_not_quote():
     table = table_from(decode(b'id\tsentence\n1\t"Yes" he said\n2\tHe said "no"\n'))
     assert table.frame["sentence"].tolist() == ['"Yes" he said', 'He said "no"']
-    assert table.notes == ("quotation marks are plain characters in this file",)
+    assert table.notes == ("quotation marks are read as plain characters",)
 
 
 def test_rows_are_known_by_their_line_also_after_a_cell_of_two_lines():
@@ -147,11 +198,11 @@ def test_rows_are_known_by_their_line_also_after_a_cell_of_two_lines():
 def test_notices_above_the_head_are_passed_over_and_said():
     table = table_from(decode(b'"# A notice, with commas",,\n,,\nid,sentence\n1,Yes\n'))
     assert table.frame.columns.tolist() == ["id", "sentence"]
-    assert table.notes == ("2 lines above the head passed over",)
+    assert table.notes == ("2 lines above the header skipped",)
 
 
 def test_a_column_named_twice_is_refused():
-    with pytest.raises(BadInput, match="column 'id': the head names this column twice"):
+    with pytest.raises(BadInput, match="column 'id': the header names this column twice"):
         table_from(decode(b"id,sentence,id\n1,Yes,2\n"))
 
 
@@ -173,5 +224,5 @@ def test_the_published_conditions_file_has_bare_cr(shared_data):
 
 def test_the_published_broken_file_is_refused_with_its_line(shared_data):
     path = shared_data("paired-gpt2-li/Sprouse2013_surprisalsSents.csv")
-    with pytest.raises(BadInput, match=r"Sprouse2013_surprisalsSents.csv, row 181: 9 cells .* 7"):
+    with pytest.raises(BadInput, match=r"Sents.csv, row 181: 9 cells, but the header has 7 columns"):
         read_table(path)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from experiments.materials import markup
 from experiments.materials.checks import check
-from experiments.materials.detect import read_materials
 from experiments.materials.markup import ATTRIBUTES, TAGS, as_html, as_nodes, paragraphs, plain
+from experiments.materials.readers.detect import read_materials
 
 SIGNS = st.characters(exclude_categories=("Cs", "Cc"))
 TAGGED = """<em> </em> <b < > & &lt; &amp; &eacute; <!-- --> <script> </script> </span> <ruby> <rt> <br>
@@ -99,7 +99,7 @@ def table(tmp_path, rows):
 
 def test_a_column_that_nobody_understands_is_named_with_its_row(tmp_path):
     (found,) = table(tmp_path, "s1,<em>John</em> left.,inline\ns2,Mary left.,html\n").errors
-    assert "'html' is not understood; write inline" in found.message and found.row == 3
+    assert "'html' is unknown; write inline" in found.message and found.row == 3
 
 
 def test_tags_without_the_column_are_a_note(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.errors import BadInput
 from experiments.materials.checks import check
-from experiments.materials.detect import read_materials
+from experiments.materials.readers.detect import read_materials
 
 PAIR = {
     "sentence_good": "Had Bruce ever played?",
@@ -37,14 +37,17 @@ def test_every_field_of_a_blimp_line_is_kept(given):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"sentence_good": "A", "UID": "x"}', "a.jsonl, row 2, column 'sentence_bad': a pair needs both"),
+        (
+            '{"sentence_good": "A", "UID": "x"}',
+            "a.jsonl, row 2, column 'sentence_bad': a pair needs both sentences",
+        ),
         ('{"sentence_good": "A"', "a.jsonl, row 2: not JSON at character"),
-        ("[1]", "a.jsonl, row 2: the line holds no JSON object"),
-        (json.dumps({**PAIR, "score": float("nan")}), "row 2: NaN is not a number that can be kept"),
+        ("[1]", "a.jsonl, row 2: the line is not a JSON object"),
+        (json.dumps({**PAIR, "score": float("nan")}), "row 2: NaN is not a number that can be stored"),
         (json.dumps({**PAIR, "score": float("inf")}), "row 2: Infinity is not"),
         ('{"sentence_good": "\\ud800", "sentence_bad": "b"}', "row 2: half of a surrogate pair"),
-        (json.dumps({**PAIR, "sentence_bad": "a\0b"}), "row 2: the line holds a NUL character"),
-        (json.dumps(PAIR), "row 2, column 'pair_id': 'matrix_question:0' stands already in a.jsonl, row 1"),
+        (json.dumps({**PAIR, "sentence_bad": "a\0b"}), "row 2: the line contains a NUL character"),
+        (json.dumps(PAIR), "row 2, column 'pair_id': 'matrix_question:0' is already used in a.jsonl, row 1"),
     ],
 )
 def test_a_wrong_blimp_line_is_named(given, line, message):
@@ -74,7 +77,7 @@ def test_climp_pairs_come_by_alternation(given):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("0,a,b,好,1\n", "row 2, column '2': a pair with one member"),
+        ("0,a,b,好,1\n", "row 2, column '2': the last pair has only one sentence"),
         ("0,a,b,好,1\n1,a,b,坏,1\n", "row 3, column '3': .* both have the same label"),
         ("0,a,b,好,1\n1,a,b,坏,7\n", "row 3, column '3': the label is neither 1 nor 0"),
         ("0,a,b,好,1\n1,a,c,坏,0\n", "row 3, column '1': .* their paradigms differ"),

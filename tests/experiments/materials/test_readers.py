@@ -5,7 +5,8 @@ import pytest
 
 from analysis.errors import BadInput, MissingColumns, UnknownName
 from experiments.materials.checks import check
-from experiments.materials.detect import read_materials
+from experiments.materials.delimited import read_table
+from experiments.materials.readers.detect import read_materials
 from experiments.materials.schema import parse_mapping
 
 
@@ -91,14 +92,18 @@ def test_a_wide_table_of_pairs(given):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("w.csv", "good,bad\nYes.,\n", "w.csv, row 2, column 'bad': a pair with one member"),
+        ("w.csv", "good,bad\nYes.,\n", "w.csv, row 2, column 'bad': the pair has only one sentence"),
         (
             "s.csv",
             "item,sentence,expected\n1,Yes.,perhaps\n",
             "row 2, column 'expected': 'perhaps' is not a status",
         ),
         ("s.csv", "item,sentence\n1,\n", "row 2, column 'sentence': the sentence is empty"),
-        ("s.csv", "sentence_id,sentence\na,Yes.\na,No.\n", "row 3, column 'sentence_id': 'a' stands already"),
+        (
+            "s.csv",
+            "sentence_id,sentence\na,Yes.\na,No.\n",
+            "'a' is already used in s.csv, row 2",
+        ),
         ("s.csv", "sentence\n", "s.csv: the file has no rows"),
         ("p.csv", "good_id,bad_id\na,b\n", "a table of pairs needs its table of sentences"),
     ],
@@ -128,11 +133,11 @@ def test_columns_are_mapped(given):
 
 
 def test_a_wrong_mapping_or_format_suggests_the_right_one(given):
-    with pytest.raises(UnknownName, match="Did you mean sentence"):
+    with pytest.raises(UnknownName, match="Did you mean 'sentence'"):
         parse_mapping(["sentense=Satz"])
     with pytest.raises(BadInput, match="Write our_column=their_column"):
         parse_mapping(["sentence"])
-    with pytest.raises(UnknownName, match="Did you mean blimp"):
+    with pytest.raises(UnknownName, match="Did you mean 'blimp'"):
         read_materials([given("s.csv", "sentence\nJa.\n")], format="blmp")
 
 
@@ -196,3 +201,58 @@ def test_pairs_by_id_take_the_paradigm_of_their_sentence_before_their_phenomenon
     sentences = given("s.csv", "sentence_id,sentence,paradigm\na,Yes.,wh\nb,No.,wh\nc,So.,\nd,Not.,\n")
     pairs = given("p.csv", "pair_id,good_id,bad_id,phenomenon\np1,a,b,islands\np2,c,d,islands\n")
     assert read_materials([pairs, sentences]).pairs["paradigm"].tolist() == ["wh", "islands"]
+
+
+def test_paradigms_numbered_anew_in_each_phenomenon_are_one_question_and_can_be_split(given):
+    rows = [
+        f"{phenomenon},{number},It rains {phenomenon} {number}."
+        for phenomenon in ("islands", "binding")
+        for number in range(1, 61)
+    ]
+    path = given("items.csv", "\n".join(["phenomenon,paradigm,sentence", *rows]))
+    report = check(read_materials([path]))
+    (finding,) = report.errors
+    assert finding.message.startswith("60 paradigms stand under more than one phenomenon, such as '1' under")
+    assert "numbered anew in each phenomenon?" in finding.message and len(finding.ids) == 60
+    split = read_materials([path], split_paradigms=True)
+    assert not check(split).errors
+    assert split.counts["paradigms"] == 120 and "binding:10" in set(split.sentences["paradigm"])
+
+
+def test_long_texts_and_words_are_flagged(given):
+    rows = ("word " * 61, "Supercali" * 7, "短い文です。" * 12, "It rains.")
+    path = given("items.csv", "\n".join(["sentence", *rows]))
+    report = check(read_materials([path]))
+    assert (report.counts["long_text"], report.counts["long_word"]) == (1, 1)
+
+
+def test_a_file_without_a_header_is_recognized(given):
+    bare = read_materials([given("bare.txt", "The keys are here.\nThe keys is here.\nShe left early.\n")])
+    assert bare.sentences["text"].tolist() == ["The keys are here.", "The keys is here.", "She left early."]
+    assert bare.sentences["row"].tolist() == [1, 2, 3]
+    assert "no header" in bare.sources[0].notes[0]
+    numbered = "1,The keys are here.,a\n2,The cups are here.,a\n3,The pens are here.,b\n"
+    table = read_materials([given("numbered.csv", numbered)])
+    assert table.sources[0].columns == ("column_1", "sentence", "column_3")
+    assert len(table.sentences) == 3
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "sentence",
+        "Satz",
+        "List of test sentences",
+        "item,Satz,expected",
+        "Nr,How natural is this sentence?",
+        "Satz,1,2",
+    ],
+)
+def test_a_header_stays_a_header(given, head):
+    cells = ("It rains all day.", "4", "5") if "," in head else ("It rains all day.",)
+    if head.startswith(("item", "Nr")):
+        cells = ("1", "It rains all day.", "1")
+    width = head.count(",") + 1
+    text = "\n".join([head, *([",".join(cells[:width])] * 3)])
+    table = read_table(given("items.csv", text))
+    assert table.frame.columns.tolist() == head.split(",") and len(table.frame) == 3

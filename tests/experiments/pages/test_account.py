@@ -51,7 +51,7 @@ def test_account_pages_open_for_their_owner_and_ask_strangers_to_log_in(client, 
 def test_login_page_says_who_makes_accounts(client, settings):
     assert "An administrator of this site makes them" in client.get("/accounts/login/").content.decode()
     settings.OPEN_SIGNUP = True
-    assert "Make one" in client.get("/accounts/login/").content.decode()
+    assert "Create one" in client.get("/accounts/login/").content.decode()
 
 
 def test_login_with_name_and_password(client):

@@ -3,9 +3,9 @@
 import pytest
 
 from experiments.design.trials import PlannedTrial
-from experiments.lifecycle import open_study, snapshot
-from experiments.lists import planned
+from experiments.lists.build import current_lists
 from experiments.models import AuditEntry, Design, Experiment
+from experiments.studies.lifecycle import open_study, snapshot
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -38,8 +38,8 @@ def test_copy_makes_the_same_lists(client):
     Design.objects.create(experiment=study, n_lists=2, seed=5)
     client.force_login(cast.ada())
     made = copied(client)
-    lists: list[list[PlannedTrial]] = planned(made)
-    assert lists == planned(study)
+    lists: list[list[PlannedTrial]] = current_lists(made)
+    assert lists == current_lists(study)
     assert {**snapshot(made), "slug": "", "title": ""} == {**snapshot(study), "slug": "", "title": ""}
 
 

@@ -1,9 +1,12 @@
 """The design page: lists, and the proof that they are balanced."""
 
+import re
+
 import pytest
 
 from experiments.models import Design
 from tests import cast
+from tests.experiments import factorial
 
 pytestmark = pytest.mark.django_db
 
@@ -33,9 +36,9 @@ def test_impossible_design_is_explained_instead(client):
     client.force_login(cast.ada())
     page = client.post("/studies/agreement/design/", sent(n_lists=3), follow=True).content.decode()
     assert "multiple of" in page and "as it will be shown" not in page
-    assert "no lists can be made so" in page and "The lists below are what it makes" not in page
+    assert "no lists can be built from it" in page and "The lists below are built from it" not in page
     page = client.post("/studies/agreement/design/", sent(n_lists=2), follow=True).content.decode()
-    assert "The lists below are what it makes" in page
+    assert "The lists below are built from it" in page
 
 
 def test_order_rules_are_stored_as_the_design_keeps_them(client):
@@ -80,3 +83,12 @@ def test_study_without_materials_says_so(client):
     client.force_login(cast.ben())
     assert "no materials" in client.get("/studies/agreement/design/").content.decode()
     assert client.post("/studies/agreement/design/", sent()).status_code == 403
+
+
+def test_conditions_of_a_factorial_design_stand_in_the_order_of_their_levels(client, tmp_path):
+    study = factorial.study(tmp_path)
+    client.force_login(cast.ada())
+    page = client.get(f"/studies/{study.slug}/design/").content.decode()
+    head = page[page.index('<th scope="col">List</th>') :].partition("</thead>")[0]
+    shown = re.findall(r'class="n">([\w-]+:[\w-]+)<', head)
+    assert shown == ["non-island:short", "non-island:long", "island:short", "island:long"]

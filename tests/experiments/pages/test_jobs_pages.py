@@ -34,7 +34,7 @@ def test_list_holds_own_jobs_once(client, job):
     assert page.count(f"/jobs/{job.pk}/part/") == 1
     assert "&lt;b&gt;no member" in page
     client.force_login(cast.cleo())
-    assert "Nothing has run yet" in client.get("/jobs/").content.decode()
+    assert "No jobs yet" in client.get("/jobs/").content.decode()
 
 
 def test_result_stands_as_facts(client, job):
@@ -44,3 +44,12 @@ def test_result_stands_as_facts(client, job):
     client.force_login(cast.ada())
     page = client.get(f"/jobs/{job.pk}/").content.decode()
     assert "<dt>N pairs</dt><dd>67</dd>" in page and "parts" not in page
+
+
+def test_a_job_of_a_study_names_it_in_the_menu_of_its_members_only(client, job):
+    client.force_login(cast.ben())
+    assert 'aria-label="Study Study agreement"' in client.get(f"/jobs/{job.pk}/").content.decode()
+    job.created_by = cast.cleo()  # who started it and has left the study
+    job.save()
+    client.force_login(cast.cleo())
+    assert 'aria-label="Study' not in client.get(f"/jobs/{job.pk}/").content.decode()

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.core.cache import cache
 
-from experiments.lifecycle import open_study
+from experiments.studies.lifecycle import open_study
 from tests import cast
 
 pytestmark = pytest.mark.django_db

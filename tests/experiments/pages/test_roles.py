@@ -91,8 +91,10 @@ def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study
     for page in (
         "",
         "settings/",
+        "settings/texts/",
         "design/",
         "launch/",
+        "channels/",
         "live/",
         "participants/",
         "team/",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from experiments.lifecycle import open_study
 from experiments.models import AuditEntry, Design
+from experiments.studies.lifecycle import open_study
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def test_a_round_is_added_like_the_first_and_then_changed(client, study):
 def test_a_round_that_makes_no_lists_is_explained_with_its_number(client, study):
     client.post(f"{DESIGN}rounds/")
     client.post(f"{DESIGN}rounds/2/", sent(without="bai"))
-    assert "Round 2: there is no paradigm &#x27;bai&#x27; to leave out" in page(client)
+    assert "Round 2: there is no paradigm &#x27;bai&#x27; to exclude" in page(client)
 
 
 def test_what_cannot_be_a_round_is_not_stored(client, study):
@@ -121,7 +121,7 @@ def test_order_fillers_and_anchors_are_chosen_on_the_page(client, study):
     shown = page(client)
     assert "Every list has the same fillers" in shown and "does not hold" not in shown
     client.post(DESIGN, form | {"fillers_between": 3})
-    assert "8 fillers cannot stand 3 between any two of 8 targets: 21 are needed" in page(client)
+    assert "8 fillers are too few to put 3 between any two of 8 targets: 21 are needed" in page(client)
     assert client.post(DESIGN, form | {"filler_ratio": -1}).status_code == 200
     assert Design.objects.get().filler_ratio == 1
 

@@ -3,10 +3,10 @@
 import pytest
 from django.forms.models import model_to_dict
 
-from experiments.lifecycle import snapshot
 from experiments.models import Experiment
-from experiments.pages.settings_forms import ParametersForm, SettingsForm
-from judgments.tasks.registry import get_task
+from experiments.pages.settings import ParametersForm, SettingsForm
+from experiments.studies.lifecycle import snapshot
+from experiments.tasks.registry import get_task
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -192,7 +192,7 @@ def test_materials_stay_once_the_study_was_opened(client):
     assert (study.materials.name, study.debrief) == ("agreement", "Thanks!")
 
 
-@pytest.mark.parametrize("page", ["", "settings/", "design/", "judgments/"])
+@pytest.mark.parametrize("page", ["", "settings/", "settings/task/", "design/", "judgments/"])
 def test_study_of_a_task_that_is_only_imported_still_opens(client, page):
     cast.draft("mega", task="ranking", origin=Experiment.Origin.IMPORTED)
     client.force_login(cast.ada())
@@ -202,7 +202,7 @@ def test_study_of_a_task_that_is_only_imported_still_opens(client, page):
 def test_a_declared_treatment_is_chosen_from_a_list_and_frozen_with_the_version(client):
     study = cast.draft("agreement")
     client.force_login(cast.ada())
-    page = client.get("/studies/agreement/settings/").content.decode()
+    page = client.get("/studies/agreement/settings/task/").content.decode()
     assert '<select name="task-undecided"' in page and "as one half for each member" in page
     sent = filled(study, **{"task-offer_both": "on", "task-undecided": "sometimes"})
     assert client.post("/studies/agreement/settings/", sent).status_code == 200
@@ -229,5 +229,5 @@ def test_a_pass_mark_is_a_correlation(client, mark):
 def test_who_chooses_magnitude_estimation_is_told_what_it_costs(client, task, is_told):
     cast.draft("agreement", task=task)
     client.force_login(cast.ada())
-    page = client.get("/studies/agreement/settings/").content.decode()
+    page = client.get("/studies/agreement/settings/task/").content.decode()
     assert ("scatter more than Likert ratings" in page) is is_told

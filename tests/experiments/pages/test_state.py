@@ -57,7 +57,7 @@ def test_buttons_are_for_editors_and_need_a_post(client):
 def test_closing_asks_first_and_is_for_good(client):
     study = cast.study("agreement")
     client.force_login(cast.ada())
-    assert "Close it for good" in press(client, "close")
+    assert "Close permanently" in press(client, "close")
     study.refresh_from_db()
     assert study.status == "open"
     client.post("/studies/agreement/move/close/", {"sure": "yes"})

@@ -26,7 +26,7 @@ def test_unknown_name_is_explained(client):
     cast.draft("agreement")
     client.force_login(cast.ada())
     page = client.post("/studies/agreement/team/", {"username": "nobody", "role": "viewer"})
-    assert "Nobody here is called" in page.content.decode()
+    assert "There is no user" in page.content.decode()
 
 
 def test_last_owner_can_neither_leave_nor_step_down(client):

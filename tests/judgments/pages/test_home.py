@@ -8,9 +8,9 @@ from django.core.cache import cache
 from django.utils import timezone
 
 from experiments.models import Experiment, Job
-from judgments.cards import cards
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Session
+from judgments.monitoring.overview import study_cards
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -23,12 +23,12 @@ def fresh_numbers():
 
 
 def card(user):
-    (found,) = cards(user)
+    (found,) = study_cards(user)
     return found
 
 
 def words(found):
-    return [remark.words for remark in found.remarks]
+    return [remark.text for remark in found.remarks]
 
 
 def test_stranger_sees_the_door_and_no_study(client):
@@ -68,11 +68,23 @@ def test_card_tells_places_of_the_wanted_ones_and_the_last_answer(client):
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
     found = card(cast.ada())
-    assert (found.n_complete, found.n_live, found.target, found.done, found.live) == (1, 1, 8, 12.5, 12.5)
+    assert (found.n_complete, found.n_live, found.target, found.complete, found.live) == (1, 1, 8, 12.5, 12.5)
     assert found.last_at == Judgment.objects.latest("received_at").received_at
     client.force_login(cast.ada())
     text = re.sub(r"<[^>]+>|\s+", " ", client.get("/").content.decode())
     assert re.search(r"1\s+of 8 complete\s+·\s+1\s+in session now", text)
+
+
+def test_a_study_that_has_reached_its_target_is_open_and_full(client):
+    study = cast.study("agreement", n_lists=2, target_judgments=2)
+    client.force_login(cast.ada())
+    cast.sit(study, "pia")
+    for page in ("/", "/studies/agreement/", "/studies/agreement/live/"):
+        assert "open, full" not in client.get(page).content.decode(), page
+    cast.sit(study, "quentin")
+    cache.clear()
+    for page in ("/", "/studies/agreement/", "/studies/agreement/live/"):
+        assert "open, full</span>" in client.get(page).content.decode(), page
 
 
 def test_card_counts_no_pilot_and_nobody_who_refused():
@@ -130,7 +142,7 @@ def test_card_counts_flagged_people_once_and_forgets_lifted_flags():
     person = cast.sit(study, "pia").participant
     flag = raise_flag(person, "answers by a program", by=cast.ada())
     raise_flag(person, "wrote to us", by=cast.ada())
-    assert words(card(cast.ada())) == ["1 person flagged"]
+    assert words(card(cast.ada())) == ["1 participant flagged"]
     person.flags.update(lifted_at=timezone.now())
     assert flag.pk and words(card(cast.ada())) == []
 
@@ -138,14 +150,14 @@ def test_card_counts_flagged_people_once_and_forgets_lifted_flags():
 def test_study_with_the_newest_answer_stands_first():
     older = cast.study("older")
     cast.study("newer")
-    assert [one.study.slug for one in cards(cast.ada())] == ["newer", "older"]
+    assert [one.study.slug for one in study_cards(cast.ada())] == ["newer", "older"]
     cast.sit(older, "pia")
-    assert [one.study.slug for one in cards(cast.ada())] == ["older", "newer"]
+    assert [one.study.slug for one in study_cards(cast.ada())] == ["older", "newer"]
 
 
 def test_many_studies_ask_few_questions_each(django_assert_max_num_queries):
     for number in range(6):
         cast.study(f"study-{number}")
-    cards(cast.ada())
+    study_cards(cast.ada())
     with django_assert_max_num_queries(8):  # counted a moment ago: nothing is asked study by study
-        cards(cast.ada())
+        study_cards(cast.ada())

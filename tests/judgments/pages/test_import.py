@@ -21,7 +21,8 @@ def media(settings, tmp_path):
 
 def send(client, text=RATINGS, name="ratings.csv", **chosen):
     chosen = {"experiment": "Ratings", "format": "table", **chosen}
-    return client.post("/judgments/import/", {"file": SimpleUploadedFile(name, text.encode()), **chosen})
+    data = text if isinstance(text, bytes) else text.encode()
+    return client.post("/judgments/import/", {"file": SimpleUploadedFile(name, data), **chosen})
 
 
 def test_upload_leads_to_a_preview_that_names_what_is_missing_and_offers_the_columns(ada):
@@ -36,7 +37,7 @@ def test_a_mapping_makes_the_file_fit_and_the_job_stores_it_once(ada):
     address = send(ada).url
     chosen = {"experiment": "Ratings", "format": "table", "map-participant": "wer", "map-value": "Urteil"}
     page = ada.post(address, {**chosen, "map-item": "item", "action": "again"}, follow=True)
-    assert page.context["told"]["sessions_new"] == 2
+    assert page.context["report"]["sessions_new"] == 2
     for _ in range(2):
         answer = ada.post(address, {**chosen, "map-item": "item", "action": "import"})
     job = Job.objects.get()
@@ -69,7 +70,7 @@ def test_a_stranger_sees_no_upload_of_others_and_cannot_import_into_their_study(
     client.force_login(cast.cleo())
     assert client.get(address).status_code == 404
     own = send(client, "participant,item,value\np,i,2\np,j,7\n", experiment="agreement").url
-    told = client.get(own).context["told"]
+    told = client.get(own).context["report"]
     assert told["creates_experiment"] is True
 
 
@@ -97,3 +98,15 @@ def test_a_task_that_can_only_be_imported_has_its_pages(ada):
     assert Experiment.objects.get().task == "slider"
     for page in ("", "settings/", "participants/", "judgments/", "ratings/"):
         assert ada.get(f"/studies/sliders/{page}").status_code == 200
+
+
+def test_an_inferred_encoding_is_asked_about_before_judgments_are_imported(ada):
+    text = "participant,item,sentence,value\np1,i1,The boy said “hello”.,2\np1,i2,He left.,7\n"
+    address = send(ada, text.encode("cp1252")).url
+    assert "The boy said <mark>“</mark>hello<mark>”</mark>." in ada.get(address).content.decode()
+    form = {"experiment": "Ratings", "format": "table", "action": "import"}
+    page = ada.post(address, form, follow=True).content.decode()
+    assert "Say whether the lines with special characters are right." in page
+    assert not Job.objects.exists()
+    ada.post(address, {**form, "encoding-of-0": "Windows-1252", "inferred-for-0": "Windows-1252"})
+    assert Job.objects.get().kind == "judgments.import"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from experiments.lifecycle import open_study
 from experiments.models import Design
-from judgments.sessions.record import Delivery, record
+from experiments.studies.lifecycle import open_study
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -20,10 +19,7 @@ def test_newest_judgment_stands_first_and_filters_narrow(client):
     name = session.participant.pseudonym
     assert len(client.get(f"/studies/agreement/judgments/?participant={name}").context["rows"]) == 4
     assert not client.get("/studies/agreement/judgments/?kind=catch").context["rows"]
-    assert (
-        "No judgment is like that"
-        in client.get("/studies/agreement/judgments/?participant=x").content.decode()
-    )
+    assert "No judgments match" in client.get("/studies/agreement/judgments/?participant=x").content.decode()
 
 
 @pytest.mark.parametrize("query", ["?kind=dream", "?page=999", "?page=x", "?participant=%00"])
@@ -36,7 +32,7 @@ def test_senseless_queries_still_give_a_page(client, query):
 def test_empty_study_says_what_will_come(client):
     cast.study("agreement")
     client.force_login(cast.ada())
-    assert "No judgment yet" in client.get("/studies/agreement/judgments/").content.decode()
+    assert "No judgments yet" in client.get("/studies/agreement/judgments/").content.decode()
 
 
 def test_stranger_finds_nothing(client):
@@ -53,16 +49,16 @@ def test_a_judged_set_shows_its_best_and_worst_sentence_in_words(client):
     session = cast.begin(study)
     trial = session.trials.first()
     best, worst = trial.shown["options"][1], trial.shown["options"][3]
-    record(session, trial.public_id, Delivery(f"{best['id']} {worst['id']}"))
+    cast.record(session, trial.public_id, f"{best['id']} {worst['id']}")
     client.force_login(cast.ben())
     page = client.get("/studies/agreement/judgments/")
     (row,) = page.context["rows"]
-    told = [(one["mark"], one["text"], one["sentence_id"]) for one in row["told"]]
+    told = [(one["mark"], one["text"], one["sentence_id"]) for one in row["sentences"]]
     assert told == [
         ("best", best["text"], best["sentence_id"]),
         ("worst", worst["text"], worst["sentence_id"]),
     ]
-    assert all(one["item"].startswith("subject_verb-") and one["condition"] for one in row["told"])
+    assert all(one["item"].startswith("subject_verb-") and one["condition"] for one in row["sentences"])
     assert best["id"] not in page.content.decode() and best["text"] in page.content.decode()
 
 
@@ -91,6 +87,6 @@ def test_an_id_that_only_repeats_item_and_condition_is_not_written_beside_them(c
     cast.sit(cast.study("agreement", materials=materials))
     client.force_login(cast.ben())
     rows = client.get("/studies/agreement/judgments/").context["rows"]
-    beside = {part["sentence_id"]: part["beside"] for row in rows for part in row["told"]}
+    beside = {part["sentence_id"]: part["label"] for row in rows for part in row["sentences"]}
     assert beside["subject_verb-1:good"] == "subject_verb-1 · good"
     assert beside["subject_verb-2-good"] == "subject_verb-2 · good · subject_verb-2-good"

@@ -7,15 +7,14 @@ from django.core.cache import cache
 
 from analysis.errors import BadInput
 from experiments.job_runner import run
-from experiments.lifecycle import freeze_preview, problems
 from experiments.models import AuditEntry, Design, Experiment, Job
-from experiments.readiness import is_green, may_open, steps
-from experiments.rehearsals import DRY_RUN
-from judgments import dry_run
+from experiments.studies.lifecycle import freeze_preview, problems
+from experiments.studies.readiness import is_green, may_open, steps
+from experiments.studies.rehearsals import DRY_RUN
 from judgments.models import Session
-from judgments.sessions.finish import finish
-from judgments.sessions.preview import begin_preview
-from judgments.sessions.record import Delivery, record
+from judgments.sessions.completion import finish
+from judgments.sessions.enrollment import begin_preview
+from judgments.simulation import dry_run
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +50,7 @@ def line(study, key):
 def try_it(study):
     session = begin_preview(study, freeze_preview(study), key="ada", consent_text=study.consent)
     for trial in session.trials.select_related("session__experiment"):
-        record(session, trial.public_id, Delivery(cast.answer_to(trial)))
+        cast.record(session, trial.public_id, cast.answer_to(trial))
     return finish(session)
 
 
@@ -78,21 +77,22 @@ def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"target_judgments": 20}, ""),
-        ({"target_judgments": 0}, ""),
+        ({"target_judgments": 0}, "There is no target: recruiting goes on until you close the study."),
         (
             {"target_judgments": 5},
-            "2 lists show an item 2 times, so 5 judgments of each item leave some lists",
+            "5 judgments of each pair take 5 participants, about 1 min each. "
+            "2 lists show a pair 2 times, so 5 judgments of each pair leave some lists",
         ),
         (
             {"target_judgments": 20, "max_participants": 19},
+            "20 judgments of each pair take 20 participants (10 for each of 2 lists), about 1 min each. "
             "The limit of 19 participants comes before the 20",
         ),
     ],
 )
 def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, told):
     people = line(draft(**fields), "people")
-    assert people.is_done == (not told) and people.reason.startswith(told)
+    assert people.is_done == (fields["target_judgments"] == 0) and people.reason.startswith(told)
     assert "6 come out even" in people.reason or fields["target_judgments"] != 5
 
 
@@ -103,12 +103,14 @@ def test_people_who_do_not_fill_lists_of_sets_are_told_of_too():
         "practice": [],
         "catch_trials": [],
     }
-    study = draft(**fields, target_judgments=6, max_participants=2)
+    study = draft(**fields, target_judgments=5, max_participants=2)
     people = line(study, "people")
     assert not people.is_done
     assert people.reason == (
-        "2 lists show an item 4 times, so 6 judgments of each item leave some lists with one session less: "
-        "8 come out even. The limit of 2 participants comes before the 3 for 6 judgments an item."
+        "5 judgments of each sentence take 5 participants, about 1 min each. "
+        "2 lists show a sentence 2 times, so 5 judgments of each sentence leave some lists with one session "
+        "less: 6 come out even. "
+        "The limit of 2 participants comes before the 5 for 5 judgments of each sentence."
     )
 
 
@@ -121,7 +123,7 @@ def test_every_line_can_become_green(client):
     run(Job.objects.get(kind=DRY_RUN).pk)
     assert is_green(steps(study))
     page = client.get(PAGE).content.decode()
-    assert "All green" in page and "advised" not in page
+    assert "All checks passed" in page and "advised" not in page
     press(client)
     study.refresh_from_db()
     assert study.status == "open"
@@ -147,7 +149,7 @@ def test_a_dry_run_that_did_not_come_through_is_not_done_whoever_got_through_bef
     study = draft()
     client.force_login(cast.ada())
     client.post(f"{PAGE}dry-run/")
-    assert line(study, "dry-run").reason == "Simulated participants are on their way."
+    assert line(study, "dry-run").reason == "Simulated participants are taking it."
     took, calls = dry_run.take_part, []
 
     def second_gets_stuck(*args, **kwargs):
@@ -170,18 +172,18 @@ def test_a_dry_run_that_did_not_come_through_is_not_done_whoever_got_through_bef
 def test_a_change_asks_for_another_dry_run_and_remembers_that_somebody_tried():
     study = draft()
     try_it(study)
-    assert "as it is now" in line(study, "preview").reason
+    assert "present version" in line(study, "preview").reason
     study.instructions = "Read slowly."
     study.save()
     step = line(study, "preview")
-    assert step.is_done and "earlier state" in step.reason
+    assert step.is_done and "earlier version" in step.reason
 
 
 @pytest.mark.parametrize("without", [{}, {"sure": "yes"}, {"reason": "  "}])
 def test_a_list_that_is_not_green_opens_nothing_without_a_reason(client, without):
     study = draft()
     client.force_login(cast.ada())
-    assert "Why does it open without?" in press(client, **without)
+    assert "Reason for opening anyway" in press(client, **without)
     study.refresh_from_db()
     assert study.status == "draft" and not study.versions.exists()
 
@@ -194,7 +196,7 @@ def test_opening_with_undone_checks_waives_them_for_a_reason_and_is_noted(client
     assert study.status == "open" and is_green(steps(study))
     assert line(study, "dry-run").waived == "The same study ran in May."
     noted = AuditEntry.objects.get(action="opened with checks undone")
-    assert noted.details == {"checks": ["Tried by one of you", "Dry run"]}
+    assert noted.details == {"checks": ["Tried by the team", "Dry run"]}
 
 
 def test_a_reason_does_not_open_what_blocks(client):
@@ -208,7 +210,7 @@ def test_a_reason_does_not_open_what_blocks(client):
 def test_a_check_is_waived_for_a_reason_and_asked_for_again(client):
     study = draft()
     client.force_login(cast.ada())
-    assert "a check is waived for a reason" in press(client, "waive/", check="dry-run", reason=" ")
+    assert "a waived check needs a reason" in press(client, "waive/", check="dry-run", reason=" ")
     assert not line(study, "dry-run").is_green
     page = press(client, "waive/", check="dry-run", reason="The same design ran last week.")
     assert "Waived: The same design ran last week." in page
@@ -221,7 +223,7 @@ def test_a_check_is_waived_for_a_reason_and_asked_for_again(client):
 def test_catch_trials_are_looked_at():
     odd = {"options": [{"text": "CLICK HERE to show that you read this"}, {"text": "no"}], "correct": 0}
     reason = line(draft(catch_trials=[odd]), "catch").reason
-    assert "One catch trial decides little" in reason
+    assert "One catch trial is too few" in reason
     assert "Catch trial 1 ends unlike the other sentences." in reason
     ratings = [
         {"text": "The cats 7 are here.", "correct": [2, 7]},
@@ -286,3 +288,23 @@ def test_viewers_look_and_strangers_do_not(client):
     assert client.post(f"{PAGE}dry-run/").status_code == 403
     client.force_login(cast.cleo())
     assert client.get(PAGE).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("of_materials", "of_study", "is_named"),
+    [
+        ("fr", "en", True),
+        ("en-GB", "en", False),
+        ("", "en", False),
+        ("und", "tr", False),
+        ("pt-BR", "pt", False),
+    ],
+)
+def test_materials_in_another_language_than_the_pages_are_named(of_materials, of_study, is_named):
+    study = cast.draft("agreement", language=of_study)
+    study.materials.language = of_materials
+    study.materials.save()
+    named = [step for step in steps(study) if step.key == "materials-language"]
+    assert bool(named) is is_named
+    if named:
+        assert "“fr”" in named[0].reason and not named[0].is_done and not named[0].is_blocking

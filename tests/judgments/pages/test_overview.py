@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.lifecycle import open_study, pause, start_pilot
 from experiments.models import Design
+from experiments.studies.lifecycle import open_study, pause, start_pilot
 from judgments.models import Session
-from judgments.monitor import facts, list_rows
+from judgments.monitoring.overview import list_rows, study_numbers
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def test_numbers_count_complete_live_and_lost(client):
     cast.sit(study, "quentin", n=1)
     gone = cast.sit(study, "rosa", n=1)
     Session.objects.filter(pk=gone.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
-    found = facts(study)
+    found = study_numbers(study)
     assert (found.n_complete, found.n_live, found.n_lost, found.n_started) == (1, 1, 1, 3)
     assert found.n_judgments == 6
     rows = list_rows(study)
@@ -35,23 +35,23 @@ def test_pilots_are_counted_apart():
     study = cast.study("agreement")
     cast.sit(study)
     Session.objects.update(is_test=True)
-    found = facts(study)
+    found = study_numbers(study)
     assert (found.n_complete, found.n_started, found.n_test, found.n_judgments) == (0, 0, 1, 0)
     assert found.median_time is None and found.lost_share is None
 
 
 def test_wanted_sessions_follow_from_judgments_wanted_and_the_limit():
     study = cast.study("agreement", target_judgments=20)
-    assert facts(study).target == 20
+    assert study_numbers(study).target == 20
     study.max_participants = 12
-    assert facts(study).target == 12
+    assert study_numbers(study).target == 12
 
 
 def test_draft_shows_what_to_do_next_with_reasons(client):
     cast.draft("agreement", consent="")
     client.force_login(cast.ada())
     page = client.get("/studies/agreement/").content.decode()
-    assert "What to do next" in page and "Start a pilot" in page
+    assert "Next steps" in page and "Start a pilot" in page
 
 
 def test_a_paused_pilot_opens_through_the_checklist_and_a_paused_study_by_its_button(client):
@@ -63,7 +63,7 @@ def test_a_paused_pilot_opens_through_the_checklist_and_a_paused_study_by_its_bu
     assert 'href="/studies/agreement/launch/#open">Open …' in page and "/move/open/" not in page
     pause(open_study(study, cast.ada()), cast.ada())
     page = client.get("/studies/agreement/").content.decode()
-    assert "/move/open/" in page and "Open again" in page and "What to do next" not in page
+    assert "/move/open/" in page and "Open again" in page and "Next steps" not in page
 
 
 def test_viewer_sees_no_buttons_and_stranger_nothing(client):

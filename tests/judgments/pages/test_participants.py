@@ -6,17 +6,15 @@ import json
 
 import pytest
 
-from experiments.lifecycle import open_study
 from experiments.models import AuditEntry
+from experiments.studies.lifecycle import open_study
 from judgments.flags import raise_flag
-from judgments.frames import judgment_frame
+from judgments.frames.build import judgment_frame
 from judgments.models import Flag, Session
 from judgments.payments import approve
-from judgments.sessions.arrive import arrive, refuse
-from judgments.sessions.erase import erase
-from judgments.sessions.finish import finish
-from judgments.sessions.record import Delivery, record
-from judgments.sessions.withdraw import leave
+from judgments.sessions.completion import finish
+from judgments.sessions.enrollment import arrive, record_refusal
+from judgments.sessions.removal import erase, leave
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -31,20 +29,20 @@ def session():
 def test_each_person_stands_with_state_progress_and_list(client, session):
     client.force_login(cast.ben())
     page = client.get(ADDRESS)
-    (one,) = page.context["people"]
-    (sitting,) = one["sittings"]
-    assert one["person"] == session.participant
+    (one,) = page.context["participants"]
+    (sitting,) = one["sessions"]
+    assert one["participant"] == session.participant
     assert sitting.n_answered == 2
     assert sitting.n_planned == session.list.n_trials or sitting.n_planned == session.trials.count()
 
 
 def test_who_said_no_left_no_answers_to_exclude_or_delete(client):
     study = cast.study("agreement")
-    refuse(study, cast.arrival("never"), consent_text="You may stop at any time.")
+    record_refusal(study, cast.arrival("never"), consent_text="You may stop at any time.")
     client.force_login(cast.ada())
     page = client.get(ADDRESS).content.decode()
-    assert "said no: no answers" in page
-    assert "Exclude by hand" not in page and "Delete the answers" not in page
+    assert "declined consent: no answers" in page
+    assert "Exclude manually" not in page and "Delete the answers" not in page
 
 
 def test_nobody_whose_answers_enter_no_result_stands_as_kept(client, session):
@@ -57,9 +55,9 @@ def test_nobody_whose_answers_enter_no_result_stands_as_kept(client, session):
     page = client.get(ADDRESS).content.decode()
     for words in ("withdrew: left out", "no answers left", "never counted"):
         assert page.count(words) == 1
-    assert ">kept<" not in page and "3, 1 of them in previews or the pilot" in page
+    assert ">included<" not in page and "3, 1 of them in previews or the pilot" in page
     cast.sit(study, "sam")
-    assert client.get(ADDRESS).content.decode().count(">kept<") == 1
+    assert client.get(ADDRESS).content.decode().count(">included<") == 1
 
 
 def test_an_editor_flags_with_a_reason_and_lifts_again_and_both_are_on_the_trail(client, session):
@@ -95,10 +93,10 @@ def test_viewers_look_and_do_not_flag_and_strangers_find_nothing(client, session
 
 def test_people_are_narrowed_by_state_and_flag(client, session):
     client.force_login(cast.ada())
-    assert not client.get(f"{ADDRESS}?status=complete").context["people"]
-    assert not client.get(f"{ADDRESS}?flagged=on").context["people"]
+    assert not client.get(f"{ADDRESS}?status=complete").context["participants"]
+    assert not client.get(f"{ADDRESS}?flagged=on").context["participants"]
     Flag.objects.create(participant=session.participant, reason="x")
-    assert len(client.get(f"{ADDRESS}?flagged=on").context["people"]) == 1
+    assert len(client.get(f"{ADDRESS}?flagged=on").context["participants"]) == 1
 
 
 @pytest.mark.parametrize("query", ["?status=dream", "?page=999"])
@@ -116,11 +114,11 @@ def test_instruction_checks_are_counted_apart_from_gold_sentences(client):
     checks = {}
     for trial in session.trials.all():
         checks[trial.shown["text"]] = trial.correct.get("check")
-        record(session, trial.public_id, Delivery("1"))
+        cast.record(session, trial.public_id, "1")
     assert (checks["Please choose 2 here."], checks["Sat he there."]) == ("instruction", None)
     client.force_login(cast.ben())
     page = client.get(ADDRESS)
-    (sitting,) = page.context["people"][0]["sittings"]
+    (sitting,) = page.context["participants"][0]["sessions"]
     assert (sitting.n_catch, sitting.n_catch_right) == (2, 1)
     assert (sitting.n_instructions, sitting.n_instructions_right) == (1, 0)
     assert "instructions 0/1" in page.content.decode()
@@ -144,7 +142,7 @@ def test_somebody_who_writes_is_found_by_code_pseudonym_or_by_the_platforms_id(c
 
     def found(who, **more):
         page = client.get(ADDRESS, {"who": who, **more})
-        return {one["person"].pk for one in page.context["people"]}
+        return {one["participant"].pk for one in page.context["participants"]}
 
     client.force_login(cast.ada())
     assert found(f" {code.lower()} ") == found(quentin.participant.pseudonym) == {quentin.participant_id}

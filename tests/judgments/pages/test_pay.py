@@ -4,7 +4,7 @@ import pytest
 
 from experiments.models import AuditEntry
 from judgments.models import Flag, Payment, Session
-from judgments.sessions.expire import expire_sessions
+from judgments.sessions.leases import expire_sessions
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -22,8 +22,8 @@ def decide(client, session, decision, **given):
 
 
 def pay_of(client, query=""):
-    (one,) = client.get(ADDRESS + query).context["people"]
-    return one["sittings"][0].pay
+    (one,) = client.get(ADDRESS + query).context["participants"]
+    return one["sessions"][0].pay
 
 
 def test_approving_twice_is_one_row_and_stands_on_the_page_and_the_trail(client, study):
@@ -122,7 +122,7 @@ def test_all_complete_and_undecided_are_approved_at_once_and_nobody_else(client,
 def test_only_the_ticked_are_approved(client, study):
     first, _ = cast.sit(study, "pia"), cast.sit(study, "quentin")
     client.force_login(cast.ada())
-    assert "no session is ticked" in client.post(f"{ADDRESS}approve/", follow=True).content.decode().lower()
+    assert "no session is selected" in client.post(f"{ADDRESS}approve/", follow=True).content.decode().lower()
     client.post(f"{ADDRESS}approve/", {"which": "ticked", "session": [first.pk, "x"]})
     assert Payment.objects.get().session == first
 
@@ -131,7 +131,7 @@ def test_without_a_stated_pay_many_cannot_be_approved(client):
     cast.sit(cast.study("agreement"))
     client.force_login(cast.ada())
     page = client.post(f"{ADDRESS}approve/", {"which": "all"}, follow=True).content.decode()
-    assert "does not say what it pays" in page and not Payment.objects.exists()
+    assert "has no pay per session" in page and not Payment.objects.exists()
 
 
 def test_who_withdrew_after_the_end_is_still_to_be_paid(client, study):
@@ -147,8 +147,8 @@ def test_people_are_found_by_their_state_of_pay(client, study):
     session = cast.sit(study)
     client.force_login(cast.ada())
     decide(client, session, "approve")
-    assert not client.get(f"{ADDRESS}?pay=undecided").context["people"]
-    assert len(client.get(f"{ADDRESS}?pay=approved").context["people"]) == 1
+    assert not client.get(f"{ADDRESS}?pay=undecided").context["participants"]
+    assert len(client.get(f"{ADDRESS}?pay=approved").context["participants"]) == 1
 
 
 def test_somebody_who_did_not_finish_may_be_paid_by_hand(client, study):
@@ -173,7 +173,7 @@ def test_viewers_read_and_do_not_decide_and_strangers_find_nothing(client, study
 
 def test_the_page_says_that_failed_catch_trials_are_no_ground_for_refusing_pay(client, study):
     client.force_login(cast.ben())
-    assert "they are no ground for refusing pay" in " ".join(client.get(ADDRESS).content.decode().split())
+    assert "they are no reason to refuse pay" in " ".join(client.get(ADDRESS).content.decode().split())
 
 
 def test_synthetic_participants_and_previews_are_never_up_for_pay(client, study):

@@ -1,14 +1,15 @@
 """Signals are computed by a job, stored, shown with their reasons; people are erased on request."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from analysis.releases import jobs
 from experiments import job_runner
 from experiments.models import Job
 from judgments.models import Judgment, Signal
 from judgments.quality_check import check_stale_studies, last_check
-from judgments.sessions.finish import finish
-from judgments.sessions.record import Delivery, record
+from judgments.sessions.completion import finish
+from releases import jobs
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ def robot(study, name="quentin"):
     """A session whose answers a program gave."""
     session = cast.begin(study, name)
     for trial in session.trials.select_related("session__experiment"):
-        record(session, trial.public_id, Delivery(cast.answer_to(trial), timing={"trusted": False}))
+        cast.record(session, trial.public_id, cast.answer_to(trial), timing={"trusted": False})
     return finish(session)
 
 
@@ -43,7 +44,7 @@ def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(cl
     client.force_login(cast.ada())
     page = client.get(ADDRESS).content.decode()
     assert "Signals have not been computed yet" in page
-    assert page.count("not looked at yet") == 2 and ">none<" not in page
+    assert page.count("not checked yet") == 2 and ">none<" not in page
     for _ in range(2):
         client.post(f"{ADDRESS}check/")
     assert Job.objects.count() == 1
@@ -52,8 +53,8 @@ def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(cl
     assert (signal.session, signal.name, signal.version) == (session, "untrusted", 1)
     page = client.get(f"{ADDRESS}?signal=untrusted")
     assert "4 of 4 answers were given by a program" in page.content.decode()
-    assert "not looked at yet" not in client.get(ADDRESS).content.decode()
-    assert [one["person"] for one in page.context["people"]] == [session.participant]
+    assert "not checked yet" not in client.get(ADDRESS).content.decode()
+    assert [one["participant"] for one in page.context["participants"]] == [session.participant]
 
 
 def test_a_second_check_replaces_the_first(client, study):
@@ -102,11 +103,17 @@ def test_an_editor_erases_after_a_question(client, study):
     assert "answers deleted" in client.get(ADDRESS).content.decode()
 
 
-def test_the_page_asks_the_database_as_often_for_many_as_for_few(
-    client, study, django_assert_max_num_queries
-):
-    for number in range(12):
-        cast.sit(study, f"p{number}")
+def test_the_page_asks_the_database_as_often_for_many_as_for_few(client, study):
     client.force_login(cast.ada())
-    with django_assert_max_num_queries(24):
-        client.get(ADDRESS)
+
+    def queries_after(names):
+        for name in names:
+            cast.sit(study, name)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(ADDRESS).status_code == 200
+        return len(queries)
+
+    # Half of these read the frame for finding and figure.
+    few = queries_after([f"p{number}" for number in range(12)])
+    many = queries_after([f"p{number}" for number in range(12, 24)])
+    assert many <= few <= 54

@@ -4,10 +4,10 @@ import pytest
 from django.test import Client
 
 from analysis.quality.duplicates import duplicates
-from judgments.evidence import evidence_frame
-from judgments.frames import judgment_frame
+from judgments.frames.build import judgment_frame
+from judgments.frames.measurements import evidence_frame
 from judgments.models import Participant, Session
-from judgments.sessions.erase import erase
+from judgments.sessions.removal import erase
 from tests import cast
 from tests.judgments.screens.walk import consent
 
@@ -41,7 +41,7 @@ def test_one_person_under_two_names_is_flagged_and_no_export_says_how(client):
     consent(Client(), "/take/agreement/?participant=rosa")
     for session in Session.objects.all():
         for trial in session.trials.select_related("session__experiment"):
-            cast.record(session, trial.public_id, cast.Delivery(cast.answer_to(trial)))
+            cast.record(session, trial.public_id, cast.answer_to(trial))
         cast.finish(session)
     frame = evidence_frame(study)
     found = duplicates(frame)

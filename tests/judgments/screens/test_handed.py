@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
-from judgments.sessions.withdraw import leave
+from judgments.sessions.removal import leave
 from tests.cast import answer_to, begin, material_set, sit, study
 
 pytestmark = pytest.mark.django_db

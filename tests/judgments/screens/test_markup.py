@@ -3,14 +3,14 @@
 import pytest
 
 from analysis.errors import BadInput
-from experiments.extras import checked_trials, lines_from_trials, trials_from_lines
-from experiments.intake import About, store_materials
-from experiments.lifecycle import open_study
-from experiments.lists import payload_of
-from experiments.materials.detect import read_materials
+from experiments.intake.store import MaterialSetInfo, store_materials
+from experiments.lists.build import payload_of
+from experiments.lists.extra_trials import checked_trials, lines_from_trials, trials_from_lines
+from experiments.materials.readers.detect import read_materials
 from experiments.models import Design, Sentence
+from experiments.studies.lifecycle import open_study
+from experiments.tasks.registry import shown_task
 from judgments.models import Session, Trial
-from judgments.tasks.registry import shown_task
 from tests import cast
 from tests.judgments.screens.walk import action, consent, hidden, onward
 
@@ -143,5 +143,21 @@ def test_every_text_of_a_study_keeps_its_inline_tags_and_nothing_else(client):
 )
 def test_a_file_says_by_its_column_that_sentences_carry_markup(tmp_path, name, content):
     (tmp_path / name).write_text(content, encoding="utf-8")
-    store_materials(read_materials([tmp_path / name]), About("marked"))
+    store_materials(read_materials([tmp_path / name]), MaterialSetInfo("marked"))
     assert Sentence.objects.get(text="<em>a</em> b").words == "a b"
+
+
+def test_instructions_and_debrief_are_markdown_with_their_line_breaks(client):
+    text = f"# Keys\n\n**F**: left\nJ: right\n\n- one\n- [two](https://example.org)\n\n{EVIL} *The cat sleep."
+    study = cast.study("agreement", n_lists=1, instructions=text, debrief=text)
+    session = consent(client, "/take/agreement/")
+    first = client.get(session).content.decode()
+    onward(client, session)
+    during = client.get(session).content.decode()
+    for trial in study.sessions.get().trials.select_related("session__experiment"):
+        cast.record(study.sessions.get(), trial.public_id, cast.answer_to(trial))
+    last = client.get(session).content.decode()
+    for html, level in ((first, 2), (during, 2), (last, 3)):
+        assert f"<h{level}>Keys</h{level}>\n<p><strong>F</strong>: left<br>\nJ: right</p>" in html
+        assert '<li><a href="https://example.org"' in html
+        assert SAFE in html and EVIL not in html and "*The cat sleep." in html

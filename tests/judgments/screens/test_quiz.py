@@ -3,10 +3,10 @@
 import pytest
 
 from judgments.models import Session, SessionEvent
-from judgments.sessions.browser import InProcess
-from judgments.sessions.comprehension import right_place
-from judgments.sessions.simulate import Persona
-from judgments.sessions.visit import visit
+from judgments.sessions.pretrial import correct_choice
+from judgments.simulation.http_client import InProcess
+from judgments.simulation.participant import Persona
+from judgments.simulation.walkthrough import visit
 from tests import cast
 from tests.judgments.screens import walk
 
@@ -30,7 +30,7 @@ def attempt(client, address, session, *, right=True, number=None):
     session.refresh_from_db()
     sent = {}
     for question in range(len(QUIZ)):
-        place = right_place(session, question)
+        place = correct_choice(session, question)
         sent[f"answer_{question + 1}"] = place if right else "2" if place == "1" else "1"
     return client.post(walk.action(html), {**sent, "attempt": number or walk.hidden(html, "attempt")})
 

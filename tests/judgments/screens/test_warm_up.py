@@ -8,13 +8,13 @@ from django.test import Client
 
 from analysis.magnitudes import log_ratios
 from analysis.quality.report import signal_table
-from judgments.evidence import evidence_frame
-from judgments.frames import judgment_frame
-from judgments.leaving import leaving
+from judgments.frames.build import judgment_frame
+from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Session, SessionEvent
-from judgments.sessions.browser import InProcess
-from judgments.sessions.simulate import Persona, sit
-from judgments.sessions.visit import visit
+from judgments.monitoring.dropout import dropout_by_screen
+from judgments.simulation.http_client import InProcess
+from judgments.simulation.participant import Persona, sit
+from judgments.simulation.walkthrough import visit
 from tests import cast
 from tests.judgments.screens.walk import answer, consent, hidden, onward
 
@@ -204,8 +204,8 @@ def test_lines_come_before_the_number_and_a_given_number_is_not_asked_for(client
     assert heading(client, session) == "An exercise with lines"
     estimate(client, session)
     assert heading(client, session) == "A number of your own"
-    names = [stage.label for stage in leaving(study)]
-    assert names[2:4] == ["Exercise with lines", "A number of one's own"]
+    names = [stage.label for stage in dropout_by_screen(study)]
+    assert names[2:4] == ["Line training", "Choice of a modulus"]
 
 
 def test_without_either_the_trials_come_at_once(client):

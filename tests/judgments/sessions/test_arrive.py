@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.lifecycle import open_study
 from experiments.models import Design, Experiment
+from experiments.studies.lifecycle import open_study
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions.arrival import ConsentRefused
-from judgments.sessions.arrive import refuse
+from judgments.sessions.enrollment import record_refusal
 from judgments.sessions.places import StudyClosed
 from tests.cast import ada, arrival, begin, draft, material_set, sit, study
 
@@ -33,10 +33,10 @@ def test_the_same_arrival_sent_twice_is_one_session():
     assert (Session.objects.count(), Participant.objects.count(), Consent.objects.count()) == (1, 1, 1)
 
 
-def test_a_platforms_name_for_a_person_goes_to_the_vault_only_and_finds_them_again():
+def test_a_proven_id_of_a_platform_goes_to_the_vault_only_and_finds_its_session_again():
     experiment = study()
-    first = begin(experiment, "laptop", external_id="worker-7")
-    assert begin(experiment, "phone", external_id="worker-7") == first
+    first = begin(experiment, "laptop", external_id="worker-7", is_verified=True)
+    assert begin(experiment, "phone", external_id="worker-7", is_verified=True) == first
     assert PlatformIdentity.objects.get().external_id == "worker-7"
     assert "worker-7" not in f"{first.participant.pseudonym}{first.attributes}{first.external_id}"
 
@@ -142,7 +142,7 @@ def test_pilot_runs_are_marked_and_do_not_fill_the_lists():
 def test_refusal_keeps_a_count_and_no_list():
     experiment = study()
     for _ in range(2):
-        refuse(experiment, arrival("pia"), consent_text=experiment.consent)
+        record_refusal(experiment, arrival("pia"), consent_text=experiment.consent)
     session = Session.objects.get()
     assert (session.status, session.list, session.consents.get().given) == ("refused", None, False)
     with pytest.raises(ConsentRefused):

@@ -14,8 +14,7 @@ from django.utils import timezone
 from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.places import StudyClosed
-from judgments.sessions.record import Delivery, record
-from tests.cast import answer_to, begin, study
+from tests.cast import answer_to, begin, record, study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -88,9 +87,7 @@ def test_each_answer_posted_twice_at_once_is_one_row_and_two_acknowledgements():
     session = begin(study())
     trials = list(session.trials.all())
     works = [
-        lambda trial=trial: record(
-            Session.objects.get(pk=session.pk), trial.public_id, Delivery(answer_to(trial))
-        )
+        lambda trial=trial: record(Session.objects.get(pk=session.pk), trial.public_id, answer_to(trial))
         for trial in trials
         for _ in range(5)
     ]
@@ -108,7 +105,7 @@ def test_two_different_answers_at_once_keep_one_and_note_the_other():
             lambda choice=choice: record(
                 Session.objects.get(pk=session.pk),
                 trial.public_id,
-                Delivery(answer_to(trial, choose_expected=choice)),
+                answer_to(trial, choose_expected=choice),
             )
             for choice in (True, False)
         ]

@@ -5,16 +5,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.design.balance import fewest_planned
-from experiments.lifecycle import open_study
+from experiments.design.balance import min_expected_judgments
+from experiments.lists.rounds import showings_of
 from experiments.models import Design
-from experiments.showings import showings_of
+from experiments.studies.lifecycle import open_study
 from judgments.flags import lift_flag, raise_flag
 from judgments.models import Session
-from judgments.monitor import wanted_sessions
-from judgments.sessions.enough import has_enough
-from judgments.sessions.places import StudyClosed, filled
-from judgments.sessions.withdraw import leave
+from judgments.monitoring.overview import target_sessions
+from judgments.sessions.places import StudyClosed, filled_counts, target_reached
+from judgments.sessions.removal import leave
 from tests import cast
 from tests.judgments.screens.walk import hidden
 
@@ -23,18 +22,18 @@ pytestmark = pytest.mark.django_db
 
 def test_the_item_with_fewest_judgments_decides():
     shown = [{"A": 1}, {"A": 1, "B": 1}, {"B": 2}]
-    assert fewest_planned(shown, {"A": 3, "B": 1}) == 2
-    assert fewest_planned([], {"A": 3}) == 0
+    assert min_expected_judgments(shown, {"A": 3, "B": 1}) == 2
+    assert min_expected_judgments([], {"A": 3}) == 0
 
 
 def test_live_and_complete_sessions_count_and_lost_ones_do_not():
     study = cast.study("agreement", n_lists=2, target_judgments=2)
     cast.sit(study, "pia")
-    assert not has_enough(study)
+    assert not target_reached(study)
     quentin = cast.begin(study, "quentin")
-    assert has_enough(study)
+    assert target_reached(study)
     leave(quentin)
-    assert not has_enough(study)
+    assert not target_reached(study)
 
 
 def test_whom_somebody_excludes_gives_the_list_back_until_the_flag_is_lifted():
@@ -42,17 +41,17 @@ def test_whom_somebody_excludes_gives_the_list_back_until_the_flag_is_lifted():
     first, _ = [cast.sit(study, name) for name in ("pia", "quentin")]
     flag = raise_flag(first.participant, "Answers in a rhythm", by=cast.ada())
     assert cast.begin(study, "rosa").list == first.list
-    assert filled([first.list_id], is_test=False) == {first.list_id: 1}
+    assert filled_counts([first.list_id], is_test=False) == {first.list_id: 1}
     lift_flag(flag, by=cast.ada())
-    assert filled([first.list_id], is_test=False) == {first.list_id: 2}
+    assert filled_counts([first.list_id], is_test=False) == {first.list_id: 2}
 
 
 def test_recruiting_goes_on_for_an_excluded_person_but_not_beyond_the_limit():
     study = cast.study("agreement", target_judgments=2)
     people = [cast.sit(study, name).participant for name in ("pia", "quentin")]
-    assert has_enough(study)
+    assert target_reached(study)
     raise_flag(people[0], "Answers in a rhythm", by=cast.ada())
-    assert not has_enough(study)
+    assert not target_reached(study)
     study.max_participants = 2
     study.save(update_fields=["max_participants"])
     with pytest.raises(StudyClosed):
@@ -62,9 +61,9 @@ def test_recruiting_goes_on_for_an_excluded_person_but_not_beyond_the_limit():
 def test_a_lease_that_runs_out_opens_the_door_again():
     study = cast.study("agreement", target_judgments=1)
     cast.begin(study, "pia")
-    assert has_enough(study)
+    assert target_reached(study)
     Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
-    assert not has_enough(study)
+    assert not target_reached(study)
 
 
 def test_earlier_versions_count_for_the_same_items():
@@ -74,18 +73,18 @@ def test_earlier_versions_count_for_the_same_items():
     study.save()
     cast.freeze(study)
     cast.presentation_list(study)
-    assert not has_enough(study)
+    assert not target_reached(study)
     cast.sit(study, "quentin")
-    assert has_enough(study)
+    assert target_reached(study)
 
 
 def test_no_target_and_a_pilot_never_have_enough():
     study = cast.study("agreement", target_judgments=0)
     cast.sit(study, "pia")
-    assert not has_enough(study)
+    assert not target_reached(study)
     pilot = cast.study("pilot", target_judgments=1, status="pilot")
     cast.sit(pilot, "quentin")
-    assert not has_enough(pilot)
+    assert not target_reached(pilot)
 
 
 def test_the_door_closes_before_consent_and_not_after_it(client):
@@ -103,21 +102,21 @@ def test_the_door_closes_before_consent_and_not_after_it(client):
 
 def test_the_wanted_judgments_are_read_once_and_counted_in_few_queries(django_assert_max_num_queries):
     study = cast.study("agreement", n_lists=4, target_judgments=50)
-    has_enough(study)
+    target_reached(study)
     with django_assert_max_num_queries(3):
-        has_enough(study)
+        target_reached(study)
 
 
 def test_members_of_sets_are_counted_like_items():
     study = cast.draft("sets", task="best_worst", parameters={"size": 4, "showings": 4}, target_judgments=4)
     Design.objects.create(experiment=study, n_lists=2, seed=3)
     open_study(study, cast.ada())
-    assert wanted_sessions(study) == 1
-    assert not has_enough(study)
+    assert target_sessions(study) == 2
+    assert not target_reached(study)
     cast.begin(study, "pia")
-    assert has_enough(study) == (fewest_in(study) >= 4)
+    assert target_reached(study) == (fewest_in(study) >= 4)
     cast.begin(study, "quentin")
-    assert has_enough(study)
+    assert target_reached(study)
 
 
 def fewest_in(study) -> int:

@@ -5,12 +5,10 @@ from django.db import IntegrityError, connection
 
 from judgments.models import Judgment, Participant, Session, Tombstone, Trial
 from judgments.payments import approve_many
-from judgments.sessions.deliver import deliver
-from judgments.sessions.erase import BY_PARTICIPANT, erase
-from judgments.sessions.incoming import Incoming
-from judgments.sessions.lease import SessionOver
-from judgments.sessions.lookup import session_of
-from judgments.sessions.record import Delivery
+from judgments.sessions.leases import SessionOver
+from judgments.sessions.payload import SentAnswer
+from judgments.sessions.recording import record_answers
+from judgments.sessions.removal import BY_PARTICIPANT, erase
 from tests import cast
 from tests.judgments.sessions.test_concurrency import at_once
 
@@ -25,7 +23,7 @@ def _needs_a_shared_database():
 
 def sending(token, row):
     try:
-        deliver(session_of(token, sent=[row.trial]), [row])
+        record_answers(token, [row])
     except (SessionOver, IntegrityError):
         return "over"
     return "stored"
@@ -35,7 +33,7 @@ def test_nothing_stays_of_answers_that_come_in_while_they_are_taken_back():
     study = cast.study("agreement", materials=cast.material_set("many", n_items=24))
     session = cast.begin(study)
     trials = list(session.trials.select_related("session__experiment"))
-    rows = [Incoming(one.public_id, Delivery(cast.answer_to(one))) for one in trials]
+    rows = [SentAnswer(one.public_id, cast.answer_to(one)) for one in trials]
     person = Participant.objects.get()
     works = [lambda row=row: sending(session.token, row) for row in rows[:12]]
     at_once([*works, lambda: erase(person, reason=BY_PARTICIPANT)])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judgments.sessions.finish import ALPHABET, NotFinished, finish
-from judgments.sessions.withdraw import leave
+from judgments.sessions.completion import ALPHABET, NotFinished, finish
+from judgments.sessions.removal import leave
 from tests.cast import begin, sit, study
 
 pytestmark = pytest.mark.django_db
@@ -32,7 +32,7 @@ def test_a_study_may_have_one_code_for_all():
 
 
 def test_who_left_does_not_complete():
-    session = sit(study(), n=4)
+    session = sit(study(), n=3)
     assert leave(session)
     assert finish(session).status == "withdrawn"
     assert not leave(session)

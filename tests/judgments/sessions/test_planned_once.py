@@ -2,10 +2,10 @@
 
 import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection, transaction
-from django.test import Client
 
+from config.env import PREPARE_AFTER
 from judgments.models import Session
-from judgments.sessions.prepared import changed_rows, rows_of
+from judgments.sql.statements import execute, select
 from tests import cast
 from tests.judgments.deliveries import row, send
 
@@ -25,20 +25,21 @@ def plans(*starts: str) -> tuple[int, int]:
 
 
 def test_an_answer_is_stored_by_a_plan_that_is_kept():
-    session = cast.begin(cast.study(materials=cast.material_set(n_items=12), n_lists=1), "ada")
-    Client().get(f"/api/v1/sessions/{session.token}/plan/")
-    storing = 'INSERT INTO "judgments_judgment"', "WITH fits"  # with the lease, where that is due
+    session = cast.begin(cast.study(materials=cast.material_set(n_items=16), n_lists=1), "ada")
+    trials = list(session.trials.all())
+    for trial in trials[:PREPARE_AFTER]:  # psycopg prepares what a connection has run so often
+        send(session, row(trial))
+    storing = 'INSERT INTO "judgments_judgment"', "WITH s AS"
     before = plans(*storing)
-    for trial in session.trials.all()[:10]:
+    for trial in trials[PREPARE_AFTER : PREPARE_AFTER + 8]:
         assert send(session, row(trial)).status_code == 200
-    after = plans(*storing)
-    assert after[0] - before[0] == 10 and after[1] == before[1]
+    assert sum(plans(*storing)) - sum(before) >= 2 * 7
 
 
 def test_a_query_that_comes_again_is_planned_once():
-    for _ in range(3):
-        assert rows_of("SELECT 1 + %s", [41]) == [(42,)]
-    assert plans("SELECT 1 + ") == (3, 0)
+    for _ in range(PREPARE_AFTER + 3):
+        assert select("SELECT 1 + %s::int", [41]) == [(42,)]
+    assert sum(plans("SELECT 1 + ")) == 3
 
 
 @pytest.mark.django_db(transaction=True)
@@ -46,11 +47,11 @@ def test_statements_are_prepared_again_after_a_rollback_dropped_them():
     screen = "UPDATE judgments_session SET screen = %s WHERE token = %s"
     code = "UPDATE judgments_session SET completion_code = %s WHERE token = %s"
     token = cast.begin(cast.study(n_lists=1), "ada").token
-    assert changed_rows(screen, ["block-1", token]) == 1
+    assert execute(screen, ["block-1", token]) == 1
     with connection.cursor() as cursor:
         cursor.execute("DEALLOCATE ALL")  # as the driver does after a rollback
     for sql in (code, screen, code, screen):  # the second is dropped, the first is not
-        assert changed_rows(sql, ["block-2", token]) == 1
+        assert execute(sql, ["block-2", token]) == 1
     session = Session.objects.get()
     assert session.screen == session.completion_code == "block-2"
 
@@ -59,12 +60,12 @@ def test_statements_are_prepared_again_after_a_rollback_dropped_them():
 def test_in_a_transaction_it_is_taken_back_with_the_rest():
     sql = "UPDATE judgments_session SET screen = %s WHERE token = %s"
     token = cast.begin(cast.study(n_lists=1), "ada").token
-    assert changed_rows(sql, ["block-1", token]) == 1
+    assert execute(sql, ["block-1", token]) == 1
     with pytest.raises(RuntimeError), transaction.atomic():
-        assert changed_rows(sql, ["block-2", token]) == 1
+        assert execute(sql, ["block-2", token]) == 1
         raise RuntimeError
     assert Session.objects.get().screen == "block-1"
-    assert changed_rows(sql, ["block-3", token]) == 1
+    assert execute(sql, ["block-3", token]) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -73,7 +74,7 @@ def test_what_the_database_refuses_is_an_error_of_its_kind():
     sql = "UPDATE judgments_session SET status = %s WHERE token = %s"
     for value, kind in ((None, IntegrityError), ("complete\0", DataError), ("x" * 99, DataError)):
         with pytest.raises(kind):
-            changed_rows(sql, [value, token])
+            execute(sql, [value, token])
     assert Session.objects.get().status == "active"
 
 
@@ -81,7 +82,7 @@ def test_what_the_database_refuses_is_an_error_of_its_kind():
 def test_a_connection_that_was_cut_is_an_operational_error_and_the_next_one_works():
     token = cast.begin(cast.study(n_lists=1), "ada").token
     sql = "UPDATE judgments_session SET screen = %s WHERE token = %s"
-    changed_rows(sql, ["block-1", token])
+    execute(sql, ["block-1", token])
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         pid = cursor.fetchone()[0]
@@ -90,6 +91,6 @@ def test_a_connection_that_was_cut_is_an_operational_error_and_the_next_one_work
         cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
     killer.close()
     with pytest.raises(OperationalError):
-        changed_rows(sql, ["block-2", token])
+        execute(sql, ["block-2", token])
     connection.close()
-    assert changed_rows(sql, ["block-3", token]) == 1
+    assert execute(sql, ["block-3", token]) == 1

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.lifecycle import freeze_preview, open_study
 from experiments.models import Design, ExperimentVersion, PlannedTrial
-from experiments.rehearsals import rehearsals
+from experiments.studies.lifecycle import freeze_preview, open_study
+from experiments.studies.rehearsals import rehearsals
 from judgments.jobs import prune_previews as scheduled
 from judgments.models import Judgment, Participant, Session
-from judgments.sessions.preview import begin_preview
-from judgments.sessions.prune import prune_previews
+from judgments.sessions.enrollment import begin_preview
+from judgments.sessions.removal import prune_previews
 from tests import cast
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def tried(study, key, *, instructions="Read."):
     version = freeze_preview(study)
     session = begin_preview(study, version, key=key, consent_text="")
     for trial in session.trials.select_related("session__experiment"):
-        cast.record(session, trial.public_id, cast.Delivery(cast.answer_to(trial)))
+        cast.record(session, trial.public_id, cast.answer_to(trial))
     return cast.finish(session)
 
 

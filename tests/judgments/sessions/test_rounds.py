@@ -10,21 +10,19 @@ from django.core.management import call_command
 from django.test import Client
 
 from analysis.errors import BadInput
-from analysis.releases.build import build_release
-from analysis.releases.options import Options
-from analysis.releases.reports import agreement_of
-from experiments.lifecycle import open_study, pause, start_round
-from experiments.lists import design_of
+from experiments.lists.build import design_of
 from experiments.models import Design, Experiment
-from judgments.frames import judgment_frame
+from experiments.studies.lifecycle import open_study, pause, start_round
+from judgments.frames.build import judgment_frame
 from judgments.models import Participant, Session
-from judgments.monitor import facts, list_rows, places_left
-from judgments.sessions.arrive import arrive
-from judgments.sessions.enough import has_enough
-from judgments.sessions.finish import finish
-from judgments.sessions.places import StudyClosed, newest_version
-from judgments.sessions.record import Delivery, record
-from judgments.sessions.withdraw import leave
+from judgments.monitoring.overview import list_rows, places_left, study_numbers
+from judgments.sessions.completion import finish
+from judgments.sessions.enrollment import arrive
+from judgments.sessions.places import StudyClosed, newest_version, target_reached
+from judgments.sessions.removal import leave
+from releases.gold.build import build_release
+from releases.gold.options import Options
+from releases.reports.compute import agreement_of
 from tests import cast
 from tests.judgments.screens.walk import consent
 
@@ -70,7 +68,7 @@ def two_rounds():
     start_round(made, 2, cast.ada())
     wrong = cast.begin(made, "quentin")
     for number, trial in enumerate(wrong.trials.select_related("session__experiment")):
-        record(wrong, trial.public_id, Delivery(cast.answer_to(trial, choose_expected=number > 0)))
+        cast.record(wrong, trial.public_id, cast.answer_to(trial, choose_expected=number > 0))
     finish(wrong)
     return made
 
@@ -105,7 +103,7 @@ def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
         facts = next(name for name in archive.namelist() if name.endswith("study.json"))
         told = json.loads(archive.read(facts))
     assert told["round"] == 2 and told["flow"]["people"]["finished"] == told["flow"]["sessions"] == 1
-    assert "like a study of its own" in (tmp_path / "report" / "report.html").read_text()
+    assert "only, analysed as a separate study" in (tmp_path / "report" / "report.html").read_text()
     client.force_login(cast.ada())
     asked = client.post("/api/v1/studies/two/reports/", {"round": 2}, content_type="application/json")
     assert asked.status_code == 202 and asked.json()["options"]["round_number"] == 2
@@ -201,9 +199,9 @@ def test_a_round_has_enough_by_its_own_target():
     assert made.target_judgments == 20
     cast.sit(made, "pia")
     start_round(made, 2, cast.ada())
-    assert not has_enough(made) and facts(made).target == 1
+    assert not target_reached(made) and study_numbers(made).target == 1
     cast.sit(made, "quentin")
-    assert has_enough(made) and facts(made).n_complete == 1
+    assert target_reached(made) and study_numbers(made).n_complete == 1
     assert [one.label for one in list_rows(made)] == ["R2-1", "R2-2"]
 
 

@@ -35,6 +35,7 @@ def environment(tmp_path):
             "DATABASE_URL": f"{server}/{name}",
             "VAR_DIR": str(tmp_path),
             "LOG_LEVEL": "ERROR",
+            "ARRIVALS_PER_MINUTE": "0",
         }
         admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 

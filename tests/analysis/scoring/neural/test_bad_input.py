@@ -12,6 +12,7 @@ from analysis.errors import BadInput
 from analysis.ngrams import train_model, write_arpa
 from analysis.scoring import score_sentences, scorer
 from analysis.scoring.neural import loading
+from analysis.scoring.words.critical_words import WordScorer, word_question
 from tests.analysis.scoring.neural.conftest import SENTENCES, SMALL, flags, peaked, saved, word_tokenizer
 from tests.analysis.scoring.neural.test_classifier import classifier
 from tests.analysis.scoring.neural.test_lstm import folder_of
@@ -151,7 +152,7 @@ def test_a_download_that_was_cut_off_says_that_it_may_go_on(causal, tmp_path, le
     weights.write_bytes(weights.read_bytes()[:left])
     with pytest.raises(BadInput, match="cannot be opened") as problem:
         scorer(f"hf-causal:{tmp_path / 'model'}")
-    assert "cut off goes on" in str(problem.value)
+    assert "interrupted download continues" in str(problem.value)
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json"])
@@ -185,3 +186,35 @@ def test_nothing_is_written_when_a_model_fails(causal, tmp_path):
         )  # fmt: skip
     assert problem.value.returncode == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "s.csv"]
+
+
+@pytest.fixture
+def byte_models(tmp_path):
+    """Tiny models with a tokenizer that gives neither words nor characters of its tokens."""
+    tokenizer = transformers.ByT5Tokenizer(mask_token="<extra_id_0>")
+    torch.manual_seed(20)
+    sizes = {"vocab_size": 400, "n_embd": 24, "n_layer": 1, "n_head": 2, "n_positions": 64}
+    causal_model = transformers.GPT2LMHeadModel(transformers.GPT2Config(**sizes))
+    sizes = {"vocab_size": 400, "hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2}
+    masked_model = transformers.BertForMaskedLM(transformers.BertConfig(**sizes, intermediate_size=48))
+    return {
+        "hf-causal": saved(tmp_path / "causal", causal_model, tokenizer),
+        "hf-masked": saved(tmp_path / "masked", masked_model, tokenizer),
+    }
+
+
+def test_methods_over_words_are_refused_without_the_words_of_tokens(byte_models):
+    masked_model = byte_models["hf-masked"]
+    with pytest.raises(BadInput, match="method=pll"):
+        scorer(masked_model.address("hf-masked"))
+    assert scorer(masked_model.address("hf-masked", method="pll")).score(["A cat."]).logprob[0] < 0
+    words = WordScorer(scorer(byte_models["hf-causal"].address("hf-causal")))
+    with pytest.raises(BadInput, match="characters of its tokens"):
+        words.score([word_question("The cat", "eats")])
+
+
+def test_a_folder_without_a_tokenizer_is_refused(causal, tmp_path):
+    tiny = causal("gpt2")
+    tiny.model.save_pretrained(tmp_path)
+    with pytest.raises(BadInput, match="has no tokenizer"):
+        scorer(f"hf-causal:{tmp_path}")

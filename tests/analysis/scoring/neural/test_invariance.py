@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from analysis.ngrams import train_model, write_arpa
 from analysis.scoring import scorer
-from analysis.scoring.regions import score_words
+from analysis.scoring.words.regions import score_words
 from tests.analysis.scoring.neural.conftest import peaked, saved
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")

@@ -9,7 +9,7 @@ import pytest
 from analysis.errors import BadInput
 from analysis.scoring import scorer
 from analysis.scoring.base import FLAG_EMPTY, FLAG_SAME, FLAG_UNKNOWN
-from analysis.scoring.regions import score_words
+from analysis.scoring.words.regions import score_words
 from tests.analysis.scoring.neural.conftest import SENTENCES
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")

@@ -6,7 +6,7 @@ import pytest
 from analysis.errors import BadInput
 from analysis.ngrams import train_model, write_arpa
 from analysis.scoring import scorer
-from analysis.scoring.regions import score_regions, score_words
+from analysis.scoring.words.regions import score_regions, score_words
 from tests.analysis.scoring.neural.conftest import SENTENCES, by_hand, saved, word_tokenizer
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -124,7 +124,7 @@ def test_an_ngram_model_follows_its_own_tokens(tmp_path):
 
 @pytest.mark.django_db
 def test_the_correction_comes_through_the_cache(causal):
-    from analysis.releases.score_cache import CachedScorer
+    from releases.scoring.score_cache import CachedScorer
 
     model = scorer(causal("gpt2").address("hf-causal", boundary="corrected"))
     cached = score_words(CachedScorer(model), [PREFIX], [WORD]).logprob

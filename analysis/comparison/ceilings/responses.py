@@ -1,0 +1,191 @@
+"""Judgments behind human scores as integer codes: ratings, forced choices and yes-no answers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.columns import require_columns
+from analysis.comparison.criteria import FloatArray
+from analysis.reliability.halves import (
+    Slots,
+    linked_components,
+    pair_positions,
+    participant_slots,
+    strata_of,
+)
+from analysis.rows import Codes, Flags, is_kind, tasks
+from analysis.scales import zscore_by_participant
+from analysis.undecided import is_undecided
+
+UNIT = {"forced_choice": "pair_id", "yes_no": "sentence_id"}
+
+
+def counted_judgments(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return the answered, not excluded judgments of targets and fillers, on which scores are based.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"value": [1, 0], "excluded_by": ["", "catch_failed"]})
+    >>> counted_judgments(rows)["value"].tolist()
+    [1]
+    """
+    is_counted = pd.Series(True, index=judgments.index)
+    allowed = {"excluded_by": [""], "status": ["", "answered"], "kind": ["", "target", "filler"]}
+    for column, values in allowed.items():
+        if column in judgments.columns:
+            is_counted &= judgments[column].fillna("").astype(str).isin(values)
+    return judgments[is_counted]
+
+
+def task_of(judgments: pd.DataFrame) -> str:
+    """Return the task of which rows are counted: ratings, else forced choices, else yes-no.
+
+    Examples
+    --------
+    >>> task_of(pd.DataFrame({"task": ["yes_no", "forced_choice"], "value": [1, 0]}))
+    'forced_choice'
+    """
+    if "task" not in judgments.columns:
+        return "ratings"
+    answered = judgments["value"].notna() & is_kind(judgments, ("target", "filler"))
+    task_names = set(tasks(judgments)[answered].astype(str))
+    return "ratings" if task_names - set(UNIT) or not task_names else min(task_names)
+
+
+def is_target_of(judgments: pd.DataFrame, task: str) -> Flags:
+    """Test which rows are targets of one task.
+
+    Examples
+    --------
+    >>> is_target_of(pd.DataFrame({"task": ["yes_no", "likert"], "value": [1, 5]}), "yes_no").tolist()
+    [True, False]
+    """
+    is_target: Flags = is_kind(judgments, ("target",)) & (tasks(judgments).astype(str) == task).to_numpy()
+    return is_target
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Standardized ratings, one per row; ``strata`` gives each participant's list."""
+
+    participant: Codes
+    sentence: Codes
+    z: FloatArray
+    strata: Codes
+    names: pd.Index
+    """Ids of the sentences."""
+    slots: Slots | None = None
+
+
+def ratings_of(judgments: pd.DataFrame, pairs: pd.DataFrame | None = None) -> Ratings:
+    """Standardize ratings by participant; choices have no scale and are omitted."""
+    if "task" in judgments.columns:  # before z: the 0 and 1 of choices would distort means and spreads
+        judgments = judgments[~judgments["task"].astype(str).isin(list(UNIT))]
+    judgments = judgments.reset_index(drop=True)
+    z = zscore_by_participant(judgments).dropna()
+    rated = judgments.loc[z.index]
+    participant, _ = pd.factorize(rated["participant"])
+    sentence, names = pd.factorize(rated["sentence_id"].astype(str))
+    participant, sentence, names = participant.astype(np.int64), sentence.astype(np.int64), pd.Index(names)
+    slots = (
+        None
+        if pairs is None
+        else participant_slots(rated, participant, linked_components(names, pairs)[sentence])
+    )
+    z_of_row = z.to_numpy(dtype=float)
+    return Ratings(participant, sentence, z_of_row, strata_of(rated, participant), names, slots)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Yes-no answers, one per row, about units: pairs (was the good member chosen?) or sentences.
+
+    ``yes_of`` and ``no_of`` are the sentences that gain by a yes and by a no of each unit; ``no_of`` is None
+    for yes-no answers, which are about one sentence.
+    """
+
+    participant: Codes
+    unit: Codes
+    value: FloatArray
+    strata: Codes
+    yes_of: Codes
+    no_of: Codes | None
+    n_sentences: int
+    good: Codes
+    bad: Codes
+    names: pd.Index
+    """Ids of the sentences."""
+    slots: Slots | None = None
+
+
+def choices_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> Choices:
+    """Encode the answers of forced choices or yes-no judgments.
+
+    Notes
+    -----
+    Rows of other tasks and kinds, about other pairs, or without a value, are omitted; a counted answer
+    of both or neither gives one half to each member.
+    """
+    require_columns(judgments, "participant", "value")
+    targets = judgments[is_target_of(judgments, task)]
+    rows = targets.assign(unit=units_of(targets, pairs, task=task)).dropna(subset=["unit", "value"])
+    rows["value"] = rows["value"].mask(is_undecided(rows), 0.5)
+    participant, _ = pd.factorize(rows["participant"])
+    unit, units = pd.factorize(rows["unit"].astype(str))
+    if task == "yes_no":
+        names, yes_of, no_of = pd.Index(units), np.arange(len(units)), None
+    else:
+        members = pairs.set_index(pairs["pair_id"].astype(str)).loc[units, ["good_id", "bad_id"]].astype(str)
+        names = pd.Index(pd.unique(members.to_numpy().ravel()))
+        yes_of, no_of = names.get_indexer(members["good_id"]), names.get_indexer(members["bad_id"])
+    good, bad = pair_positions(pairs, names)
+    participant = participant.astype(np.int64)
+    return Choices(
+        participant,
+        unit.astype(np.int64),
+        rows["value"].to_numpy(dtype=float),
+        strata_of(rows, participant, unit="unit"),
+        yes_of.astype(np.int64),
+        None if no_of is None else no_of.astype(np.int64),
+        len(names),
+        good,
+        bad,
+        names,
+        participant_slots(rows, participant, linked_components(names, pairs)[yes_of][unit]),
+    )
+
+
+def scores_of(choices: Choices, yes: FloatArray, answers: FloatArray) -> FloatArray:
+    """Return scores as in a release: shares, standardized over the judged sentences (ddof 0)."""
+    gained = np.bincount(choices.yes_of, weights=yes, minlength=choices.n_sentences)
+    showings = np.bincount(choices.yes_of, weights=answers, minlength=choices.n_sentences)
+    if choices.no_of is not None:
+        gained += np.bincount(choices.no_of, weights=answers - yes, minlength=choices.n_sentences)
+        showings += np.bincount(choices.no_of, weights=answers, minlength=choices.n_sentences)
+    share = np.where(showings > 0, gained / np.maximum(showings, 1), np.nan)
+    judged = share[~np.isnan(share)]
+    spread = float(judged.std()) if judged.size else 0.0
+    return (share - judged.mean()) / spread if spread > 0 else np.full(share.shape, np.nan)
+
+
+def units_of(judgments: pd.DataFrame, pairs: pd.DataFrame, *, task: str) -> pd.Series:
+    """Return the unit of each row; rows about other pairs have none.
+
+    Examples
+    --------
+    >>> pairs = pd.DataFrame({"pair_id": ["p"], "good_id": ["a"], "bad_id": ["b"]})
+    >>> units_of(pd.DataFrame({"sentence_id": ["b", "z"]}), pairs, task="forced_choice").tolist()
+    ['p', nan]
+    """
+    if task == "yes_no":
+        require_columns(judgments, "sentence_id")
+        return judgments["sentence_id"].astype(str)
+    pair_ids = pairs["pair_id"].astype(str)
+    if "pair_id" in judgments.columns:
+        own_pairs = judgments["pair_id"].astype(str)
+        return own_pairs.where(own_pairs.isin(pair_ids))
+    require_columns(judgments, "sentence_id")
+    members = pd.concat([pairs["good_id"], pairs["bad_id"]]).astype(str)
+    owner = pd.Series(pd.concat([pair_ids, pair_ids]).to_numpy(), index=members.to_numpy())
+    return judgments["sentence_id"].astype(str).map(owner[~owner.index.duplicated(keep=False)])

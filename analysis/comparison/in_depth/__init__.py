@@ -1,0 +1,1 @@
+"""A comparison in depth: matrices, predictors, thresholds, prefixes and learning curves."""

@@ -1,0 +1,167 @@
+"""The in-depth comparison as one JSON document, for page, command, API and notebook."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.comparison.adc_curve import CURVE_PERMUTATIONS, DELTA_MAX, all_curves
+from analysis.comparison.ceilings.noise import SPLITS, correlation_ceilings, people_right
+from analysis.comparison.criteria import DELTAS, Signs
+from analysis.comparison.in_depth.filtered_training import filtered_training
+from analysis.comparison.in_depth.learning_curves import learning_curves
+from analysis.comparison.in_depth.matrices import (
+    RESAMPLES,
+    delta_matrix,
+    paradigm_accuracies,
+    paradigm_matrix,
+)
+from analysis.comparison.in_depth.models import roster
+from analysis.comparison.in_depth.predictors import shallow_predictors
+from analysis.comparison.in_depth.prefixes import prefix_methods
+from analysis.comparison.in_depth.thresholds import decision_rows
+from analysis.comparison.intervals import cluster_basis
+from analysis.comparison.model_differences import model_tests
+from analysis.comparison.pairs import PairTable, pair_table
+
+SECTIONS = (
+    "correlations", "curves", "tests", "predictors", "prefixes", "learning", "filtered", "decisions"
+)  # fmt: skip
+
+
+def depth_report(
+    human: pd.DataFrame | None,
+    pairs: pd.DataFrame,
+    scores: pd.DataFrame,
+    *,
+    models: pd.DataFrame | None = None,
+    already_standardized: bool = False,
+    signs: Signs = "strict",
+    deltas: Sequence[float] = DELTAS,
+    judgments: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Compare models with people in depth: correlations, curves, tests, predictors, training, decisions.
+
+    Parameters
+    ----------
+    human : DataFrame or None
+        ``sentence_id`` and ``score``, as :func:`analysis.comparison.report.compare_report` takes it.
+    pairs : DataFrame
+        ``pair_id``, ``good_id``, ``bad_id``; optional columns: ``paradigm``,
+        ``phenomenon``, ``sentence_good``, ``dependency_length``, ``attractor``.
+    scores : DataFrame
+        ``sentence_id`` and one column per model; of one model by several methods one column each.
+    models : DataFrame, optional
+        Metadata of the models (:func:`analysis.comparison.in_depth.models.roster`).
+    already_standardized : bool
+        Use model scores as given instead of standardizing them over all their sentences.
+    signs : {"strict", "published"}
+        How the ADC treats zero differences.
+    deltas : sequence of float
+        The δ of the ADC.
+    judgments : DataFrame, optional
+        Judgments by participant: ceilings, people's curve, shares of choices, yes-no majorities.
+    seed : int
+        Seed of halvings, bootstrap, flips and permutations.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: ``models``, ``people``, ``correlations``, ``curves``, ``tests``, ``predictors``,
+        ``prefixes``, ``learning``, ``filtered``, ``decisions``, ``conventions``.
+
+    Raises
+    ------
+    MissingColumns, BadInput, NotEnoughData
+        If the frames cannot be compared.
+
+    Notes
+    -----
+    Each section has its own random stream: the same seed gives the same document.
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8. Vázquez Martínez (2021), "The Acceptability Delta Criterion",
+    BlackboxNLP.
+    """
+    return depth_document(
+        pair_table(human, pairs, scores, already_standardized=already_standardized),
+        models=models,
+        signs=signs,
+        deltas=deltas,
+        judgments=judgments,
+        seed=seed,
+    )
+
+
+def depth_document(
+    table: PairTable,
+    *,
+    models: pd.DataFrame | None = None,
+    signs: Signs = "strict",
+    deltas: Sequence[float] = DELTAS,
+    judgments: pd.DataFrame | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Compare models with people in depth on joined pairs; the document of :func:`depth_report`."""
+
+    def rng(use: str) -> np.random.Generator:
+        return np.random.default_rng([seed, *f"depth {use}".encode()])
+
+    metadata = roster(table.models, models)
+    right, basis = people_right(table.human_delta, table.pairs, judgments)
+    people = pd.Series(right, index=table.pairs.index)
+    ceilings = (
+        correlation_ceilings(judgments, table.pairs, rng=rng("ceilings")) if judgments is not None else {}
+    )
+    accuracies = paradigm_accuracies(table, people)
+    return {
+        "models": _plain(metadata),
+        "people": {
+            "accuracy": float(people.mean()) if people.notna().any() else None,
+            "pairs": int(people.notna().sum()),
+            "basis": basis,
+        },
+        "correlations": {
+            "deltas": delta_matrix(table, ceiling=ceilings.get("deltas"), rng=rng("deltas")),
+            "paradigms": paradigm_matrix(accuracies, ceiling=ceilings.get("paradigms"), rng=rng("paradigms")),
+            "accuracies": _plain(accuracies.reset_index()),
+            "ceilings": ceilings or None,
+        },
+        "curves": all_curves(table, signs=signs, judgments=judgments, rng=rng("curves")),
+        "tests": model_tests(table, deltas=deltas, signs=signs, rng=rng("tests")),
+        "predictors": shallow_predictors(table, metadata, rng=rng("predictors")),
+        "prefixes": prefix_methods(table, metadata, rng=rng("prefixes")),
+        "learning": learning_curves(table, metadata, people),
+        "filtered": filtered_training(table, metadata),
+        "decisions": decision_rows(table, judgments),
+        "conventions": _conventions(table, signs=signs, seed=seed),
+    }
+
+
+def _conventions(table: PairTable, *, signs: Signs, seed: int) -> dict[str, Any]:
+    scale = "as given" if table.already_standardized else "z over all scored sentences, ddof 0"
+    return {
+        "standardization": scale,
+        "signs": signs,
+        "clusters": cluster_basis(table.pairs),
+        "intervals": f"95 %, percentile bootstrap of {RESAMPLES} draws of whole clusters",
+        "tests": "models exchanged in whole clusters, 10000 times; Holm within a criterion",
+        "ceilings": f"root of split-half reliability, Spearman-Brown, {SPLITS} splits within list",
+        "curves": f"grid to δ = {DELTA_MAX:g}; chance: {CURVE_PERMUTATIONS} permutations of a model's scores",
+        "recalibrated": "Δh on Δlm fitted on the other clusters, 10 folds",
+        "predictors": "up to 8 values or 5 bins of equal size, Wilson; perplexity by white-space words",
+        "learning": "least squares on log2 tokens, models as units; Fieller's interval",
+        "filtered": "points; Welch interval over seeds",
+        "decisions": "threshold of a cluster chosen on the others, 10 folds",
+        "missing": "leaves the denominator and is counted",
+        "seed": seed,
+    }
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return rows for JSON, missing values as None."""
+    cells = frame.astype(object).where(frame.notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in cells.to_dict("records")]

@@ -1,0 +1,1 @@
+"""Figures by subject; each module lists its own in ``DRAWINGS``."""

@@ -1,0 +1,1 @@
+"""Figures of judgments: ratings, scale points, magnitudes, items, agreement and reliability."""

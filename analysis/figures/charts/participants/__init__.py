@@ -1,0 +1,1 @@
+"""Figures of participants: agreement, conduct, flow, sensitivity and response times."""

@@ -1,0 +1,1 @@
+"""Linear and logistic models with crossed random effects."""

@@ -1,0 +1,77 @@
+"""Adjustment of p values for several tests: Holm and Benjamini-Hochberg."""
+
+from collections.abc import Sequence
+from typing import Any
+
+PValues = list[float | None]
+
+
+def holm(p_values: Sequence[float | None]) -> PValues:
+    """Adjust p values for multiple tests by Holm's step-down rule, which controls any false rejection.
+
+    References
+    ----------
+    Holm (1979), Scandinavian Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> holm([0.01, None, 0.04])
+    [0.02, None, 0.04]
+    """
+    ordered = _ordered(p_values)
+    corrected: PValues = [None] * len(p_values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(ordered):
+        highest = max(highest, min(1.0, (len(ordered) - rank) * p))
+        corrected[place] = highest
+    return corrected
+
+
+def benjamini_hochberg(p_values: Sequence[float | None]) -> PValues:
+    """Adjust p values by the step-up rule of Benjamini and Hochberg, which controls the false discovery rate.
+
+    Notes
+    -----
+    q of the i-th smallest of m p values: the smallest m p / rank from rank i on. Holds for independent and
+    positively dependent tests.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
+    [0.03, None, 0.04, 0.04]
+    """
+    ordered = _ordered(p_values)
+    corrected: PValues = [None] * len(p_values)
+    lowest = 1.0
+    for rank, (p, place) in reversed(list(enumerate(ordered, start=1))):
+        lowest = min(lowest, p * len(ordered) / rank)
+        corrected[place] = lowest
+    return corrected
+
+
+def _ordered(p_values: Sequence[float | None]) -> list[tuple[float, int]]:
+    """Return the defined p values from the smallest, each with its place."""
+    return sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+
+
+CORRECTIONS = {"holm": holm, "bh": benjamini_hochberg}
+"""Options of a report; the adjusted p value has the column ``p_`` and this name."""
+CORRECTION_NAMES = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
+
+
+def with_adjusted(rows: Sequence[dict[str, Any]], p_values: Sequence[float | None]) -> list[dict[str, Any]]:
+    """Return the rows with the p values of their tests by every correction, as ``p_holm`` and ``p_bh``.
+
+    Examples
+    --------
+    >>> with_adjusted([{"test": "a"}, {"test": "b"}], [0.01, 0.04])[1]
+    {'test': 'b', 'p_holm': 0.04, 'p_bh': 0.04}
+    """
+    columns = {f"p_{name}": correct(p_values) for name, correct in CORRECTIONS.items()}
+    return [
+        {**row, **{name: column[place] for name, column in columns.items()}} for place, row in enumerate(rows)
+    ]

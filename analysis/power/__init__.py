@@ -1,0 +1,1 @@
+"""Power of a study before and from a pilot: exact, simulated and resampled."""

@@ -1,0 +1,1 @@
+"""Reliability of judgments: chance-corrected agreement, ICC, split halves and noise ceilings."""

@@ -1,0 +1,174 @@
+"""Intraclass correlation: the share of the variance of ratings that is due to sentences."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from analysis.columns import require_columns
+from analysis.mixed_models.linear import MixedFit, Random, mixed_model
+from analysis.rows import Floats, group_codes, is_kind, numbers
+
+FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
+_UNIT_INTERCEPT = Random("unit")
+
+
+@dataclass(frozen=True)
+class IntraclassCorrelation:
+    """Intraclass correlations of one set of ratings, empty if ``status`` forbids an estimate."""
+
+    status: str
+    method: str = ""
+    """``anova`` for complete tables, ``reml`` for tables with missing or repeated ratings."""
+    n_units: int = 0
+    n_raters: int = 0
+    ratings_per_unit: float | None = None
+    """The k of the k-rater forms: harmonic mean of the number of ratings of a unit."""
+    table: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["form", "value"]))
+    variances: Mapping[str, float] = field(default_factory=dict)
+
+    def __getitem__(self, form: str) -> float | None:
+        """Return the value of one form, for example ``ICC(A,1)``."""
+        values = self.table.loc[self.table["form"] == form, "value"]
+        return float(values.iloc[0]) if len(values) else None
+
+
+def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id") -> IntraclassCorrelation:
+    """Compute the six intraclass correlations of McGraw and Wong, for complete and sparse designs.
+
+    Notes
+    -----
+    ``table`` has ``form``, ``value`` and, if every participant rated every unit once, ``ci_low``,
+    ``ci_high``, ``statistic`` (F), ``df1``, ``df2`` and ``p``. ``status``: ``ok``, ``no_data``,
+    ``too_few`` (one unit, one rater or no unit with two ratings), ``no_variation``, or ``singular`` where
+    a variance is 0.
+
+    (1,·) takes raters as nested in units, (A,·) is absolute agreement and (C,·) consistency of crossed
+    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: mean squares, through
+    pingouin. Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
+    ICC(C,1) the same without σ²_rater, ICC(1,1) from the model without raters; k is the harmonic mean of
+    the ratings of a unit. Mean squares would drop every unit that lacks a rater, that is all units
+    of a list design.
+
+    References
+    ----------
+    McGraw & Wong (1996), Psychological Methods 1; Shrout & Fleiss (1979), Psychological Bulletin 86.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({
+    ...     "participant": list("abc") * 3, "sentence_id": [1] * 3 + [2] * 3 + [3] * 3,
+    ...     "value": [1, 2, 3, 4, 5, 7, 8, 8, 9]})
+    >>> round(intraclass_correlation(rows)["ICC(C,1)"], 3)
+    0.973
+    """
+    require_columns(judgments, "participant", "value", unit)
+    value = numbers(judgments)
+    answered = is_kind(judgments, ("target",)) & ~np.isnan(value)
+    units, unit_names = group_codes(judgments.loc[answered, unit])
+    raters, rater_names = group_codes(judgments.loc[answered, "participant"])
+    rows = pd.DataFrame({"unit": units, "rater": raters, "score": value[answered]})
+    n, k = len(unit_names), len(rater_names)
+    if len(rows) == 0:
+        return IntraclassCorrelation("no_data")
+    counts = np.bincount(units)
+    if n < 2 or k < 2 or counts.max() < 2:
+        return IntraclassCorrelation("too_few", n_units=n, n_raters=k)
+    if rows["score"].nunique() < 2:
+        return IntraclassCorrelation("no_variation", n_units=n, n_raters=k)
+    if len(rows) == n * k and not rows.duplicated(["unit", "rater"]).any():
+        return _complete(rows, n=n, k=k)
+    return _incomplete(rows, n=n, k=k, per_unit=float(len(counts) / (1 / counts).sum()))
+
+
+def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
+    """Compute the values with pingouin, and the intervals here."""
+    import pingouin  # slow to import
+
+    scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # from pingouin's use of pandas
+        result = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
+        # Pingouin rounds its intervals to two decimals.
+        ends = _intervals(scores)
+    table = pd.DataFrame(
+        {
+            "form": result["Type"],
+            "value": result["ICC"],
+            "ci_low": [ends[form][0] for form in result["Type"]],
+            "ci_high": [ends[form][1] for form in result["Type"]],
+            "statistic": result["F"],
+            "df1": result["df1"],
+            "df2": result["df2"],
+            "p": result["pval"],
+        }
+    )
+    status = "ok" if np.isfinite(table["value"]).all() else "no_variation"
+    valid = table if status == "ok" else table.iloc[:0]
+    return IntraclassCorrelation(status, "anova", n, k, float(k), valid.reset_index(drop=True))
+
+
+def _mean_squares(scores: Floats) -> tuple[float, float, float, float]:
+    """Compute the mean squares between units, between raters, residual and within units."""
+    n, k = scores.shape
+    grand, of_unit, of_rater = scores.mean(), scores.mean(axis=1), scores.mean(axis=0)
+    left = scores - of_unit[:, None] - of_rater + grand
+    return (
+        float(k * ((of_unit - grand) ** 2).sum() / (n - 1)),
+        float(n * ((of_rater - grand) ** 2).sum() / (k - 1)),
+        float((left**2).sum() / ((n - 1) * (k - 1))),
+        float(((scores - of_unit[:, None]) ** 2).sum() / (n * (k - 1))),
+    )
+
+
+def _intervals(scores: Floats, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:
+    """Compute the intervals of the six forms (McGraw & Wong 1996, table 7)."""
+    n, k = scores.shape
+    between, raters, residual, within = _mean_squares(scores)
+    level = 0.5 + confidence / 2
+
+    def quantile(df1: float, df2: float) -> float:
+        return float(scipy.stats.f.ppf(level, df1, df2))
+
+    ends: dict[str, tuple[float, float]] = {}
+    for kind, noise, df in (("1", within, n * (k - 1)), ("C", residual, (n - 1) * (k - 1))):
+        ratio = np.divide(between, noise)
+        low, high = ratio / quantile(n - 1, df), ratio * quantile(df, n - 1)
+        ends[f"ICC({kind},1)"] = ((low - 1) / (low + k - 1), (high - 1) / (high + k - 1))
+        ends[f"ICC({kind},k)"] = (1 - 1 / low, 1 - 1 / high)
+    rho = (between - residual) / (between + (k - 1) * residual + k * (raters - residual) / n)
+    fj, term = np.divide(raters, residual), n * (1 + (k - 1) * rho) - k * rho
+    top = (k - 1) * (n - 1) * (k * rho * fj + term) ** 2
+    v = top / ((n - 1) * k**2 * rho**2 * fj**2 + term**2)
+    upper, lower = quantile(n - 1, v), quantile(v, n - 1)
+    remainder = k * raters + (k * n - k - n) * residual
+    low = n * (between - upper * residual) / (upper * remainder + n * between)
+    high = n * (lower * between - residual) / (remainder + n * lower * between)
+    ends["ICC(A,1)"] = (low, high)
+    ends["ICC(A,k)"] = (low * k / (1 + low * (k - 1)), high * k / (1 + high * (k - 1)))
+    return {form: (float(low), float(high)) for form, (low, high) in ends.items()}
+
+
+def _incomplete(rows: pd.DataFrame, *, n: int, k: int, per_unit: float) -> IntraclassCorrelation:
+    crossed = mixed_model(rows, outcome="score", fixed=(), random=(_UNIT_INTERCEPT, Random("rater")))
+    nested = mixed_model(rows, outcome="score", fixed=(), random=(_UNIT_INTERCEPT,))
+    if not (crossed.usable and nested.usable):
+        status = crossed.status if not crossed.usable else nested.status
+        return IntraclassCorrelation(status, "reml", n, k, per_unit)
+    values = _components_to_forms(crossed, nested, per_unit=per_unit)
+    table = pd.DataFrame({"form": list(values), "value": list(values.values())})
+    return IntraclassCorrelation(crossed.status, "reml", n, k, per_unit, table, dict(crossed.variances))
+
+
+def _components_to_forms(crossed: MixedFit, nested: MixedFit, *, per_unit: float) -> dict[str, float]:
+    unit, rater, residual = (crossed.variances[name] for name in ("unit", "rater", "residual"))
+    alone, within = nested.variances["unit"], nested.variances["residual"]
+    shares = {"1": (alone, within), "A": (unit, rater + residual), "C": (unit, residual)}
+    return {
+        f"ICC({kind},{size})": signal / (signal + noise / (per_unit if size == "k" else 1))
+        for size in ("1", "k")
+        for kind, (signal, noise) in shares.items()
+    }

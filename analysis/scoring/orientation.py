@@ -1,0 +1,81 @@
+"""Which way a column of scores points: every comparison takes a higher score as a better sentence."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.measures import MEASURES
+
+SIGNS = ("higher", "lower")  # which values mean a better sentence
+EVERY = ""  # key of the sign of all columns whose names ask for one
+_WORDS = (
+    r"surprisals?|surp|p?ppl|pseudo_?ppl|perplexit(?:y|ies)|loss|losses|nlls?|xent|cross[_ -]?entropy|bpc|bpb"
+)
+_NAME = re.compile(rf"(?:^|[^a-z])(?:{_WORDS})(?:[^a-z]|$)")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def asks_for_sign(name: str) -> bool:
+    """Tell whether a column's name suggests that lower values mean a better sentence.
+
+    Examples
+    --------
+    >>> [asks_for_sign(name) for name in ("gpt2_surprisal", "PPL", "valLoss", "gloss", "loss-lm:lp", "gpt2")]
+    [True, True, True, False, False, False]
+    """
+    if name.rpartition(":")[2] in MEASURES:  # written by `score`: a measure of log probability
+        return False
+    return bool(_NAME.search(_CAMEL.sub("_", name).lower()))
+
+
+def sign_of(name: str, signs: Mapping[str, str], *, file: str = "") -> str:
+    """Return the sign chosen for a column, by default higher; refused if its name asks for a choice."""
+    asks = asks_for_sign(name)
+    sign = signs.get(name, signs.get(EVERY, "") if asks else "")
+    if sign and sign not in SIGNS:
+        raise UnknownName("sign", sign, SIGNS)
+    if asks and not sign:
+        raise BadInput(
+            "by its name, a lower value may mean a better sentence, as in surprisal, perplexity and loss.",
+            file=file,
+            column=name,
+            remedy="Say which: --sign lower (its values are negated) or --sign higher (as for log "
+            "probabilities); in a model URI &sign=lower.",
+        )
+    return sign or "higher"
+
+
+def oriented(
+    scores: pd.DataFrame, columns: Sequence[str], signs: Mapping[str, str], *, file: str = ""
+) -> pd.DataFrame:
+    """Negate the columns in which a lower value means a better sentence."""
+    lower = [name for name in columns if sign_of(name, signs, file=file) == "lower"]
+    return scores.assign(**{name: -scores[name] for name in lower}) if lower else scores
+
+
+def parse_signs(texts: Sequence[str]) -> dict[str, str]:
+    """Parse ``--sign``: ``lower`` or ``higher`` for all columns that ask, ``COLUMN=lower`` for one.
+
+    Examples
+    --------
+    >>> parse_signs(["lower", "gpt2 loss=higher"])
+    {'': 'lower', 'gpt2 loss': 'higher'}
+    """
+    signs: dict[str, str] = {}
+    for text in texts:
+        column, _, sign = text.rpartition("=")
+        if sign not in SIGNS:
+            raise UnknownName("sign", sign, SIGNS)
+        signs[column] = sign
+    return signs
+
+
+def refuse_unknown_columns(signs: Mapping[str, str], columns: Sequence[Any]) -> None:
+    """Raise for a sign of a column that no file has."""
+    names = [str(column) for column in columns]
+    for column in signs:
+        if column != EVERY and column not in names:
+            raise UnknownName("column of scores", column, names)

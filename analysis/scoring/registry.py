@@ -1,0 +1,100 @@
+"""Registered kinds of scorer: the built-in ones, and those of installed packages."""
+
+from collections.abc import Callable, Collection
+from importlib.metadata import entry_points
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.base import Scorer
+from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_options
+from analysis.scoring.scorers.arpa import ArpaScorer
+from analysis.scoring.scorers.causal import CausalScorer
+from analysis.scoring.scorers.classifier import ClassifierScorer
+from analysis.scoring.scorers.lstm import LSTMScorer
+from analysis.scoring.scorers.masked import MaskedScorer
+from analysis.scoring.scorers.mntp import MNTPScorer
+from analysis.scoring.scorers.seq2seq import Seq2SeqScorer
+from analysis.scoring.scorers.served import ServedScorer
+from analysis.scoring.scorers.tables import TableScorer
+
+Maker = Callable[[ModelURI], Scorer]
+GROUP = "obelus.scorers"  # entry points of packages that offer further kinds
+BUILT_IN: dict[str, Maker] = {
+    "arpa": ArpaScorer,
+    "csv": TableScorer,
+    "hf-causal": CausalScorer,
+    "hf-masked": MaskedScorer,
+    "hf-mntp": MNTPScorer,
+    "hf-seq2seq": Seq2SeqScorer,
+    "hf-classifier": ClassifierScorer,
+    "lstm": LSTMScorer,
+    "openai": ServedScorer,
+}
+OPTIONS: dict[str, tuple[Option, ...]] = {
+    "arpa": ArpaScorer.OPTIONS,
+    "csv": TableScorer.OPTIONS,
+    "hf-causal": CausalScorer.OPTIONS,
+    "hf-masked": MaskedScorer.OPTIONS,
+    "hf-mntp": MNTPScorer.OPTIONS,
+    "hf-seq2seq": Seq2SeqScorer.OPTIONS,
+    "hf-classifier": ClassifierScorer.OPTIONS,
+    "lstm": LSTMScorer.OPTIONS,
+    "openai": ServedScorer.OPTIONS,
+}
+
+
+def scorer(uri: str) -> Scorer:
+    """Open the scorer that a model URI names, such as ``arpa:model.arpa`` or ``csv:scores.csv``.
+
+    Parameters
+    ----------
+    uri : str
+        ``kind:target?option=value``; the kind is ``arpa``, ``csv``, ``hf-causal``, ``hf-masked``,
+        ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lstm`` or ``openai``, or one that an installed
+        package offers in the entry-point group ``obelus.scorers``.
+
+    Returns
+    -------
+    Scorer
+        Ready to score.
+
+    Raises
+    ------
+    UnknownName
+        If the kind, an option or its value does not exist; near names are suggested.
+    BadInput
+        If the URI or the model cannot be read, or the package that offers the kind cannot be imported.
+
+    Examples
+    --------
+    >>> scorer("csv")
+    Traceback (most recent call last):
+    analysis.errors.BadInput: 'csv' is not a model URI. Write kind:target, such as arpa:model.arpa.
+    """
+    parsed = parse_model_uri(uri)
+    if parsed.kind in BUILT_IN:
+        return BUILT_IN[parsed.kind](parsed)
+    offered = {point.name: point for point in entry_points(group=GROUP)}
+    if parsed.kind not in offered:
+        raise UnknownName("kind of model", parsed.kind, sorted({*BUILT_IN, *offered}))
+    point = offered[parsed.kind]
+    try:
+        maker: Maker = point.load()
+    except (ImportError, AttributeError) as error:
+        raise BadInput(
+            f"the package that offers {parsed.kind}: cannot be imported: {error}.",
+            remedy=f"Reinstall it, or remove {point.value} from the environment.",
+        ) from error
+    return maker(parsed)
+
+
+def check_options(uri: ModelURI, *, without: Collection[str] = ()) -> None:
+    """Validate the options of a model URI without opening the model; installed packages check their own.
+
+    Examples
+    --------
+    >>> check_options(ModelURI("hf-masked", "bert-base-uncased", {"boundary": "corrected"}))
+    Traceback (most recent call last):
+    analysis.errors.UnknownName: unknown option of hf-masked 'boundary'. Did you mean 'vocabulary'?
+    """
+    if uri.kind in OPTIONS:
+        parse_options(uri, [option for option in OPTIONS[uri.kind] if option.name not in without])

@@ -1,0 +1,1 @@
+"""Scorers, one module for each kind of model."""

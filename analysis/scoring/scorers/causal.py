@@ -1,0 +1,343 @@
+"""Scorer of causal language models: ``hf-causal:NAME@REVISION`` or ``hf-causal:FOLDER``."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput
+from analysis.scoring.base import (
+    FLAG_NO_FIRST,
+    Progress,
+    Scores,
+    Spec,
+    assemble_scores,
+    capabilities_with,
+    token_sums,
+)
+from analysis.scoring.model_uri import (
+    ADAPTER,
+    ANSWERS,
+    ATTENTION,
+    CASING,
+    CONTEXT,
+    DEVICE,
+    DTYPE,
+    EOS,
+    PROMPT,
+    QUANTIZE,
+    QUESTION,
+    SPACE,
+    TRUST,
+    UNIGRAM,
+    VOCABULARY,
+    ModelURI,
+    Option,
+    parse_options,
+)
+from analysis.scoring.neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
+from analysis.scoring.neural.failures import Failures
+from analysis.scoring.neural.loading import load_model
+from analysis.scoring.neural.texts import Encoded, encode
+from analysis.scoring.neural.vocabulary import begin_mark, n_rows, n_types
+from analysis.scoring.words.contexts import context_rule
+from analysis.scoring.words.tokens import indistinguishable
+from analysis.scoring.words.unigrams import model_unigrams
+
+if TYPE_CHECKING:
+    from analysis.scoring.neural.causal_paths import CausalPathChoice
+
+Floats = npt.NDArray[np.float64]
+N_TOKENS = 9
+# Largest change of an earlier logit over that at the changed token. Experts that are computed in batches
+# change the last bits; tiny bidirectional models with random weights reach .01 and more.
+LIMITS = {"float32": 1e-4, "float64": 1e-6}
+HALF_LIMIT = 5e-3
+ONLY_CAUSAL = "Use hf-masked: for masked models; hf-causal: takes decoder-only models."
+BOUNDARY = Option(
+    "boundary",
+    "Ends of critical words",
+    "For one_prefix and two_prefix, causal models: “corrected” adds the probability that the word ends, and "
+    "subtracts the probability that one begins. Scores of whole sentences do not change.",
+    ("none", "corrected"),
+)
+BOS = Option(
+    "bos",
+    "Mark before a sentence",
+    "Causal models: auto (the model’s beginning mark, else its end mark, else none), bos, eos or none.",
+    ("auto", "bos", "eos", "none"),
+)
+PATH = Option(
+    "path",
+    "Path through causal models",
+    "For comparisons of speed; “auto” tests the paths and uses the fastest that is right.",
+    ("auto", "tree", "plain", "own-head", "naive"),
+)
+
+
+class CausalScorer:
+    """log p(sentence) = Σ log p(token | all before it), after a mark of the beginning.
+
+    Without a beginning mark the first token has no probability and is not scored, which a flag reports.
+    """
+
+    OPTIONS = (
+        BOS,
+        EOS,
+        CASING,
+        SPACE,
+        PROMPT,
+        CONTEXT,
+        QUESTION,
+        ANSWERS,
+        UNIGRAM,
+        BOUNDARY,
+        VOCABULARY,
+        DTYPE,
+        DEVICE,
+        ATTENTION,
+        ADAPTER,
+        QUANTIZE,
+        PATH,
+        TRUST,
+    )
+
+    def __init__(self, uri: ModelURI) -> None:
+        options = parse_options(uri, self.OPTIONS)
+        loaded = load_model(uri.target, "AutoModelForCausalLM", options)
+        # torch is there once a model is open; without it load_model says how to install it.
+        from analysis.scoring.neural.structure import longest
+
+        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
+        self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
+        self.contexts, self.name = context_rule(options), uri.target
+        self.answer_settings = {
+            "question": options["question"],
+            "answers": options["answers"],
+            "read": "log probability of the answer's tokens",
+        }
+        self.lower, self.space = options["casing"] == "lower", options["space"] == "yes"
+        self.start, start_name = begin_mark(self.tokenizer, options["bos"])
+        if self.start is not None and self.start >= n_rows(self.model):
+            raise BadInput(
+                f"the beginning mark is token {self.start}, the model knows {n_rows(self.model)}.",
+                remedy="Give the tokenizer that the model was trained with, or bos=none.",
+            )
+        self.end = self._end() if options["eos"] == "yes" else None
+        self.max_tokens = longest(self.model)
+        special = self.tokenizer.all_special_ids
+        _refuse_lookahead(self.model, uri.target, special=special, longest=self.max_tokens)
+        self.path_name = options["path"]
+        self.choice: CausalPathChoice | None = None
+        self.why = ""
+        self.unigrams = model_unigrams(
+            uri.target, options["unigram"], n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
+        )
+        self.capabilities = capabilities_with(self.unigrams)
+        self.boundaries = self._boundaries() if options["boundary"] == "corrected" else []
+        self.spec = Spec(
+            uri=uri.uri,
+            revision=loaded.revision,
+            method="ll",
+            bos=self.start is not None,
+            eos=self.end is not None,
+            casing=options["casing"],
+            dtype=loaded.dtype,
+            # In half precision the first version scored some architectures by a path that is wrong for them.
+            scorer_version=1 if loaded.dtype == "float32" else 2,
+            options={
+                "start": start_name,
+                "space": options["space"],
+                "tokenizer": loaded.tokenizer_sha,
+                "boundary": options["boundary"],
+                "vocabulary": loaded.vocabulary,
+                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
+                **loaded.recorded,
+            },
+        )
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score sentences, distinct ones once; what cannot be scored is NaN and flagged, never truncated."""
+        encoded = self._encode(sentences)
+        failures = Failures(self.warnings)
+        logprobs = self._logprobs(encoded, failures, progress=progress)
+        scored = self._scored_ids(encoded)
+        is_failed = [tuple(row) in failures.reasons for row in encoded.ids]
+        unknown = self.tokenizer.unk_token_id
+        return assemble_scores(
+            sentences,
+            token_sums(logprobs),
+            n_tokens=encoded.n_tokens,
+            n_unk=encoded.n_unk,
+            flags=encoded.flags
+            | np.uint8(FLAG_NO_FIRST if self.start is None else 0)
+            | failures.flags(sentences, is_failed),
+            unigram_logprob=self.unigrams.sums(scored) if self.unigrams is not None else None,
+            token_logprobs=logprobs if tokens else None,
+            spans=self._spans(encoded) if tokens and encoded.spans is not None else None,
+            token_unknown=[np.array([token == unknown for token in row], dtype=np.bool_) for row in scored]
+            if tokens
+            else None,
+            token_unigrams=self.unigrams.rows(scored) if tokens and self.unigrams is not None else None,
+        )
+
+    def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which sentences have the same tokens as a different one."""
+        return indistinguishable(sentences, list(map(tuple, self.token_ids(sentences))))
+
+    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of sentences, without marks."""
+        return self._encode(sentences).ids
+
+    def chat_template(self) -> str:
+        """Return the template around a message; raise BadInput if the model has none."""
+        template = chat_template_of(self.tokenizer, self.name)
+        self.warnings = list(dict.fromkeys([*self.warnings, *template_warnings(template)]))
+        return template
+
+    def answer_logprobs(
+        self, messages: Sequence[str], answers: Sequence[str], *, progress: Progress | None = None
+    ) -> Floats:
+        """Return the sum of log probabilities of each answer's tokens; NaN for messages that are too long."""
+        endings = answer_ids(self.tokenizer, answers)
+        rows = [[*chat_ids(self.tokenizer, message), *ending] for message in messages for ending in endings]
+        usable = [number for number, row in enumerate(rows) if len(row) <= self.max_tokens]
+        logprobs = np.full(len(rows), np.nan)
+        for number, scored in zip(
+            usable, self._run([rows[number] for number in usable], progress=progress), strict=True
+        ):
+            logprobs[number] = scored[-len(endings[number % len(endings)]) :].sum()
+        return logprobs.reshape(len(messages), len(answers))
+
+    def boundary_correction(self, texts: Sequence[str], n_before: Sequence[int]) -> Floats:
+        """Return what to add to the log probability of the last word of each text, after ``n_before`` tokens.
+
+        log P(boundary | text) − log P(boundary | tokens before): the word ends where a word can end, and that
+        it begins at a boundary is given. Zeros without ``boundary=corrected``.
+        """
+        if not self.boundaries:
+            return np.zeros(len(texts))
+        from analysis.scoring.neural.boundaries import next_logprobs
+
+        ids = self.token_ids(texts)
+        after = [self._with_start(row) for row in ids]
+        before = [self._with_start(row[:n]) for row, n in zip(ids, n_before, strict=True)]
+        usable = [index for index, row in enumerate(before) if row and len(after[index]) <= self.max_tokens]
+        correction = np.full(len(texts), np.nan)
+        contexts = [rows[index] for rows in (after, before) for index in usable]
+        ends, begins = np.split(next_logprobs(self.model, contexts, self.boundaries), 2)
+        correction[usable] = ends - begins
+        return correction
+
+    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]]:
+        """Return the characters of each scored token; the end of the sentence has an empty span."""
+        first = 0 if self.start is not None else 1
+        return [
+            [*spans[first:], *([(len(sentence), len(sentence))] if self.end is not None else [])]
+            for sentence, spans in zip(encoded.sentences, encoded.spans or [], strict=True)
+        ]
+
+    def _scored_ids(self, encoded: Encoded) -> list[list[int]]:
+        """Return the scored tokens of each sentence."""
+        first, last = 0 if self.start is not None else 1, [] if self.end is None else [self.end]
+        return [[*row[first:], *last] if row else [] for row in encoded.ids]
+
+    def _encode(self, sentences: Sequence[str]) -> Encoded:
+        n_marks = (self.start is not None) + (self.end is not None)
+        return encode(
+            self.tokenizer,
+            sentences,
+            lower=self.lower,
+            space=self.space,
+            max_tokens=max(0, self.max_tokens - n_marks),
+            n_rows=n_rows(self.model),
+        )
+
+    def _logprobs(self, encoded: Encoded, failures: Failures, *, progress: Progress | None) -> list[Floats]:
+        """Return the log probabilities of each sentence's tokens; distinct sequences are run once."""
+        rows = [
+            tuple(ids) if is_scorable else ()
+            for ids, is_scorable in zip(encoded.ids, encoded.is_scorable, strict=True)
+        ]
+        distinct = list(dict.fromkeys(row for row in rows if row))
+        end = [] if self.end is None else [self.end]
+
+        def run(rows: Sequence[tuple[int, ...]]) -> list[Floats]:
+            # The path is chosen for these: a sentence that fails must not end the test of the others.
+            return self._run([[*self._with_start(row), *end] for row in rows], progress=progress)
+
+        logprobs = dict(zip(distinct, failures.run(run, distinct, missing=np.empty(0)), strict=True))
+        return [logprobs.get(row, np.empty(0)) for row in rows]
+
+    def _run(self, sequences: Sequence[Sequence[int]], *, progress: Progress | None) -> list[Floats]:
+        """Return log P of every token but the first of each sequence, by the path that is tested for them."""
+        from analysis.scoring.neural.causal_paths import CausalPathChoice
+
+        self.choice = self.choice or CausalPathChoice(self.model, self.path_name)
+        chosen = self.choice.path_for(sequences)
+        self.why = chosen.why
+        return chosen.path.run(sequences, progress=progress)
+
+    def _with_start(self, ids: Sequence[int]) -> list[int]:
+        return [*([] if self.start is None else [self.start]), *ids]
+
+    def _boundaries(self) -> list[int]:
+        from analysis.scoring.neural.boundaries import boundary_tokens
+
+        return boundary_tokens(self.tokenizer)
+
+    def _end(self) -> int:
+        if self.tokenizer.eos_token_id is None:
+            raise BadInput("the model has no eos token.", remedy="Remove eos=yes.")
+        return int(self.tokenizer.eos_token_id)
+
+
+def _refuse_lookahead(model: Any, name: str, *, special: Collection[int], longest: int) -> None:
+    """Refuse a model whose logits change when a later token changes, or that cannot be run this way.
+
+    Raises
+    ------
+    BadInput
+        If the model sees later tokens, or fails on token ids alone.
+    """
+    import torch
+
+    marks = {*special, *(getattr(model.config, name, None) for name in ("pad_token_id", "pad_index"))}
+    usable = [token for token in range(n_rows(model)) if token not in marks]
+    n_tokens = min(N_TOKENS, longest)
+    if len(usable) < 2 or n_tokens < 2:
+        return
+    step = max(1, len(usable) // (n_tokens + 1))
+    tokens = [usable[index * step % len(usable)] for index in range(n_tokens + 1)]
+    first, second = tokens[:-1], [*tokens[:-2], tokens[-1]]
+    try:
+        with torch.inference_mode():
+            logits = [
+                model(input_ids=torch.tensor([ids], device=model.device)).logits[0].double()
+                for ids in (first, second)
+            ]
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # models of others raise any type; reported below
+        reason = str(error).strip().split("\n")[0][:160] or type(error).__name__
+        raise BadInput(
+            f"the model {name!r} cannot be run on tokens alone: {reason}", remedy=ONLY_CAUSAL
+        ) from error
+    if not all(values.isfinite().all() for values in logits):
+        return  # scores that are no numbers are flagged sentence by sentence
+    change = (logits[0] - logits[1]).abs().amax(dim=1)
+    limit = LIMITS.get(str(model.dtype).removeprefix("torch."), HALF_LIMIT)
+    if float(change[:-1].max()) > limit * float(change[-1]):
+        raise BadInput(
+            f"the model {name!r} ({type(model).__name__}) sees later tokens: changing the last of {n_tokens} "
+            "tokens changes the predictions before it, so sums of its log probabilities are no probability.",
+            remedy=ONLY_CAUSAL,
+        )

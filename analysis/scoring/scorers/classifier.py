@@ -1,0 +1,182 @@
+"""Scorer of acceptability classifiers: ``hf-classifier:NAME@REVISION`` or ``hf-classifier:FOLDER``."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.base import Progress, Scores, Spec, assemble_scores
+from analysis.scoring.model_uri import (
+    ADAPTER,
+    ATTENTION,
+    CASING,
+    CONTEXT,
+    DEVICE,
+    DTYPE,
+    QUANTIZE,
+    TRUST,
+    ModelURI,
+    Option,
+    parse_options,
+)
+from analysis.scoring.neural.failures import Failures
+from analysis.scoring.neural.loading import load_model
+from analysis.scoring.neural.texts import encode
+from analysis.scoring.neural.vocabulary import n_rows
+from analysis.scoring.words.contexts import context_rule
+from analysis.scoring.words.tokens import indistinguishable
+
+if TYPE_CHECKING:
+    from analysis.scoring.neural.backend import Layers
+
+OUTPUT = Option(
+    "output",
+    "Classifiers",
+    "“confidence” is signed and never between −.5 and .5; “margin” is continuous.",
+    ("confidence", "margin"),
+)
+LABEL = Option(
+    "label",
+    "Classifiers: the label for acceptable",
+    "Only if it is not called acceptable or 1.",
+    placeholder="NAME",
+)
+GOOD_NAMES = ("acceptable", "label_1", "1")
+BATCH = 32  # sentences
+
+
+class ClassifierScorer:
+    """The output of a classifier trained on acceptability (CoLA).
+
+    ``confidence`` is the probability of the predicted label, negative for the unacceptable one, as in the ADC
+    paper; ``margin`` is the difference of the two logits.
+
+    Notes
+    -----
+    The signed confidence has no values in (−.5, .5): a sentence near the decision boundary jumps from one
+    side to the other. The margin is continuous.
+
+    References
+    ----------
+    Vázquez Martínez (2021), *The Acceptability Delta Criterion*, section 4.
+    """
+
+    OPTIONS = (OUTPUT, LABEL, CASING, CONTEXT, DTYPE, DEVICE, ATTENTION, ADAPTER, QUANTIZE, TRUST)
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, uri: ModelURI) -> None:
+        options = parse_options(uri, self.OPTIONS)
+        self.output, self.contexts = options["output"], context_rule(options)
+        loaded = load_model(uri.target, "AutoModelForSequenceClassification", options)
+        # torch is there once a model is open; without it load_model says how to install it.
+        from analysis.scoring.neural.structure import longest
+
+        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
+        config = self.model.config
+        self.good = _label(config, options["label"])
+        self.lower = options["casing"] == "lower"
+        self.max_tokens = longest(self.model)
+        # Without a padding token the library cannot find the ends of sentences, so they go one at a time.
+        self.batch_tokens = 1 if config.pad_token_id is None else BATCH * self.max_tokens
+        self.why = ""
+        self.layers: Layers | None = None
+        self.spec = Spec(
+            uri=uri.uri,
+            revision=loaded.revision,
+            method=f"cls-{self.output}",
+            casing=options["casing"],
+            dtype=loaded.dtype,
+            options={"label": str(self.good), "tokenizer": loaded.tokenizer_sha, **loaded.recorded},
+        )
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score sentences; equal ones once, in batches of one length, so that nothing is padded."""
+        texts = [sentence.lower() if self.lower else sentence for sentence in sentences]
+        n_marks = len(self.tokenizer("a")["input_ids"]) - len(self.tokenizer.tokenize("a"))
+        max_tokens = max(0, self.max_tokens - n_marks)
+        encoded = encode(
+            self.tokenizer, sentences, lower=self.lower, max_tokens=max_tokens, n_rows=n_rows(self.model)
+        )
+        usable = np.flatnonzero(encoded.is_scorable).tolist()
+        by_length: dict[int, dict[str, None]] = {}
+        for index in usable:
+            by_length.setdefault(len(encoded.ids[index]), {})[texts[index]] = None
+        lengths = {text: length + n_marks for length, group in by_length.items() for text in group}
+        failures = Failures(self.warnings)
+        distinct = sorted(lengths, key=lambda text: -lengths[text])
+        run = partial(self._ordered_outputs, lengths=lengths, progress=progress)
+        outputs = dict(zip(distinct, failures.run(run, distinct, missing=np.nan), strict=True))
+        values = np.full(len(sentences), np.nan)
+        values[usable] = [outputs[texts[index]] for index in usable]
+        flags = encoded.flags | failures.flags(sentences, [text in failures.reasons for text in texts])
+        return assemble_scores(sentences, values, n_tokens=encoded.n_tokens, n_unk=encoded.n_unk, flags=flags)
+
+    def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Return which sentences have the same tokens as a different one."""
+        encoded = encode(self.tokenizer, sentences, lower=self.lower)
+        return indistinguishable(sentences, list(map(tuple, encoded.ids)))
+
+    def _ordered_outputs(
+        self, texts: Sequence[str], *, lengths: dict[str, int], progress: Progress | None
+    ) -> list[float]:
+        """Return the outputs of texts in their order, which is that of their lengths."""
+        outputs: dict[str, float] = {}
+        for length, group in groupby(texts, key=lambda text: lengths[text]):
+            outputs.update(self._outputs(list(group), length=length, progress=progress))
+        return [outputs[text] for text in texts]
+
+    def _outputs(self, texts: Sequence[str], *, length: int, progress: Progress | None) -> dict[str, float]:
+        """Return the output for texts of one length, in smaller batches if memory runs out."""
+        import torch
+
+        outputs: dict[str, float] = {}
+        while remaining := list(texts[len(outputs) :]):
+            batch = remaining[: max(1, min(BATCH, self.batch_tokens // length))]
+            try:
+                outputs.update(zip(batch, self._batch_outputs(batch), strict=True))
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise
+                torch.cuda.empty_cache()
+                self.batch_tokens = len(batch) * length // 2
+                continue
+            if progress is not None:
+                progress(len(batch))
+        return outputs
+
+    def _batch_outputs(self, batch: Sequence[str]) -> list[float]:
+        import torch
+
+        from analysis.scoring.neural.backend import backend_for
+
+        self.layers = self.layers or backend_for(self.model).linear_layers()
+        with torch.inference_mode(), self.layers.active():
+            logits = self.model(**self.tokenizer(list(batch), return_tensors="pt").to(self.model.device))
+            margin = (logits.logits[:, self.good] - logits.logits[:, 1 - self.good]).double()
+        if self.output == "margin":
+            return [float(value) for value in margin]
+        good = torch.sigmoid(margin)
+        return [float(value) for value in torch.where(good >= 0.5, good, good - 1)]
+
+
+def _label(config: Any, name: str) -> int:
+    """Return the number of the acceptable label among two."""
+    labels = {int(number): str(label).lower() for number, label in config.id2label.items()}
+    if len(labels) != 2:
+        raise BadInput(f"the classifier has {len(labels)} labels; acceptability needs two.")
+    for candidate in (name.lower(),) if name else GOOD_NAMES:
+        for number, label in labels.items():
+            if candidate in (label, str(number)):
+                return number
+    raise UnknownName("label", name or "acceptable", sorted(labels.values()))

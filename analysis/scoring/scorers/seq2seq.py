@@ -1,0 +1,269 @@
+"""Scorer of encoder-decoder models: ``hf-seq2seq:NAME@REVISION`` or ``hf-seq2seq:FOLDER``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput
+from analysis.scoring.base import (
+    FLAG_TOO_LONG,
+    Progress,
+    Scores,
+    Spec,
+    assemble_scores,
+    capabilities_with,
+    flag_where,
+    token_sums,
+)
+from analysis.scoring.model_uri import (
+    ADAPTER,
+    ATTENTION,
+    CASING,
+    CONTEXT,
+    DEVICE,
+    DTYPE,
+    EOS,
+    PROMPT,
+    QUANTIZE,
+    TRUST,
+    UNIGRAM,
+    VOCABULARY,
+    ModelURI,
+    parse_options,
+)
+from analysis.scoring.neural.loading import load_model
+from analysis.scoring.neural.texts import Encoded, encode
+from analysis.scoring.neural.vocabulary import n_rows, n_types
+from analysis.scoring.words.contexts import context_rule
+from analysis.scoring.words.unigrams import model_unigrams
+
+Floats = npt.NDArray[np.float64]
+TOKENS = 1_024  # of one batch, source and sentence
+
+
+class Seq2SeqScorer:
+    """log p(sentence | source) = Σ log p(token | source, all before it), by the decoder.
+
+    The source is what stands before the sentence: its context, or the text of a template, and nothing
+    otherwise (the encoder then reads the tokenizer's marks alone). The decoder begins with its start token
+    and the tokenizer's marks of a target, which are not scored.
+
+    Notes
+    -----
+    Models that were trained on one task only, such as translation, expect its sources; with an empty source
+    their scores are those of an unusual input. T5's span corruption is no text model: checkpoints that were
+    adapted to language modelling or fine-tuned give more sensible numbers.
+
+    References
+    ----------
+    Raffel et al. (2020), "Exploring the limits of transfer learning with a unified text-to-text transformer",
+    JMLR 21. Lewis et al. (2020), "BART", ACL.
+    """
+
+    OPTIONS = (
+        EOS,
+        CASING,
+        PROMPT,
+        CONTEXT,
+        UNIGRAM,
+        VOCABULARY,
+        DTYPE,
+        DEVICE,
+        ATTENTION,
+        ADAPTER,
+        QUANTIZE,
+        TRUST,
+    )
+
+    def __init__(self, uri: ModelURI) -> None:
+        options = parse_options(uri, self.OPTIONS)
+        loaded = load_model(uri.target, "AutoModelForSeq2SeqLM", options)
+        from analysis.scoring.neural.structure import longest
+
+        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
+        self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
+        self.contexts, self.lower = context_rule(options), options["casing"] == "lower"
+        self.before, after = _marks(self.tokenizer)
+        if options["eos"] == "yes" and not after:
+            raise BadInput("the tokenizer ends no target.", remedy="Remove eos=yes.")
+        self.end = after[-1] if options["eos"] == "yes" else None
+        self.max_tokens = longest(self.model)
+        self.why = "sources and sentences of one length together, with the model's own head"
+        self.unigrams = model_unigrams(
+            uri.target, options["unigram"], n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
+        )
+        self.capabilities = capabilities_with(self.unigrams)
+        self.spec = Spec(
+            uri=uri.uri,
+            revision=loaded.revision,
+            method="seq2seq",
+            bos=True,
+            eos=self.end is not None,
+            casing=options["casing"],
+            dtype=loaded.dtype,
+            options={
+                "start": f"decoder:{_start(self.model, uri.target)}",
+                "source": "empty, or the context",
+                "tokenizer": loaded.tokenizer_sha,
+                "vocabulary": loaded.vocabulary,
+                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
+                **loaded.recorded,
+            },
+        )
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Score sentences after an empty source; what cannot be scored is NaN and flagged."""
+        return self._score(sentences, [""] * len(sentences), tokens=tokens, progress=progress)
+
+    def score_after(
+        self, texts: Sequence[str], starts: Sequence[int], *, progress: Progress | None = None
+    ) -> Scores:
+        """Score the end of each text, with its beginning as the source; spans are those of the whole text."""
+        # The white space between belongs to neither, as the two are no longer one text.
+        ends = [len(text) - len(text[start:].lstrip()) for text, start in zip(texts, starts, strict=True)]
+        scores = self._score(
+            [text[end:] for text, end in zip(texts, ends, strict=True)],
+            [text[:start] for text, start in zip(texts, starts, strict=True)],
+            tokens=True,
+            progress=progress,
+        )
+        if scores.spans is None:
+            return scores
+        return scores._replace(
+            spans=[
+                [(first + end, last + end) for first, last in row]
+                for row, end in zip(scores.spans, ends, strict=True)
+            ]
+        )
+
+    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of sentences, without marks."""
+        return self._encode(sentences).ids
+
+    def _score(
+        self,
+        sentences: Sequence[str],
+        sources: Sequence[str],
+        *,
+        tokens: bool,
+        progress: Progress | None,
+    ) -> Scores:
+        encoded = self._encode(sentences)
+        texts = [source.lower() if self.lower else source for source in sources]
+        source_ids = [list(row) for row in self.tokenizer(texts)["input_ids"]] if texts else []
+        # A source longer than the encoder takes makes the sentence too long, like a long sentence.
+        is_usable = encoded.is_scorable & np.array(
+            [len(row) <= self.max_tokens for row in source_ids], dtype=np.bool_
+        )
+        flags = encoded.flags | flag_where(FLAG_TOO_LONG, encoded.is_scorable & ~is_usable)
+        last = [] if self.end is None else [self.end]
+        scored = [[*row, *last] if row else [] for row in encoded.ids]
+        pairs = [
+            # A tokenizer without marks gives an empty source no token; the encoder needs one.
+            (tuple(source) or (_start(self.model, ""),), tuple(row)) if usable else None
+            for source, row, usable in zip(source_ids, scored, is_usable, strict=True)
+        ]
+        by_pair = self._run([pair for pair in dict.fromkeys(pairs) if pair is not None], progress=progress)
+        logprobs = [np.empty(0) if pair is None else by_pair[pair] for pair in pairs]
+        unknown = self.tokenizer.unk_token_id
+        return assemble_scores(
+            sentences,
+            token_sums(logprobs),
+            n_tokens=encoded.n_tokens,
+            n_unk=encoded.n_unk,
+            flags=flags,
+            unigram_logprob=None if self.unigrams is None else self.unigrams.sums(scored),
+            token_logprobs=logprobs if tokens else None,
+            spans=self._spans(encoded) if tokens and encoded.spans is not None else None,
+            token_unknown=[np.array([token == unknown for token in row], dtype=np.bool_) for row in scored]
+            if tokens
+            else None,
+            token_unigrams=self.unigrams.rows(scored) if tokens and self.unigrams is not None else None,
+        )
+
+    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]]:
+        return [
+            [*spans, *([(len(sentence), len(sentence))] if self.end is not None and spans else [])]
+            for sentence, spans in zip(encoded.sentences, encoded.spans or [], strict=True)
+        ]
+
+    def _encode(self, sentences: Sequence[str]) -> Encoded:
+        return encode(
+            self.tokenizer,
+            sentences,
+            lower=self.lower,
+            max_tokens=max(0, self.max_tokens - len(self.before) - 1 - (self.end is not None)),
+            n_rows=n_rows(self.model),
+        )
+
+    def _run(
+        self, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], *, progress: Progress | None
+    ) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Floats]:
+        """Return the log probabilities of each sentence's tokens, in batches of one length on either side."""
+        import torch
+
+        device, start = self.model.device, [_start(self.model, ""), *self.before]
+        by_length: dict[tuple[int, int], list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
+        for pair in pairs:
+            by_length.setdefault((len(pair[0]), len(pair[1])), []).append(pair)
+        logprobs: dict[tuple[tuple[int, ...], tuple[int, ...]], Floats] = {}
+        queue = [
+            group[first : first + size]
+            for lengths, group in by_length.items()
+            for size in (max(1, TOKENS // sum(lengths)),)
+            for first in range(0, len(group), size)
+        ]
+        while queue:
+            batch = queue[-1]
+            try:
+                with torch.inference_mode():
+                    decoder = torch.tensor([[*start, *row] for _, row in batch], device=device)
+                    logits = self.model(
+                        input_ids=torch.tensor([source for source, _ in batch], device=device),
+                        decoder_input_ids=decoder[:, :-1],
+                        use_cache=False,
+                    ).logits[:, len(start) - 1 :]
+                    rows = torch.log_softmax(logits.float(), -1)
+                    values = rows.gather(2, decoder[:, len(start) :, None])[:, :, 0].double().cpu().numpy()
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise
+                torch.cuda.empty_cache()
+                queue[-1:] = [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+                continue
+            queue.pop()
+            logprobs.update(zip(batch, values, strict=True))
+            if progress is not None:
+                progress(len(batch))
+        return logprobs
+
+
+def _start(model: Any, name: str) -> int:
+    """Return the token with which the decoder begins."""
+    for owner in (model.generation_config, model.config):
+        start = getattr(owner, "decoder_start_token_id", None)
+        if isinstance(start, int):
+            return start
+    raise BadInput(
+        f"the model {name!r} does not say with which token its decoder begins.",
+        remedy="Set decoder_start_token_id in its configuration.",
+    )
+
+
+def _marks(tokenizer: Any) -> tuple[list[int], list[int]]:
+    """Return the marks that the tokenizer adds before and after a target."""
+    bare = tokenizer(text_target="a", add_special_tokens=False)["input_ids"]
+    marked: list[int] = tokenizer(text_target="a")["input_ids"]
+    for start in range(len(marked) - len(bare) + 1):
+        if marked[start : start + len(bare)] == bare:
+            return marked[:start], marked[start + len(bare) :]
+    return [], []

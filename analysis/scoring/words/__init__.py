@@ -1,0 +1,1 @@
+"""Tokens, words and regions of scored sentences."""

@@ -1,0 +1,176 @@
+"""Tokenization of sentences for models with a vocabulary of words or characters."""
+
+import importlib
+import logging
+import re
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.errors import BadInput, UnknownName
+from analysis.scoring.base import (
+    FLAG_EMPTY,
+    FLAG_MARKED,
+    FLAG_NORMALISED,
+    FLAG_SAME,
+    FLAG_UNKNOWN,
+    flag_where,
+)
+
+UNITS = ("space", "chars", "jieba")
+CASINGS = ("as-is", "lower")
+PUNCTUATION = ("keep", "split", "drop")
+
+_WORD_OR_MARK = re.compile(r"\w+(?:[^\w\s]+\w+)*|[^\w\s]")
+_HAS_LETTER = re.compile(r"\w")
+
+
+@dataclass(frozen=True)
+class Tokenization:
+    """How text is split into tokens.
+
+    ``unit``: ``space`` (split at white space), ``chars`` (every character except white space) or ``jieba``
+    (Chinese words, by the optional package jieba). ``casing``: ``as-is`` or ``lower``. ``punctuation``:
+    ``keep`` leaves "park." one token, ``split`` makes it "park" and ".", ``drop`` makes it "park"; marks
+    inside a word ("don't", "well-known") are kept.
+    """
+
+    unit: str = "space"
+    casing: str = "as-is"
+    punctuation: str = "keep"
+
+    def __post_init__(self) -> None:
+        for option, value, values in (
+            ("token unit", self.unit, UNITS),
+            ("casing", self.casing, CASINGS),
+            ("punctuation rule", self.punctuation, PUNCTUATION),
+        ):
+            if value not in values:
+                raise UnknownName(option, value, values)
+        if self.unit == "jieba":
+            _jieba()
+
+    def recorded(self) -> dict[str, str]:
+        """Return everything that affects tokens, for the model's file.
+
+        Examples
+        --------
+        >>> Tokenization(casing="lower").recorded()
+        {'tokens': 'space', 'casing': 'lower', 'punctuation': 'keep'}
+        """
+        settings = {"tokens": self.unit, "casing": self.casing, "punctuation": self.punctuation}
+        return settings | ({"jieba": str(_jieba().__version__)} if self.unit == "jieba" else {})
+
+    def tokens(self, sentence: str) -> list[str]:
+        """Tokenize one sentence.
+
+        Examples
+        --------
+        >>> Tokenization(casing="lower", punctuation="split").tokens("She didn't see the park.")
+        ['she', "didn't", 'see', 'the', 'park', '.']
+        >>> Tokenization(unit="chars").tokens("他 走 了")
+        ['他', '走', '了']
+        """
+        text = sentence.lower() if self.casing == "lower" else sentence
+        if self.unit == "jieba":
+            return self._words(text)
+        pieces = text.split() if self.punctuation == "keep" else _WORD_OR_MARK.findall(text)
+        if self.punctuation == "drop":
+            pieces = [piece for piece in pieces if _HAS_LETTER.search(piece)]
+        return pieces if self.unit == "space" else list("".join(pieces))
+
+    def spans(self, sentence: str, pieces: Sequence[str]) -> list[tuple[int, int]]:
+        """Return the start and end (exclusive) of each token in the sentence.
+
+        Examples
+        --------
+        >>> cut = Tokenization(casing="lower", punctuation="drop")
+        >>> cut.spans("The  park.", cut.tokens("The  park."))
+        [(0, 3), (5, 9)]
+        """
+        text = sentence.lower() if self.casing == "lower" else sentence
+        spans, end = [], 0
+        for piece in pieces:
+            start = text.index(piece, end)
+            end = start + len(piece)
+            spans.append((start, end))
+        if len(text) == len(sentence):
+            return spans
+        # Some letters become two in lower case ("İ"): map the offsets back to the original characters.
+        origin = [offset for offset, character in enumerate(sentence) for _ in character.lower()]
+        return [(origin[start], origin[end - 1] + 1) for start, end in spans]
+
+    def all_spans(
+        self, sentences: Sequence[str], pieces: Sequence[Sequence[str]], *, end: bool
+    ) -> list[list[tuple[int, int]]]:
+        """Return the spans of many sentences; a scored end of sentence has an empty span."""
+        return [
+            [*self.spans(sentence, row), *([(len(sentence), len(sentence))] if end else [])]
+            for sentence, row in zip(sentences, pieces, strict=True)
+        ]
+
+    def _words(self, text: str) -> list[str]:
+        """Tokenize by jieba, which always splits off punctuation: ``keep`` equals ``split`` here."""
+        pieces = [piece for piece in _jieba().cut(text) if not piece.isspace()]
+        if self.punctuation == "drop":
+            return [piece for piece in pieces if _HAS_LETTER.search(piece)]
+        return pieces
+
+
+def indistinguishable(sentences: Sequence[str], tokens: Sequence[Hashable]) -> npt.NDArray[np.bool_]:
+    """Return which sentences have the same tokens as a different sentence: a tie by construction.
+
+    Examples
+    --------
+    >>> indistinguishable(["Dogs", "dogs", "cats"], ["dogs", "dogs", "cats"]).tolist()
+    [True, True, False]
+    """
+    first: dict[Hashable, str] = {}
+    shared = {
+        key
+        for sentence, key in zip(sentences, tokens, strict=True)
+        if first.setdefault(key, sentence) != sentence
+    }
+    return np.fromiter((key in shared for key in tokens), dtype=np.bool_, count=len(tokens))
+
+
+@runtime_checkable
+class ComparesTokens(Protocol):
+    """A scorer that knows without scoring which sentences have the same tokens."""
+
+    def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_] | None:
+        """Return which sentences have the tokens of a different one; None where a server tokenizes."""
+        ...
+
+
+def token_flags(
+    sentences: Sequence[str],
+    tokens: Sequence[Hashable],
+    *,
+    n_tokens: npt.ArrayLike,
+    n_unk: npt.NDArray[np.int32],
+    has_mark: npt.ArrayLike,
+    casing: str,
+) -> npt.NDArray[np.uint8]:
+    """Flag sentences that are empty, have unknown tokens or a mark of the model, are tied or lower-cased."""
+    flags = flag_where(FLAG_EMPTY, np.asarray(n_tokens) == 0) | flag_where(FLAG_UNKNOWN, n_unk > 0)
+    flags |= flag_where(FLAG_MARKED, has_mark) | flag_where(FLAG_SAME, indistinguishable(sentences, tokens))
+    if casing == "lower":
+        flags |= flag_where(FLAG_NORMALISED, [sentence != sentence.lower() for sentence in sentences])
+    return flags
+
+
+@cache
+def _jieba() -> Any:
+    """Import jieba without its messages about loading a dictionary."""
+    try:
+        jieba = importlib.import_module("jieba")
+    except ImportError as error:
+        remedy = "Run: pip install jieba"
+        raise BadInput("splitting Chinese into words needs jieba.", column="tokens", remedy=remedy) from error
+    jieba.setLogLevel(logging.WARNING)
+    return jieba

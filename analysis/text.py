@@ -1,0 +1,74 @@
+"""Tables and text for a terminal in one style, and plurals of counted nouns."""
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# rich is imported where a table is drawn: replication packages use the plurals and have no rich.
+
+
+def plain_table(title: str | None = None) -> "Table":
+    """Create an empty table."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    return Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+
+
+def plain_text(*parts: "Table | str", width: int) -> str:
+    """Render tables and lines below each other.
+
+    Examples
+    --------
+    >>> print(plain_text("Signs: strict.", "Seed 0.", width=40))
+    Signs: strict.
+    Seed 0.
+    """
+    from rich.console import Console
+
+    paper = io.StringIO()
+    console = Console(file=paper, width=width, color_system=None)
+    for part in parts:
+        console.print(part, markup=False, highlight=False)
+    return paper.getvalue().rstrip()
+
+
+def cell(value: Any) -> str:
+    """Format one value: three decimals, a dash for None.
+
+    Examples
+    --------
+    >>> [cell(value) for value in (0.5, 12, None)]
+    ['0.500', '12', '–']
+    """
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def plural(number: int, singular: str, plural_form: str = "") -> str:
+    """Format a number with its noun in singular or plural.
+
+    Examples
+    --------
+    >>> plural(1, "paradigm"), plural(67, "paradigm"), plural(2, "phenomenon", "phenomena")
+    ('1 paradigm', '67 paradigms', '2 phenomena')
+    """
+    return f"{number:,} {singular if number == 1 else plural_form or singular + 's'}"
+
+
+def natural_order(name: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts numbers in names by their value.
+
+    Examples
+    --------
+    >>> sorted(["item 10", "item 2", "10", "2", "b", "a"], key=natural_order)
+    ['2', '10', 'a', 'b', 'item 2', 'item 10']
+    """
+    parts = re.split(r"(\d+)", name)
+    return [
+        (0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts if part
+    ]

@@ -1,0 +1,1 @@
+"""Headers, static files and health addresses of the site."""

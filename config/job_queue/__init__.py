@@ -1,0 +1,1 @@
+"""Celery's settings, its scheduler and the embedded folder broker."""

@@ -1,0 +1,33 @@
+"""Celery settings: an embedded folder broker by default, RabbitMQ or Redis by URL."""
+
+from django.conf import settings
+from kombu.entity import Queue
+from kombu.transport import TRANSPORT_ALIASES
+
+broker_url = settings.CELERY_BROKER_URL
+broker_connection_retry_on_startup = True
+task_ignore_result = True
+# A real broker delivers a killed worker's message again; for the folder, requeue_stale_jobs sends it.
+task_acks_late = True
+task_reject_on_worker_lost = True
+worker_prefetch_multiplier = 1
+task_default_queue = "obelus"
+task_queues = [Queue(name, routing_key=name) for name in ("obelus", "cpu")]  # GPU workers add -Q gpu
+timezone = "UTC"
+beat_scheduler = "config.job_queue.scheduler:Scheduler"
+beat_schedule_filename = str(settings.VAR / "beat")
+beat_schedule = {  # intervals in seconds
+    "requeue stale jobs": {"task": "experiments.requeue_stale_jobs", "schedule": 15.0},
+    "expire abandoned sessions": {"task": "judgments.expire_sessions", "schedule": 60.0},
+    "forget old previews": {"task": "judgments.prune_previews", "schedule": 3600.0},
+    "check quality": {"task": "releases.check_quality", "schedule": 300.0},
+}
+
+if broker_url.startswith("filesystem://"):
+    TRANSPORT_ALIASES["filesystem"] = "config.job_queue.folder_broker:Transport"
+    folders = {name: settings.CELERY_BROKER_FOLDER / name for name in ("messages", "control")}
+    broker_transport_options = {
+        "data_folder_in": str(folders["messages"]),
+        "data_folder_out": str(folders["messages"]),
+        "control_folder": str(folders["control"]),
+    }

@@ -1,0 +1,1 @@
+"""Commands of `make`: message catalogues and the tutorial page."""

@@ -1,0 +1,1 @@
+"""Upload of files, and storage of material sets."""

@@ -1,0 +1,94 @@
+"""Previews of large uploads, computed by a job and stored beside the uploaded files.
+
+A small upload is read in the request. A large one is read by a job, whose progress the page shows; its
+preview is one JSON document for the options with which the files were read.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from analysis.errors import BadInput
+from experiments.intake.uploads import batch_of, preview_folder
+from experiments.job_runner import Run, enqueue
+from experiments.models import Job, Upload
+
+MAX_IMMEDIATE_BYTES = 4_000_000  # of an upload; reading as much takes one or two seconds
+Preview = dict[str, Any]
+Report = Callable[[str], None]  # called with what is done next
+Read = Callable[[Sequence[Upload], int, Report], Preview]
+N_STEPS = 4  # of reading, at most
+
+
+def is_large(uploads: Sequence[Upload]) -> bool:
+    """Whether a job reads these files."""
+    return sum(int(upload.file.size) for upload in uploads) > MAX_IMMEDIATE_BYTES
+
+
+def preview_or_job(
+    kind: str, uploads: Sequence[Upload], read: Read, *, without: Sequence[str] = (), item: int = 1
+) -> Preview | Job:
+    """Return the preview with the present options, of a large upload from its job; or that job.
+
+    ``without`` names options that do not change how the files are read; ``item`` is the item that is shown.
+    """
+    if not is_large(uploads):
+        return read(uploads, item, lambda step: None)
+    options = {name: value for name, value in uploads[0].options.items() if name not in without}
+    path = _path(uploads[0], options, item)
+    if default_storage.exists(path):
+        with default_storage.open(path, "rb") as file:
+            stored: Preview = json.loads(file.read())
+        return stored
+    batch = str(uploads[0].batch)
+    arguments = {"batch": batch, "user": uploads[0].owner_id, "options": uploads[0].options}
+    name = f"{kind}:{path.rpartition('/')[2].removesuffix('.json')}:{batch}"
+    # A finished job without its file: the file was deleted, so the files are read anew.
+    n_done = Job.objects.filter(key__startswith=f"{name}:", state=Job.State.DONE).count()
+    return enqueue(
+        kind, {**arguments, "path": path, "item": item}, user=uploads[0].owner, key=f"{name}:{n_done}"
+    )
+
+
+def _path(first: Upload, options: Mapping[str, Any], item: int) -> str:
+    chosen = json.dumps([options, item], sort_keys=True, default=str)
+    return f"{preview_folder(first)}/{hashlib.sha256(chosen.encode()).hexdigest()[:20]}.json"
+
+
+def store_preview(run: Run, read: Read, *, purpose: str) -> None:
+    """Read the files of a job with the options of its request and store their preview."""
+    user = get_user_model().objects.get(pk=run.arguments["user"])
+    uploads = batch_of(user, run.arguments["batch"], purpose=purpose)
+    if not uploads:
+        raise BadInput("the uploaded files no longer exist.", remedy="Upload them again.")
+    uploads[0].options = run.arguments["options"]
+    names = ", ".join(upload.name for upload in uploads)
+    steps = count()
+    preview = read(
+        uploads, run.arguments["item"], lambda step: run.progress(next(steps), N_STEPS, f"{step} {names}")
+    )
+    text = json.dumps(preview, ensure_ascii=False, default=_plain)
+    path = run.arguments["path"]
+    if not default_storage.exists(path):
+        default_storage.save(path, ContentFile(text.encode()))
+    with run.finishing() as result:
+        result["files"] = names
+
+
+def _plain(value: Any) -> Any:
+    """Return a number or truth value of numpy as Python's."""
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def unconfirmed(preview: Preview, options: Mapping[str, Any]) -> bool:
+    """Whether an encoding was inferred for a file of the preview and none is chosen since."""
+    chosen = options.get("encodings") or {}
+    return not options.get("encoding") and any(
+        inferred["file"] not in chosen for inferred in preview.get("inferred", ())
+    )

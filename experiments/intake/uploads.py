@@ -1,0 +1,106 @@
+"""Uploaded files, stored between preview and import and visible to their owner only."""
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
+
+from analysis.errors import BadInput
+from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEncoding, read_text
+from experiments.models import Upload
+
+
+@transaction.atomic
+def save_uploads(
+    user: Any, files: "Iterable[UploadedFile[Any]]", *, purpose: str, options: dict[str, Any]
+) -> list[Upload]:
+    """Save the files of one upload as one batch; the first file holds the options of all."""
+    files = list(files)
+    if not files:
+        raise BadInput("no file was sent.", remedy="Choose one or more files.")
+    if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
+        limit = settings.MAX_UPLOAD_BYTES // 1_000_000
+        raise BadInput(f"more than {limit} MB at once.", remedy="Send fewer files, or use the command line.")
+    batch = uuid.uuid4()
+    return [
+        Upload.objects.create(
+            owner=user,
+            batch=batch,
+            number=number,
+            name=Path(file.name or "file").name[:255],
+            file=file,
+            sha256=checksum_of(file),
+            purpose=purpose,
+            options=options if number == 0 else {},
+        )
+        for number, file in enumerate(files)
+    ]
+
+
+def checksum_of(file: "UploadedFile[Any]") -> str:
+    """Return the SHA-256 of an uploaded file."""
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def batch_of(user: Any, batch: uuid.UUID | str, *, purpose: str) -> list[Upload]:
+    """Return the files of one upload; none if another user sent them."""
+    return list(Upload.objects.filter(owner=user, batch=batch, purpose=purpose).order_by("number"))
+
+
+def upload_encoding(options: Mapping[str, Any]) -> Encoding:
+    """Return the encoding chosen for all files of an upload, or those confirmed for single files."""
+    return options.get("encoding") or dict(options.get("encodings") or {})
+
+
+def inferred_encoding(upload: Upload) -> InferredEncoding | None:
+    """Return what is to be confirmed of a text file; None where it is no text or cannot be decoded."""
+    with local_copies([upload]) as (path,):
+        if BINARY_SUFFIXES & {suffix.lower() for suffix in path.suffixes}:
+            return None
+        try:
+            return read_text(path, encoding=upload_encoding(upload.options)).check
+        except BadInput:
+            return None
+
+
+@contextlib.contextmanager
+def local_copies(uploads: Sequence[Upload]) -> Iterator[list[Path]]:
+    """Copy uploads to temporary paths with their original names, which readers use; deleted afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for upload in uploads:
+            path = Path(folder) / str(upload.number) / (Path(upload.name).name or "file")
+            path.parent.mkdir()
+            with upload.file.open("rb") as stored, path.open("wb") as copy:
+                shutil.copyfileobj(stored, copy)
+            paths.append(path)
+        yield paths
+
+
+def preview_folder(upload: Upload) -> str:
+    """Return the folder of the previews of an upload."""
+    return f"uploads/{upload.owner_id}/{upload.batch}/previews"
+
+
+def discard_uploads(uploads: Sequence[Upload]) -> None:
+    """Delete the files of one upload with their previews and rows."""
+    for upload in uploads[:1]:
+        with contextlib.suppress(FileNotFoundError):  # small uploads have none
+            for name in default_storage.listdir(preview_folder(upload))[1]:
+                default_storage.delete(f"{preview_folder(upload)}/{name}")
+    for upload in uploads:
+        upload.file.delete(save=False)
+        upload.delete()

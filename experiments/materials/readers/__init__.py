@@ -1,0 +1,1 @@
+"""Readers of material files, one module per format; ``detect`` chooses between them."""

@@ -1,0 +1,110 @@
+"""Detect the format of material files from their first lines, and read them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from analysis.errors import BadInput, UnknownName
+from experiments.materials.collection import Materials
+from experiments.materials.delimited import table_from
+from experiments.materials.encoding import Encoding, read_text
+from experiments.materials.factors import Levels
+from experiments.materials.readers import climp, li_adger
+from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
+from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
+from experiments.materials.readers.spreadsheets import is_spreadsheet
+from experiments.materials.readers.table import read_tables
+
+FORMATS = ("auto", "blimp", "table", "climp", "li-adger")
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".gz", *SPREADSHEET_SUFFIXES)
+
+
+def read_materials(
+    paths: Sequence[Path],
+    *,
+    format: str = "auto",
+    mapping: Mapping[str, str] | None = None,
+    levels: Levels | None = None,
+    encoding: Encoding = "",
+    sheet: str = "",
+    split_paradigms: bool = False,
+) -> Materials:
+    """Read material files of any supported format."""
+    if format not in FORMATS:
+        raise UnknownName("format", format, FORMATS)
+    if (mapping or levels) and format not in ("auto", "table"):
+        raise BadInput("columns can be mapped in the format table only.", remedy="Use --format table.")
+    files = material_files(paths)
+    chosen = format
+    if format == "auto":
+        chosen = "table" if mapping or levels else common_format(files, encoding=encoding)
+    if chosen == "blimp":
+        return read_blimp(files, encoding=encoding)
+    if chosen == "climp":
+        return climp.read_climp(files, encoding=encoding)
+    if chosen == "li-adger":
+        return li_adger.read_li_adger(files, encoding=encoding)
+    return read_tables(
+        files,
+        mapping=mapping,
+        levels=levels,
+        encoding=encoding,
+        sheet_name=sheet,
+        split_paradigms=split_paradigms,
+    )
+
+
+def material_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files that the paths name; of a folder its JSON lines files, else all files."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            candidates = sorted(
+                file for file in path.iterdir() if file.is_file() and file.suffix.lower() in SUFFIXES
+            )
+            json_lines = [file for file in candidates if ".jsonl" in file.suffixes]
+            if not candidates:
+                raise BadInput(
+                    "the folder contains no material file.", file=path.name, remedy="Give CSV, TSV or JSONL."
+                )
+            files += json_lines or candidates
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise BadInput("there is no such file.", file=str(path))
+    if not files:
+        raise BadInput("no file given.", remedy="Name one or more files or folders.")
+    return files
+
+
+def common_format(files: Sequence[Path], *, encoding: Encoding = "") -> str:
+    """Return the format that all files have in common."""
+    formats = {file.name: file_format(file, encoding=encoding) for file in files}
+    if len(set(formats.values())) > 1:
+        examples = ", ".join(f"{name} is {form}" for name, form in list(formats.items())[:5])
+        raise BadInput(
+            f"the files have different formats: {examples}.",
+            remedy="Import them separately, or name the format.",
+        )
+    return next(iter(formats.values()))
+
+
+def file_format(path: Path, *, encoding: Encoding = "") -> str:
+    """Return the format of one file from its first lines."""
+    if ".parquet" in path.suffixes or is_spreadsheet(path):
+        return "table"
+    decoded = read_text(path, encoding=encoding)
+    first = decoded.text.lstrip()[:100_000].replace("\r", "\n").split("\n", 1)[0]
+    if first.startswith("{"):
+        try:
+            fields = json.loads(first)
+        except json.JSONDecodeError:
+            return "table"
+        return "blimp" if GOOD in fields and BAD in fields else "table"
+    columns = [str(name) for name in table_from(decoded).frame.columns]
+    if columns in (climp.LABELLED, climp.UNLABELLED):
+        return "climp"
+    signatures = (li_adger.PAIR_COLUMNS, li_adger.HUMAN_COLUMNS, li_adger.SENTENCE_COLUMNS)
+    if any(set(signature) <= set(columns) for signature in signatures) and {"id", "gramm_id"} & set(columns):
+        return "li-adger"
+    return "table"

@@ -1,0 +1,137 @@
+"""Read one table from delimited text, JSON lines or Parquet."""
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.errors import BadInput
+from experiments.materials.collection import Source
+from experiments.materials.delimited import table_from
+from experiments.materials.encoding import Decoded, Encoding, read_text
+from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table and its source.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        Cells as given, ``""`` or None where empty; the index is the row of the file.
+    source : Source
+    """
+
+    frame: pd.DataFrame
+    source: Source
+
+    @property
+    def file(self) -> str:
+        """The file's name."""
+        return self.source.file
+
+
+def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Sheet:
+    """Read a CSV, TSV, JSONL or Parquet file, or a sheet of a spreadsheet."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if ".parquet" in suffixes:
+        table = _parquet(path)
+    elif is_spreadsheet(path):
+        table = _spreadsheet(path, sheet)
+    elif ".jsonl" in suffixes or ".ndjson" in suffixes:
+        table = _json_lines(path, encoding)
+    else:
+        table = _delimited(path, encoding)
+    if table.frame.empty:
+        raise BadInput("the file has no rows.", file=path.name)
+    return table
+
+
+def _delimited(path: Path, encoding: Encoding) -> Sheet:
+    table = table_from(read_text(path, encoding=encoding))
+    columns = tuple(str(column) for column in table.frame.columns)
+    source = Source(
+        table.source.file, table.description, len(table.frame), columns, table.notes, table.source.check
+    )
+    return Sheet(table.frame, source)
+
+
+def _spreadsheet(path: Path, sheet: str) -> Sheet:
+    table = read_spreadsheet(path, sheet=sheet)
+    columns = tuple(str(column) for column in table.frame.columns)
+    return Sheet(table.frame, Source(path.name, table.description, len(table.frame), columns, table.notes))
+
+
+def json_lines(decoded: Decoded) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the line number and the object of each line of a JSON lines text."""
+    text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
+    for row, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            fields = json.loads(line, parse_constant=_refuse_constant)
+            if "\\u" in line:  # an escape may form half of a surrogate pair, which no database stores
+                json.dumps(fields, ensure_ascii=False).encode("utf-8")
+        except json.JSONDecodeError as error:
+            message = f"not JSON at character {error.pos + 1} ({error.msg})."
+            raise BadInput(message, file=decoded.file, row=row) from None
+        except UnicodeEncodeError:
+            raise BadInput(
+                "half of a surrogate pair is not a character.", file=decoded.file, row=row
+            ) from None
+        except _NotFinite as error:
+            message = f"{error} is not a number that can be stored."
+            raise BadInput(message, file=decoded.file, row=row, remedy="Write null.") from None
+        if not isinstance(fields, dict) or "\\u0000" in line:
+            problem = "contains a NUL character" if isinstance(fields, dict) else "is not a JSON object"
+            remedy = 'Write {"name": value, …}.'
+            raise BadInput(f"the line {problem}.", file=decoded.file, row=row, remedy=remedy)
+        yield row, fields
+
+
+class _NotFinite(ValueError):
+    """NaN or an infinity in JSON."""
+
+
+def _refuse_constant(name: str) -> float:
+    raise _NotFinite(name)
+
+
+def _json_lines(path: Path, encoding: Encoding) -> Sheet:
+    decoded = read_text(path, encoding=encoding)
+    rows = dict(json_lines(decoded))
+    names = list(dict.fromkeys(name for fields in rows.values() for name in fields))
+    values = {name: [fields.get(name, "") for fields in rows.values()] for name in names}
+    frame = pd.DataFrame(values, index=pd.Index(list(rows), name="line"), dtype=object)
+    description = f"{decoded.description}, JSON lines"
+    return Sheet(frame, Source(decoded.file, description, len(frame), tuple(names), inferred=decoded.check))
+
+
+def _parquet(path: Path) -> Sheet:
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None
+    values = {
+        name: [_finite(value, file=path.name, column=name) for value in table.column(name).to_pylist()]
+        for name in table.column_names
+    }
+    frame = pd.DataFrame(values, dtype=object)
+    frame.index = pd.RangeIndex(1, len(frame) + 1, name="line")
+    return Sheet(frame, Source(path.name, "Parquet", len(frame), tuple(table.column_names)))
+
+
+def _finite(value: Any, *, file: str, column: str) -> Any:
+    """Return a Parquet cell as a plain value; NaN is an empty cell, an infinity is refused."""
+    if isinstance(value, float) and not math.isfinite(value):
+        if math.isinf(value):
+            raise BadInput("an infinite number cannot be stored.", file=file, column=column)
+        return None
+    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)

@@ -1,0 +1,97 @@
+"""What a study asks for and shows: its target, a proposed split of the items, and items left out."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from analysis.text import plural
+from experiments.intake.stored_findings import items_concerned
+from experiments.lists.build import design_of
+from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.models import Experiment
+from experiments.pages.access import get_locked_study
+from experiments.pages.design.forms import DesignForm, TargetForm
+from experiments.pages.design.page import conflict_context, design_context
+from experiments.pages.editing.conflicts import compare, with_choices
+from experiments.studies.history import design_values, record_changes, study_values
+from experiments.studies.proposals import proposals, split_design
+
+
+@login_required
+@require_POST
+@transaction.atomic
+def target(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store the target and the limit of participants; 409 where that would overwrite another editor's."""
+    study = get_locked_study(request.user, slug)
+    current = [TargetForm(instance=study)]
+    data = with_choices(request.POST, current)
+    stored = Experiment.objects.get(pk=study.pk)
+    edits = compare(data, current=current, submitted=[TargetForm(data, instance=stored)])
+    form = TargetForm(edits.data if edits.is_stale else data, instance=stored)
+    if not edits.is_stale and form.is_valid():
+        if record_changes(
+            study, request.user, "target changed", before=study_values(study), after=study_values(stored)
+        ):
+            form.save()
+            messages.success(request, "The target is saved.")
+        return redirect("study-design", slug)
+    design_form = DesignForm(instance=design_of(study), user=request.user)
+    context = design_context(request, study, design_form, target_form=form)
+    if not edits.is_stale:
+        return render(request, "experiments/design.html", context)
+    context |= conflict_context(request, study, edits, form_id="target")
+    return render(request, "experiments/design.html", context, status=409)
+
+
+@login_required
+@require_POST
+@transaction.atomic
+def use_split(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store a proposed split of the items over lists."""
+    study = get_locked_study(request.user, slug)
+    offers = [offer for offer in proposals(study) if str(offer.n_lists) == request.POST.get("n_lists")]
+    if not offers:
+        raise Http404("no such proposal")
+    design = design_of(study)
+    before = design_values(design)
+    split_design(design, offers[0])
+    design.save()
+    record_changes(study, request.user, "design changed", before=before, after=design_values(design))
+    messages.success(request, f"All items are split over {design.n_lists} lists.")
+    return redirect("study-design", slug)
+
+
+@login_required
+@require_POST
+@transaction.atomic
+def leave_out(request: HttpRequest, slug: str) -> HttpResponse:
+    """Leave the items out that a check of the materials or of the filler set names, or show them again."""
+    study = get_locked_study(request.user, slug)
+    design, code = design_of(study), request.POST.get("check", "")
+    of_fillers = request.POST.get("of") == "fillers"
+    materials = design.filler_materials if of_fillers else study.materials
+    if code not in LEFT_OUT_FOR or materials is None:
+        raise Http404("no such check")
+    before = design_values(design)
+    items = design.fillers_left_out if of_fillers else design.left_out_of(materials)
+    if "again" in request.POST:
+        n_items, change = len(items.pop(code, [])), "shown again"
+        items = {name: keys for name, keys in items.items() if keys}
+    else:
+        concerned = items_concerned(materials)
+        items[code] = concerned.get(code, [])
+        all_items = {key for keys in items.values() for key in keys}
+        # A check whose items are all left out for other reasons has nothing left to ask.
+        items |= {name: [] for name, keys in concerned.items() if name not in items and all_items >= {*keys}}
+        n_items, change = len(items[code]), "left out"
+    design.leave_out(items, materials=materials, of_fillers=of_fillers)
+    design.save()
+    record_changes(
+        study, request.user, f"items {change}", before=before, after=design_values(design), check=code
+    )
+    noun = "filler item" if of_fillers else "item"
+    messages.success(request, f"{plural(n_items, noun)} {change}: {LEFT_OUT_FOR[code]}.")
+    return redirect("study-launch", slug)

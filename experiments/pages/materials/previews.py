@@ -1,0 +1,95 @@
+"""What the preview of uploaded materials shows, read in the request or, of large files, by a job."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from analysis.errors import BadInput
+from experiments.intake.previews import Preview, Report, preview_or_job, store_preview
+from experiments.intake.store import import_report
+from experiments.intake.upload_job import PURPOSE, read_uploads
+from experiments.intake.uploads import local_copies, upload_encoding
+from experiments.job_runner import Run, job
+from experiments.materials.checks import check
+from experiments.materials.collection import Materials
+from experiments.materials.leaving_out import concerned_items
+from experiments.materials.readers.sheets import Sheet, read_sheet
+from experiments.materials.readers.table import proposed_mapping
+from experiments.models import Job, Upload
+from experiments.pages.materials.columns import item_grid, table_columns
+
+PREVIEW = "materials.preview"
+NOT_READ = ("name", "language", "source", "licence")  # options that say nothing of how files are read
+FIRST_ROWS = 10
+
+
+def read_or_job(uploads: Sequence[Upload], *, item: int = 1) -> Preview | Job:
+    """Return what the preview shows with the present options, or the job that reads large files."""
+    return preview_or_job(PREVIEW, uploads, reading_of, without=NOT_READ, item=item)
+
+
+@job(PREVIEW)
+def preview_materials(run: Run) -> None:
+    """Read large files for their preview."""
+    store_preview(run, reading_of, purpose=PURPOSE)
+
+
+def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None) -> Preview:
+    """Return how the files are read, as plain values: first rows, report, columns; or the error."""
+    options = uploads[0].options
+    is_table = (options.get("format") or "auto") in ("auto", "table")
+    report_step("reading the columns of")
+    sheets = _sheets_of(uploads) if is_table else []
+    proposed = proposed_mapping(sheets) if is_table and not options.get("mapping") else {}
+    columns = _as_rows(sheets)
+    report_step("reading the sentences of")
+    try:
+        materials = read_uploads(uploads, proposed=proposed)
+    except BadInput as error:
+        return {"error": str(error), "columns": columns, "proposed": proposed}
+    report_step("checking")
+    report = check(materials)
+    report_step("preparing the preview of")
+    return {
+        "columns": columns,
+        "proposed": proposed,
+        "report": import_report(materials, report),
+        "may_leave_out": {code: len(items) for code, items in concerned_items(materials).items()},
+        "blocking": [asdict(finding) for finding in report.errors],
+        "inferred": [asdict(source.inferred) for source in materials.sources if source.inferred],
+        "first_pairs": [] if materials.factors else _first_pairs(materials),
+        "first_sentences": materials.sentences.head(FIRST_ROWS).to_dict("records"),
+        "grid": item_grid(materials, item),
+        "n_sentences": len(materials.sentences),
+    }
+
+
+def file_columns(uploads: Sequence[Upload]) -> list[dict[str, Any]]:
+    """Return the columns of those files that can be read as a table, with the values of their first rows."""
+    return _as_rows(_sheets_of(uploads))
+
+
+def _as_rows(sheets: Sequence[Sheet]) -> list[dict[str, Any]]:
+    return [asdict(column) for column in table_columns(sheets)]
+
+
+def _first_pairs(materials: Materials) -> list[dict[Hashable, Any]]:
+    """Return the first pairs with their texts."""
+    texts = materials.sentences.set_index("sentence_id")["text"]
+    first = materials.pairs.head(FIRST_ROWS)
+    return first.assign(good=first["good_id"].map(texts), bad=first["bad_id"].map(texts)).to_dict("records")
+
+
+def _sheets_of(uploads: Sequence[Upload]) -> list[Sheet]:
+    """Return the tables of those files that can be read as a table."""
+    sheets = []
+    options = uploads[0].options
+    with local_copies(uploads) as paths:
+        for path in paths:
+            try:
+                sheets.append(
+                    read_sheet(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+                )
+            except BadInput:
+                continue
+    return sheets

@@ -1,0 +1,316 @@
+"""Upload of materials: send files, see how they are read, confirm.
+
+Forms for uploading materials and saying which column is which.
+"""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from analysis.errors import BadInput
+from experiments.intake.previews import Preview, is_large, unconfirmed
+from experiments.intake.upload_job import (
+    MAX_IMMEDIATE,
+    PURPOSE,
+    import_later,
+    import_now,
+    info_of,
+    read_uploads,
+)
+from experiments.intake.uploads import (
+    batch_of,
+    discard_uploads,
+    save_uploads,
+)
+from experiments.job_runner import retry
+from experiments.materials.collection import Materials
+from experiments.materials.encoding import InferredEncoding
+from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.readers.detect import FORMATS
+from experiments.materials.schema import recognize_columns
+from experiments.models import Job, Upload
+from experiments.pages.forms import language_field
+from experiments.pages.materials.columns import (
+    FACTOR,
+    ColumnsForm,
+    TableColumn,
+    level_rows,
+    meant_fields,
+    posted_levels,
+    posted_mapping,
+    uses_of,
+)
+from experiments.pages.materials.previews import file_columns, read_or_job, reading_of
+from experiments.pages.materials.reading import (
+    encoding_field,
+    encoding_questions,
+    kept_encodings,
+    offer_sheets,
+    posted_encodings,
+    sheet_field,
+    to_preview,
+)
+
+FORMAT_WORDS = {
+    "auto": "Detect from the files",
+    "blimp": "BLiMP: a pair per line, JSON lines",
+    "table": "Table of sentences or pairs",
+    "climp": "CLiMP: sentences in turn, good and bad",
+    "li-adger": "LI-Adger: sentences and pairs",
+}
+
+
+class ManyFilesInput(forms.ClearableFileInput):
+    """A file input for several files."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """Several files at once."""
+
+    widget = ManyFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        """Check each file."""
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(ManyFilesField, self).clean(file, initial) for file in files]
+
+
+class AboutForm(forms.Form):
+    """What a researcher says of a material set."""
+
+    name = forms.CharField(max_length=200, help_text="Under this name you choose the materials for a study.")
+    language = language_field()
+    source = forms.CharField(max_length=500, required=False, help_text="Where they were published.")
+    licence = forms.CharField(max_length=200, required=False, help_text="For example CC BY 4.0.")
+
+
+class UploadForm(AboutForm):
+    """Files with a name."""
+
+    # The metaclass moves fields out of the class, so the form's own ``files`` stays what it is.
+    files = ManyFilesField(  # type: ignore[assignment]
+        help_text="CSV, TSV, Excel, OpenDocument, JSONL or Parquet. Files that belong together, together."
+    )
+    field_order = ["files", "name", "language", "source", "licence"]
+
+
+class PreviewForm(AboutForm):
+    """How the files are read, and the name again."""
+
+    format = forms.ChoiceField(choices=[(name, FORMAT_WORDS[name]) for name in FORMATS])
+    split_paradigms = forms.BooleanField(
+        label="Paradigms are numbered anew in each phenomenon",
+        required=False,
+        help_text="Names them phenomenon:paradigm.",
+    )
+    encoding = encoding_field()
+    sheet = sheet_field()
+
+    def __init__(self, *args: Any, uploads: Sequence[Upload], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer_sheets(self, uploads)
+
+
+FIRST_ROWS = 10
+
+
+@login_required
+def upload(request: HttpRequest) -> HttpResponse:
+    """Take files and a name; the preview follows."""
+    form = UploadForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        chosen = {name: value for name, value in form.cleaned_data.items() if name != "files"}
+        try:
+            uploads = save_uploads(request.user, form.cleaned_data["files"], purpose=PURPOSE, options=chosen)
+        except BadInput as error:
+            form.add_error("files", str(error))
+        else:
+            return to_preview(request, reverse("material-preview", args=[uploads[0].batch]))
+    return render(request, "experiments/materials_upload.html", {"section": "materials", "form": form})
+
+
+def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
+    """Return the upload of this user, or 404."""
+    uploads = batch_of(request.user, batch, purpose=PURPOSE)
+    if not uploads:
+        raise Http404("no such upload")
+    return uploads
+
+
+@login_required
+def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
+    """Show how the files are read; ``again`` reads with other choices, ``import`` stores."""
+    uploads = own_batch(request, batch)
+    item = request.GET.get("item", "")
+    if request.method == "POST" and not is_large(uploads):
+        reading: Preview | Job = {"columns": file_columns(uploads)}  # all that the choices need
+    else:
+        reading = read_or_job(uploads, item=int(item) if item.isdecimal() and len(item) < 9 else 1)
+    if isinstance(reading, Job):
+        if request.POST.get("action") == "retry":
+            retry(reading)
+            return redirect("material-preview", batch)
+        context = {"section": "materials", "uploads": uploads, "job": reading}
+        return render(request, "experiments/materials_preview.html", context)
+    start = {"format": "auto", **uploads[0].options}
+    form = PreviewForm(request.POST or None, initial=start, uploads=uploads)
+    if request.method == "POST" and form.is_valid():
+        encodings, is_other_encoding = posted_encodings(request.POST, uploads)
+        try:
+            choose(uploads, form.cleaned_data, request.POST, encodings, reading=reading)
+        except BadInput as error:
+            messages.error(request, f"Columns: {error}")
+            return redirect("material-preview", batch)
+        choose_left_out(uploads[0], request)
+        if request.POST.get("action") == "import" and not is_other_encoding:
+            return confirm(request, uploads, reading=reading)
+        return redirect("material-preview", batch)
+    if "proposed" not in reading:  # the form is not valid
+        reading = reading_of(uploads)
+    shown = understood(uploads, reading)
+    is_asked = any(finding["code"] == "two_groups" for finding in shown.get("blocking", ()))
+    if not is_asked and not uploads[0].options.get("split_paradigms"):
+        del form.fields["split_paradigms"]
+    context = {"section": "materials", "uploads": uploads, "form": form, **shown}
+    return render(request, "experiments/materials_preview.html", context)
+
+
+def choose(
+    uploads: list[Upload],
+    chosen: dict[str, Any],
+    data: QueryDict,
+    encodings: dict[str, str],
+    *,
+    reading: Preview,
+) -> None:
+    """Store the choices with the upload; columns are those of the page that was sent."""
+    is_table = chosen["format"] in ("auto", "table")
+    names = [column["name"] for column in reading["columns"]] if is_table else []
+    mapping = posted_mapping(data, names)
+    factors = [name for name, use in uses_of(names, mapping).items() if use == FACTOR]
+    first = uploads[0]
+    first.options = {
+        **chosen,
+        "leave_out": first.options.get("leave_out", []),
+        "mapping": mapping,
+        "levels": posted_levels(data, factors),
+        **kept_encodings(first, encodings),
+    }
+    first.save(update_fields=["options"])
+
+
+def choose_left_out(first: Upload, request: HttpRequest) -> None:
+    """Store which findings the items are left out for: one more, or one fewer."""
+    codes = [code for code in first.options["leave_out"] if code != request.POST.get("include")]
+    code = request.POST.get("leave_out", "")
+    if code in LEFT_OUT_FOR and code not in codes:
+        codes.append(code)
+    if codes != first.options["leave_out"]:
+        first.options["leave_out"] = codes
+        first.save(update_fields=["options"])
+
+
+def understood(uploads: list[Upload], reading: Preview) -> dict[str, Any]:
+    """Return the context of what was read: first rows, report, columns; or why the files cannot be read."""
+    options = uploads[0].options
+    columns = [TableColumn(**column) for column in reading["columns"]]
+    proposed = reading["proposed"]
+    if "error" in reading:
+        return {"error": reading["error"], **column_forms(columns, options, proposed)}
+    inferred = (InferredEncoding(**row) for row in reading["inferred"])
+    names = ("report", "may_leave_out", "blocking", "first_pairs", "first_sentences", "grid", "n_sentences")
+    context = {
+        **{name: reading[name] for name in names},
+        "left_out": options.get("leave_out") or [],
+        "encoding_questions": encoding_questions(uploads, inferred),
+    }
+    if reading["report"]["format"] != "table":
+        return context
+    recognized = {**reading["report"]["mapping"], **(options.get("mapping") or {})}
+    return context | column_forms(
+        columns,
+        options,
+        proposed or recognized,
+        is_proposed=bool(proposed),
+        n_items=reading["report"]["counts"]["items"],
+    )
+
+
+def column_forms(
+    columns: Sequence[TableColumn],
+    options: dict[str, Any],
+    recognized: dict[str, str],
+    *,
+    is_proposed: bool = True,
+    n_items: int | None = None,
+) -> dict[str, Any]:
+    """Return the form of the columns and the levels of the factors; nothing without columns."""
+    if not columns:
+        return {}
+    names = [column.name for column in columns]
+    chosen = options.get("mapping") or recognized or recognize_columns(names, meant_fields({}))
+    factors = [name for name, use in uses_of(names, recognized).items() if use == FACTOR]
+    proposed = factors if is_proposed and not options.get("mapping") else []
+    return {
+        "columns": ColumnsForm(columns=columns, mapping=chosen, proposed=proposed, n_items=n_items),
+        "factors": level_rows(columns, chosen, options.get("levels") or {}),
+    }
+
+
+def confirm(request: HttpRequest, uploads: list[Upload], *, reading: Preview) -> HttpResponse:
+    """Store a small set now, a large one by a worker."""
+    try:
+        info_of(uploads)
+        if is_large(uploads):
+            refuse_unconfirmed_preview(reading, uploads[0])
+            return redirect("job", import_later(uploads).pk)
+        materials = read_uploads(uploads)
+        refuse_unconfirmed(materials)
+        if len(materials.sentences) > MAX_IMMEDIATE:
+            return redirect("job", import_later(uploads).pk)
+        stored = import_now(uploads, materials)
+    except BadInput as error:
+        messages.error(request, str(error))
+        return redirect("material-preview", uploads[0].batch)
+    already = "holds exactly this already; nothing was stored twice"
+    messages.success(request, f"{stored.material_set.name} {'is stored' if stored.created else already}.")
+    return redirect("material-set", stored.material_set.slug)
+
+
+UNCONFIRMED = "Say below whether the lines with special characters are right."
+
+
+def refuse_unconfirmed_preview(reading: Preview, first: Upload) -> None:
+    """Refuse files that a job has read and whose inferred encoding was not confirmed."""
+    if unconfirmed(reading, first.options):
+        raise BadInput("the encoding is inferred from the characters.", remedy=UNCONFIRMED)
+
+
+def refuse_unconfirmed(materials: Materials) -> None:
+    """Refuse files whose inferred encoding was not confirmed."""
+    for source in materials.sources:
+        if source.inferred is not None:
+            raise BadInput(
+                "the encoding is inferred from the characters.",
+                file=source.file,
+                remedy=UNCONFIRMED,
+            )
+
+
+@login_required
+@require_POST
+def discard(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
+    """Let the sent files go."""
+    discard_uploads(own_batch(request, batch))
+    messages.success(request, "The files are discarded.")
+    return redirect("materials")

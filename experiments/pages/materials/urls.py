@@ -1,0 +1,15 @@
+"""Addresses of the materials pages, under ``/materials/``."""
+
+from django.urls import path
+
+from experiments.pages.materials import sets as views
+from experiments.pages.materials import upload as sending
+
+urlpatterns = [
+    path("", views.materials, name="materials"),
+    path("upload/", sending.upload, name="material-upload"),
+    path("upload/<uuid:batch>/", sending.preview, name="material-preview"),
+    path("upload/<uuid:batch>/discard/", sending.discard, name="material-discard"),
+    path("<slug:slug>/", views.material_set, name="material-set"),
+    path("<slug:slug>/delete/", views.delete, name="material-delete"),
+]

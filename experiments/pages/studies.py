@@ -1,0 +1,86 @@
+"""A new study: from nothing, or as a copy.
+
+Pilot, open, pause, close: one button each.
+"""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from analysis.errors import BadInput
+from experiments.models import Experiment, MaterialSet
+from experiments.pages.access import AuthenticatedRequest, get_study
+from experiments.pages.forms import NewStudyForm
+from experiments.studies.creation import copy_study, create_study
+from experiments.studies.lifecycle import NotReady, close, open_study, pause, start_pilot
+
+
+@login_required
+def create(request: AuthenticatedRequest) -> HttpResponse:
+    """A new study: four questions, then its settings."""
+    form = NewStudyForm(request.POST or None, user=request.user, initial=_of_materials(request))
+    if request.method == "POST" and form.is_valid():
+        study = create_study(request.user, **form.cleaned_data)
+        return redirect("study-settings", study.slug)
+    return render(request, "experiments/study_create.html", {"section": "studies", "form": form})
+
+
+def _of_materials(request: AuthenticatedRequest) -> dict[str, Any]:
+    """The set named in the address, as the choice to begin with, and its language."""
+    slug = request.GET.get("materials", "")
+    materials = MaterialSet.objects.visible_to(request.user).filter(slug=slug).first() if slug else None
+    return {"materials": materials, "language": materials.language} if materials else {}
+
+
+@login_required
+@require_POST
+def copy(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Copy the study into a draft, for every member who may read it."""
+    study = copy_study(get_study(request.user, slug), request.user)
+    messages.success(
+        request,
+        "This is the copy. It has no people, no codes and its own address; everything can be changed.",
+    )
+    return redirect("study-settings", study.slug)
+
+
+STEPS = {"pilot": start_pilot, "open": open_study, "pause": pause, "close": close}
+SAID = {"pilot": "The pilot has begun. Its sessions are kept apart and never counted."}
+
+
+@login_required
+@require_POST
+def move(request: AuthenticatedRequest, slug: str, step: str) -> HttpResponse:
+    """Take one step of the study's life, or say what is missing."""
+    study = get_study(request.user, slug, editing=True)
+    if step not in STEPS:
+        raise Http404
+    if step == "close" and "sure" not in request.POST:
+        return render(request, "experiments/close.html", {"study": study, "page": "overview"})
+    try:
+        STEPS[step](study, request.user)
+    except NotReady as missing:
+        for problem in missing.problems:
+            messages.error(request, problem)
+    except BadInput as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, SAID.get(step) or f"The study is now {study.get_status_display()}.")
+    return redirect("study", slug)
+
+
+def buttons(study: Experiment) -> list[tuple[str, str, str]]:
+    """Steps that may come next: name, words, importance."""
+    words = {
+        "draft": [("pilot", "Start a pilot", ""), ("open", "Open", "primary")],
+        "pilot": [("pause", "Pause", ""), ("close", "Close", "danger"), ("open", "Open", "primary")],
+        "open": [("pause", "Pause", ""), ("close", "Close", "danger")],
+        "paused": [("close", "Close", "danger"), ("open", "Open again", "primary")],
+    }
+    if study.status == Experiment.Status.PAUSED and study.opened_at is None:  # a pilot's pause
+        words["paused"][-1] = ("open", "Open", "primary")
+    return [] if study.origin == Experiment.Origin.IMPORTED else words.get(study.status, [])

@@ -1,0 +1,1 @@
+"""A study and its life: creation, readiness, questionnaire, quiz, languages and pay."""

@@ -1,0 +1,46 @@
+"""Money as whole minor units with a currency; parsing and formatting of amounts."""
+
+import re
+from decimal import Decimal
+
+from babel.numbers import get_currency_precision
+
+from analysis.errors import BadInput
+
+LARGEST = 1_000_000  # minor units; catches a slip of the keyboard, not a budget
+
+
+def minor_digits(currency: str) -> int:
+    """Return how many digits the minor unit of a currency has (CLDR).
+
+    >>> minor_digits("EUR"), minor_digits("JPY"), minor_digits("KWD")
+    (2, 0, 3)
+    """
+    return get_currency_precision(currency)
+
+
+def minor_units(text: str, currency: str) -> int:
+    """Parse an amount such as 1.50.
+
+    >>> minor_units("1,5", "EUR"), minor_units("500", "RWF"), minor_units("1.5", "KWD")
+    (150, 500, 1500)
+    """
+    if not re.fullmatch(r"[A-Z]{3}", currency):
+        raise BadInput(f"{currency!r} is no currency.", column="currency", remedy="Write GBP, EUR or USD.")
+    text, digits = text.strip(), minor_digits(currency)
+    # Two decimals at least, for 500.00 RWF; no third one elsewhere, where 1,500 may mean a thousand.
+    amount = re.fullmatch(rf"(\d{{1,7}})(?:[.,](\d{{1,{max(digits, 2)}}}))?", text, re.ASCII)
+    minor = Decimal(f"{amount[1]}.{amount[2] or 0}").scaleb(digits) if amount else Decimal(-1)
+    if minor != minor.to_integral_value() or not 0 < minor <= LARGEST:
+        problem = f"{text!r} is no amount." if text else "nothing is written here."
+        raise BadInput(problem, column="amount", remedy="Write for example 1.50.")
+    return int(minor)
+
+
+def format_money(amount_minor: int, currency: str) -> str:
+    """Format an amount.
+
+    >>> format_money(150, "GBP"), format_money(200, "JPY"), format_money(1500, "KWD")
+    ('1.50 GBP', '200 JPY', '1.500 KWD')
+    """
+    return f"{Decimal(amount_minor).scaleb(-minor_digits(currency)):f} {currency}"

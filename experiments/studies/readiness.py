@@ -1,0 +1,473 @@
+"""The launch checklist: what is missing before a study opens, why, and on which page to change it.
+
+A *blocking* line keeps the study from opening (:func:`experiments.studies.lifecycle.problems`). An *advisory*
+line may stay undone only with a waiver and its reason.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from django.core.cache import cache
+
+from analysis.errors import BadInput
+from analysis.text import plural
+from experiments.design.catch import answer_remarks, catch_remarks
+from experiments.lists.balance_report import Coverage, coverage_of, proofs
+from experiments.lists.build import design_of
+from experiments.lists.extra_trials import CHECK, INSTRUCTION
+from experiments.materials.leaving_out import LEFT_OUT_FOR
+from experiments.materials.markdown import placeholders
+from experiments.models import Experiment, Job, MaterialSet, Sentence
+from experiments.studies.languages import has_interface, language_name
+from experiments.studies.lifecycle import answer_problems, sha256_of, snapshot
+from experiments.studies.money import format_money
+from experiments.studies.rehearsals import Rehearsals, rehearsals, waivers
+from experiments.studies.targets import (
+    LONG_MINUTES,
+    Requirement,
+    described,
+    minutes,
+    requirement_of,
+    uneven_reasons,
+)
+from experiments.studies.wording import participant_texts
+from experiments.tasks.registry import get_task
+
+CHECKS = "study-settings-checks"  # the page of practice, catch trials and anchors
+SAMPLE = 2000  # target sentences that catch trials are compared with
+
+
+def catch_problems(study: Experiment) -> list[str]:
+    """Reasons why catch trials may miss inattention: unlike the targets, or without a clear answer."""
+    entries = [catch_trial for catch_trial in study.catch_trials if isinstance(catch_trial, dict)]
+    if not entries:
+        return []
+    texts = [_texts(entry) for entry in entries]
+    practice = [text for entry in study.practice if isinstance(entry, dict) for text in _texts(entry)]
+    instructions = {index for index, entry in enumerate(entries) if entry.get(CHECK) == INSTRUCTION}
+    remarks = catch_remarks(texts, _targets(study), practice=practice, instructions=instructions)
+    task = get_task(study.task)
+    if task.shows != "sentence":
+        return remarks
+    answers = [_answer(entry.get("correct")) for entry in entries]
+    return [*answer_remarks(answers, task.scale(task.settings(study.parameters))), *remarks]
+
+
+def _texts(entry: dict[str, Any]) -> list[str]:
+    options = entry.get("options") or [entry]
+    return [str(option.get("text", "")) for option in options if isinstance(option, dict)]
+
+
+def _targets(study: Experiment) -> list[str]:
+    rows = Sentence.objects.filter(material_set=study.materials_id).order_by("pk")
+    return list(rows.values_list("text", flat=True)[:SAMPLE])
+
+
+def _answer(correct: object) -> tuple[float, float] | None:
+    ends = correct if isinstance(correct, list) else [correct, correct]
+    numbers = [float(end) for end in ends if isinstance(end, int | float)]
+    return (numbers[0], numbers[1]) if len(ends) == len(numbers) == 2 else None
+
+
+CACHE_SECONDS = 60
+MOST_NAMED = 3  # placeholders of one text
+LEAST_HOURLY = {"GBP": 600, "USD": 800}  # Prolific's minimum pay per hour in minor units, November 2026
+KEEPING = re.compile(  # words for storing and deleting, in the interface languages
+    r"\bstor(e|ed|age|ing)\b|\bke(ep|pt)\b|delet|eras|retain|retention|anonym|pseudonym|archiv|publish|speicher|"
+    r"gespeichert|aufbewahr|lösch|veröffentlich|guard|conserv|elimin|almacen|borra|bewaar|opgeslagen|verwijder|"
+    r"armazen|apag|sakla|silin|保存|删除|匿名|削除|保管|تخزين|تُحفظ|حذف|تحفظ|stock|supprim|effac|cancell|보관|저장|삭제|"
+    r"익명|хран|удал|аноним",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of the checklist: its state, the reason, and the page where to change it."""
+
+    key: str
+    label: str
+    is_done: bool
+    reason: str
+    page: str
+    is_blocking: bool = False
+    waived: str = ""
+    materials: str = ""  # slug of the set whose findings it is about
+    is_of_fillers: bool = False  # whether that set holds the fillers
+    check: str = ""  # of the materials, where its items can be left out
+    n_concerned: int = 0
+    n_left_out: int = 0
+
+    @property
+    def is_green(self) -> bool:
+        """Whether it is done or waived."""
+        return self.is_done or bool(self.waived)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The lists of the present design in numbers, with broken balance claims; or why there are none.
+
+    ``requirements`` says for each round what its target takes.
+    """
+
+    problem: str = ""
+    n_lists: int = 0
+    n_trials: int = 0
+    n_fewest: int = 0
+    n_rounds: int = 1
+    broken: tuple[str, ...] = ()
+    uneven: tuple[str, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    coverage: Coverage | None = None
+
+
+def steps(study: Experiment) -> list[Step]:
+    """Return the checklist in the order of the work."""
+    lists, reasons = lists_of(study), waivers(study)
+    checklist = [*_blocking(study, lists), *_advisory(study, lists)]
+    return [
+        step if step.is_blocking else replace(step, waived=reasons.get(step.key, "")) for step in checklist
+    ]
+
+
+def may_open(checklist: list[Step]) -> bool:
+    """Whether nothing blocks."""
+    return all(step.is_done for step in checklist if step.is_blocking)
+
+
+def is_green(checklist: list[Step]) -> bool:
+    """Whether every line is done or waived."""
+    return all(step.is_green for step in checklist)
+
+
+def lists_of(study: Experiment) -> Lists:
+    """Summarize the lists; cached by everything that decides them."""
+    stamp = f"{study.pk}-{study.materials_id}-{study.updated_at.timestamp()}-{sha256_of(snapshot(study))}"
+    return cast("Lists", cache.get_or_set(f"lists-{stamp}", lambda: _lists_of(study), CACHE_SECONDS))
+
+
+def _lists_of(study: Experiment) -> Lists:
+    try:
+        rounds = proofs(study)
+    except BadInput as error:
+        return Lists(problem=_sentence(error))
+    lengths = [len(trials) for proof in rounds for trials in proof.lists.values()]
+    prefixes = {
+        proof.round.number: f"Round {proof.round.number}: " if len(rounds) > 1 else "" for proof in rounds
+    }
+    broken = tuple(
+        f"{prefixes[proof.round.number]}{claim.text}: it does not hold ({claim.numbers})."
+        for proof in rounds
+        for claim in proof.claims
+        if not claim.holds
+    )
+    requirements = tuple(requirement_of(study, proof) for proof in rounds)
+    uneven = tuple(
+        prefixes[proof.round.number] + reason
+        for proof, requirement in zip(rounds, requirements, strict=True)
+        for reason in uneven_reasons(study, requirement)
+    )
+    return Lists(
+        n_lists=len(lengths),
+        n_trials=max(lengths),
+        n_fewest=min(lengths),
+        n_rounds=len(rounds),
+        broken=broken,
+        uneven=uneven,
+        requirements=requirements,
+        coverage=coverage_of(study, rounds),
+    )
+
+
+def _blocking(study: Experiment, lists: Lists) -> list[Step]:
+    """The requirements of :func:`experiments.studies.lifecycle.problems`, line by line."""
+    task, texts = task_problem(study), "study-settings-texts"
+    materials = materials_reason(study)
+    return [
+        _must("materials", "Materials", study.materials is not None, materials, "study-settings-study"),
+        _must("task", "Task", not task, task or task_label(study), "study-settings-task"),
+        _must(
+            "consent",
+            "Consent text",
+            bool(study.consent.strip()),
+            "Shown first; nothing is stored before a yes.",
+            texts,
+        ),
+        _must(
+            "instructions",
+            "Instructions",
+            bool(study.instructions.strip()),
+            "Shown before the first trial.",
+            texts,
+        ),
+        *_return_link(study),
+        *_right_answers(study, lists),
+        _must("design", "Design and lists", not lists.problem, _lists_reason(lists), "study-design"),
+    ]
+
+
+def _must(key: str, label: str, is_done: bool, reason: str, page: str) -> Step:
+    return Step(key, label, is_done, reason, page, is_blocking=True)
+
+
+def _return_link(study: Experiment) -> list[Step]:
+    """The return link, where the study returns participants to another site."""
+    if study.completion != Experiment.Completion.REDIRECT:
+        return []
+    reason = "The address of the other site, with a placeholder for the code."
+    return [_must("way-back", "Return link", bool(study.completion_url), reason, "study-settings-end")]
+
+
+def _right_answers(study: Experiment, lists: Lists) -> list[Step]:
+    """Right answers that nobody can give, where there are any."""
+    reasons = [] if task_problem(study) or lists.problem else answer_problems(study)
+    return [_must("answers", "Right answers", False, " ".join(reasons), CHECKS)] if reasons else []
+
+
+def _advisory(study: Experiment, lists: Lists) -> list[Step]:
+    remarks = [] if task_problem(study) else catch_problems(study)
+    n_catch = len(study.catch_trials)
+    rehearsed = rehearsals(study)
+    return [
+        *_material_findings(study),
+        Step("balance", "Balance", *_balance(lists), "study-design"),
+        Step("coverage", "Coverage of the materials", *_coverage(lists), "study-design"),
+        Step("people", "Target and participants", *_people(study, lists), "study-design"),
+        Step(
+            "practice",
+            "Practice",
+            bool(study.practice),
+            f"{len(study.practice)} with feedback." if study.practice else "Two or three, with feedback.",
+            CHECKS,
+        ),
+        Step(
+            "catch",
+            "Catch trials",
+            bool(study.catch_trials) and not remarks,
+            " ".join(remarks)
+            or (f"{n_catch}, each with a right answer." if n_catch else "Catches inattentive participants."),
+            CHECKS,
+        ),
+        Step(
+            "debrief",
+            "Debrief",
+            bool(study.debrief.strip()),
+            "What the study was about, shown at the end.",
+            "study-settings-texts",
+        ),
+        *_placeholders(study),
+        Step("language", "Language of the pages", *_language(study), "study-texts"),
+        *_languages_differ(study),
+        Step("retention", "Data retention", *_retention(study), "study-settings-texts"),
+        Step("time", "Time and pay", *_time(study, lists), "study-design"),
+        Step("preview", "Tried by the team", *_tried(rehearsed), "study"),
+        Step("dry-run", "Dry run", *_dry_run(rehearsed), "study-launch"),
+    ]
+
+
+def _placeholders(study: Experiment) -> list[Step]:
+    """One line where texts have parts in square brackets, as templates have them to be filled in."""
+    statements = "\n".join(str(row.get("text", "")) for row in study.consent_statements)
+    texts = {
+        "Consent text": f"{study.consent}\n{statements}",
+        "Instructions": study.instructions,
+        "Debrief": study.debrief,
+    }
+    remaining = {label: parts for label, text in texts.items() if (parts := placeholders(text))}
+    if not remaining:
+        return []
+    named = [f"{label}: {_first_few(parts)}." for label, parts in remaining.items()]
+    reason = " ".join(["Participants would read what is still in square brackets.", *named])
+    return [Step("placeholders", "Placeholders of a template", False, reason, "study-settings-texts")]
+
+
+def _first_few(parts: list[str]) -> str:
+    more = len(parts) - MOST_NAMED
+    return ", ".join(parts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _material_findings(study: Experiment) -> list[Step]:
+    """One line for each warning that the upload of the materials, or of the filler set, gave."""
+    design = design_of(study)
+    of_targets, of_fillers = design.left_out_of(study.materials), design.fillers_left_out
+    return [
+        *(
+            _finding_line(study.materials, code, n, of_targets.get(code))
+            for code, n in _warning_counts(study, study.materials).items()
+        ),
+        *(
+            _finding_line(design.filler_materials, code, n, of_fillers.get(code), is_of_fillers=True)
+            for code, n in _warning_counts(study, design.filler_materials).items()
+        ),
+    ]
+
+
+def _warning_counts(study: Experiment, materials: MaterialSet | None) -> dict[str, int]:
+    """Count the findings of each kind of warning that concerns the task."""
+    report = materials.report if materials else {}
+    warnings = {row["code"] for row in report.get("findings", []) if row["severity"] == "warning"}
+    if get_task(study.task).shows != "pair":
+        warnings.discard("unpaired")
+    return {code: n for code, n in report.get("finding_counts", {}).items() if code in warnings}
+
+
+def _finding_line(
+    materials: MaterialSet | None,
+    code: str,
+    n_findings: int,
+    left_out: list[str] | None,
+    *,
+    is_of_fillers: bool = False,
+) -> Step:
+    """One kind of finding: done where the items that it names are left out."""
+    key, name = ("fillers", "Fillers") if is_of_fillers else ("materials", "Materials")
+    label = f"{name}: {code.replace('_', ' ')}"
+    meaning = LEFT_OUT_FOR.get(code, "")
+    times = f"{plural(n_findings, 'finding')}{': ' if meaning else ''}{meaning}."
+    reason = times
+    if left_out is not None:
+        reason = f"{times} {plural(len(left_out), 'item')} left out of the lists."
+        if not left_out:
+            reason = f"{times} Their items are left out by another check."
+    return Step(
+        f"{key}-{code}",
+        label,
+        left_out is not None,
+        reason,
+        "study-design" if is_of_fillers else "study-settings-study",
+        materials=materials.slug if materials else "",
+        is_of_fillers=is_of_fillers,
+        check=code if meaning else "",
+        n_concerned=n_findings,
+        n_left_out=len(left_out or []),
+    )
+
+
+def _balance(lists: Lists) -> tuple[bool, str]:
+    if lists.problem:
+        return False, "There are no lists yet."
+    return not lists.broken, " ".join(lists.broken) or "Items, conditions and sides are even: see the proof."
+
+
+def _coverage(lists: Lists) -> tuple[bool, str]:
+    if lists.problem or lists.coverage is None:
+        return False, "There are no lists yet."
+    return lists.coverage.is_whole, lists.coverage.sentence
+
+
+def _people(study: Experiment, lists: Lists) -> tuple[bool, str]:
+    if lists.problem:
+        return False, "There are no lists yet."
+    prefixes = [f"Round {number}: " if lists.n_rounds > 1 else "" for number in range(1, lists.n_rounds + 1)]
+    takes = [
+        prefix + described(study, requirement)
+        for prefix, requirement in zip(prefixes, lists.requirements, strict=True)
+    ]
+    return not lists.uneven, " ".join([*takes, *lists.uneven])
+
+
+def _language(study: Experiment) -> tuple[bool, str]:
+    """Whether buttons and messages are in the language of the study: ours, or all of its own."""
+    if has_interface(study.language):
+        return True, f"Buttons and messages are in {language_name(study.language)}."
+    messages = {text.message for text in participant_texts(study.task)}
+    n_written = len(messages & set(study.participant_texts))
+    if n_written == len(messages):
+        return True, f"All {n_written} buttons and messages are your own."
+    return False, (
+        f"There are no buttons and messages in the language “{study.language}”: participants read them in "
+        f"English. Write your own ({n_written} of {len(messages)} are written), or choose another language."
+    )
+
+
+def _languages_differ(study: Experiment) -> list[Step]:
+    """One line where the materials are in another language than the pages of the study."""
+    materials = study.materials.language if study.materials else ""
+    if not materials or _primary(materials) in {"und", _primary(study.language)}:
+        return []
+    reason = (
+        f"The materials are in “{materials}”, buttons, messages and reports in “{study.language}”. "
+        "Change the language of the study, or waive this if it is meant."
+    )
+    return [Step("materials-language", "Language of the materials", False, reason, "study-settings-study")]
+
+
+def _primary(tag: str) -> str:
+    """The language of a tag without script and region."""
+    return tag.lower().replace("_", "-").partition("-")[0]
+
+
+def _retention(study: Experiment) -> tuple[bool, str]:
+    if KEEPING.search(study.consent):
+        return True, "The consent text says what is stored. Platform ids are kept in a separate vault."
+    return False, "The consent text does not say how long answers are stored, nor under which name."
+
+
+def _time(study: Experiment, lists: Lists) -> tuple[bool, str]:
+    if lists.problem:
+        return False, "There are no lists yet."
+    estimate = minutes(study, n_trials=lists.n_trials)
+    text = f"About {estimate} min: {lists.n_trials} trials, the texts and questions."
+    if study.reward_minor:
+        hourly = round(study.reward_minor * 60 / estimate)
+        text += f" The reward comes to {format_money(hourly, study.currency)} an hour."
+        if hourly < (least := LEAST_HOURLY.get(study.currency, 0)):
+            return (
+                False,
+                f"{text} Prolific takes no study below {format_money(least, study.currency)} an hour.",
+            )
+    if estimate > LONG_MINUTES:
+        return False, f"{text} Longer than {LONG_MINUTES} min tires people: split the items over more lists."
+    return True, text
+
+
+def _tried(rehearsed: Rehearsals) -> tuple[bool, str]:
+    if rehearsed.by_people_now:
+        return True, f"{rehearsed.by_people_now} complete, of the present version."
+    if rehearsed.by_people:
+        return True, f"{rehearsed.by_people} complete, of an earlier version: check what has changed."
+    return False, "Take it yourself to the end, on a phone too; it never counts."
+
+
+def _dry_run(rehearsed: Rehearsals) -> tuple[bool, str]:
+    if rehearsed.dry_run and rehearsed.dry_run.state == Job.State.FAILED:
+        return False, f"The last one failed: {rehearsed.dry_run.error}"
+    if rehearsed.dry_run and rehearsed.dry_run.state != Job.State.DONE:
+        return False, "Simulated participants are taking it."
+    if rehearsed.simulated_now:
+        return True, f"{rehearsed.simulated_now} simulated participants completed the present version."
+    return False, "Let simulated participants take it; they never count."
+
+
+def _lists_reason(lists: Lists) -> str:
+    if lists.problem:
+        return lists.problem
+    same = lists.n_trials == lists.n_fewest
+    length = str(lists.n_trials) if same else f"{lists.n_fewest} to {lists.n_trials}"
+    rounds = f" in {lists.n_rounds} rounds" if lists.n_rounds > 1 else ""
+    return f"{lists.n_lists} lists{rounds} of {length} trials."
+
+
+def materials_reason(study: Experiment) -> str:
+    """The chosen materials, or what to choose."""
+    return f"{study.materials.name}." if study.materials else "Choose the sentences or pairs to judge."
+
+
+def task_label(study: Experiment) -> str:
+    """The label of the task."""
+    return f"{get_task(study.task).label}."
+
+
+def task_problem(study: Experiment) -> str:
+    """Why the settings of the task are invalid; empty when they are valid."""
+    try:
+        get_task(study.task).settings(study.parameters)
+    except BadInput as error:
+        return _sentence(error)
+    return ""
+
+
+def _sentence(error: BadInput) -> str:
+    return str(error)[:1].upper() + str(error)[1:]

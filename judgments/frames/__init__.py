@@ -1,0 +1,1 @@
+"""Stored judgments as data frames."""

@@ -1,0 +1,96 @@
+"""Judgment frames as CSV and JSON lines, written in blocks, also with the column names of jsPsych."""
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+
+from analysis.columns import CONTRACT, JUDGMENT_COLUMNS
+from experiments.models import Experiment
+from judgments.models import Judgment
+
+ALL = [*CONTRACT, *(name for name in JUDGMENT_COLUMNS if name not in CONTRACT)]
+BLOCK = 5_000  # rows
+Also = Callable[[pd.DataFrame], pd.DataFrame]
+WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "integer"]
+
+
+def columns_of(choice: str, frame: pd.DataFrame) -> list[str]:
+    """``all`` columns with the factors of the frame, or those of the contract."""
+    return [*ALL, *factor_columns(frame)] if choice == "all" else list(CONTRACT)
+
+
+def factor_columns(frame: pd.DataFrame) -> list[str]:
+    """The factors of the study's design, which follow the columns that every frame has."""
+    return [str(name) for name in frame.columns if name not in JUDGMENT_COLUMNS]
+
+
+def csv_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = None) -> Iterator[str]:
+    """The frame as CSV (UTF-8, a header, line feeds); ``also`` adds columns to each block."""
+    yield ",".join(columns) + "\n"
+    for block in _blocks(frame, columns, also):
+        yield block.to_csv(index=False, header=False, lineterminator="\n")
+
+
+def jsonl_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = None) -> Iterator[str]:
+    """The frame as one JSON object per line; missing values are null."""
+    for block in _blocks(frame, columns, also):
+        yield "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in _records(block))
+
+
+def records(frame: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
+    """Rows as plain values, as JSON lines hold them; missing values are None."""
+    return [row for block in _blocks(frame, columns, None) for row in _records(block)]
+
+
+def _records(block: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = block.astype(object).where(block.notna(), None).to_dict("records")  # type: ignore[assignment]  # column names are strings
+    return rows
+
+
+def _blocks(frame: pd.DataFrame, columns: list[str], also: Also | None) -> Iterator[pd.DataFrame]:
+    for start in range(0, len(frame), BLOCK):
+        rows = frame.iloc[start : start + BLOCK]
+        block = (also(rows) if also else rows)[columns].copy()
+        for name in WHOLE_NUMBERS:
+            if name in block:
+                block[name] = block[name].astype("Int64")
+        yield block
+
+
+JSPSYCH_NAMES = ("rt", "response", "trial_index", "time_elapsed", "trial_type")
+RENAMED = {"rt_ms", "response", "position"}
+COLUMNS = [*JSPSYCH_NAMES, *(name for name in CONTRACT if name not in RENAMED)]
+
+
+def with_jspsych_names(study: Experiment, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add jsPsych's columns: times in ms, ``trial_index`` from 0, ``trial_type`` the task."""
+    elapsed = _elapsed_ms(study)
+    return frame.assign(
+        rt=frame["rt_ms"].astype("Int64"),
+        trial_index=frame["position"].astype("int64") - 1,
+        time_elapsed=pd.array([elapsed.get(int(trial)) for trial in frame["trial"]], dtype="Int64"),
+        trial_type=frame["task"],
+    )
+
+
+def _elapsed_ms(study: Experiment) -> dict[int, int | None]:
+    """Time from the start of the session to each answer by trial, on the server's clock where it is known."""
+    rows = Judgment.objects.filter(trial__session__experiment=study).values_list(
+        "trial_id", "answered_at", "received_at", "timing__clock_offset_ms", "trial__session__started_at"
+    )
+    elapsed: dict[int, int | None] = {}
+    for trial, answered_at, received_at, offset_ms, started_at in rows.iterator(chunk_size=5_000):
+        # ``answered_at`` is the browser's clock: without its offset only the time of arrival is comparable
+        at = (
+            answered_at + timedelta(milliseconds=offset_ms)
+            if answered_at and offset_ms is not None
+            else received_at
+        )
+        if at is None or started_at is None:
+            elapsed[trial] = None
+        else:
+            elapsed[trial] = max(0, round((at - started_at).total_seconds() * 1000))
+    return elapsed

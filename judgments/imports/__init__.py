@@ -1,0 +1,1 @@
+"""Import of judgments collected elsewhere: readers, matching and storage."""

@@ -1,0 +1,328 @@
+"""Insert the frames of an imported file: lists, participants, sessions, trials, judgments.
+
+Platform ids of participants are stored apart (``PlatformIdentity``) and replaced by pseudonyms.
+"""
+
+import base64
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+
+from analysis.undecided import ANSWERS
+from experiments.intake.bulk_insert import insert_rows
+from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
+from judgments.imports.readers import JudgmentFile
+from judgments.imports.readers.materials import OF_MATERIALS
+from judgments.models import Judgment, Participant, PlatformIdentity, Session, Trial
+from judgments.models.trial import new_public_id
+
+LONGEST_EXTERNAL_ID = 100
+#: Patterns of platform ids, which are never used as pseudonyms.
+PLATFORM_IDS = {
+    "mturk": re.compile(r"A(?=[0-9A-Z]*[0-9])[0-9A-Z]{9,19}"),
+    "prolific": re.compile(r"[0-9a-f]{24}"),
+    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+}
+
+
+def platform_of(name: str, *, stated: str = "") -> str:
+    """Platform of an id; empty for a pseudonym."""
+    if stated:
+        return stated
+    return next((platform for platform, form in PLATFORM_IDS.items() if form.fullmatch(name.strip())), "")
+
+
+def known_names(study: Experiment, read: JudgmentFile) -> dict[str, str]:
+    """Stored external ids of the file's sessions; new platform participants have none."""
+    pseudonyms = _known_pseudonyms(study, read)
+    return {
+        session: external_id(session, person, pseudonyms.get(person, ""))
+        for session, person in zip(read.sessions["session"], read.sessions["participant"], strict=True)
+        if person in pseudonyms
+    }
+
+
+def external_id(session: str, person: str, pseudonym: str) -> str:
+    """Name of a session in its file, with the platform id replaced by the pseudonym."""
+    name = session if person == pseudonym else session.replace(person, pseudonym)
+    if len(name) <= LONGEST_EXTERNAL_ID:
+        return name
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def _known_pseudonyms(study: Experiment, read: JudgmentFile) -> dict[str, str]:
+    platforms = {
+        person: platform_of(person, stated=stated)
+        for person, stated in zip(
+            read.participants["participant"], read.participants["recruiter"], strict=True
+        )
+    }
+    vault = {
+        (recruiter, external): pseudonym
+        for recruiter, external, pseudonym in PlatformIdentity.objects.filter(
+            experiment=study, is_verified=True
+        ).values_list("recruiter", "external_id", "participant__pseudonym")
+    }
+    names = {
+        person: person if not platform else vault.get((platform, person), "")
+        for person, platform in platforms.items()
+    }
+    return {person: name for person, name in names.items() if name}
+
+
+def store_participants(study: Experiment, read: JudgmentFile, *, names: set[str]) -> dict[str, Participant]:
+    """Create missing participants; return those with the given names in the file."""
+    pseudonyms = _known_pseudonyms(study, read)
+    stored = {
+        participant.pseudonym: participant for participant in Participant.objects.filter(experiment=study)
+    }
+    new: dict[str, Participant] = {}
+    identities: list[PlatformIdentity] = []
+    row: Any  # a named tuple of the frame's columns
+    for row in read.participants.itertuples():
+        if row.participant not in names or pseudonyms.get(row.participant, "") in stored:
+            continue
+        platform = platform_of(row.participant, stated=row.recruiter)
+        person = Participant(
+            experiment=study,
+            pseudonym=_new_pseudonym() if platform else row.participant,
+            background=dict(row.background or {}),
+            is_native=row.is_native,
+        )
+        new[row.participant] = person
+        if platform:
+            identities.append(
+                PlatformIdentity(
+                    participant=person,
+                    experiment=study,
+                    recruiter=platform,
+                    external_id=row.participant,
+                    is_verified=True,
+                )
+            )
+    Participant.objects.bulk_create(new.values(), batch_size=1000)
+    PlatformIdentity.objects.bulk_create(identities, batch_size=1000)
+    old = {person: stored[name] for person, name in pseudonyms.items() if name in stored and person in names}
+    return old | new
+
+
+def _new_pseudonym() -> str:
+    """A random name of 60 bits."""
+    return base64.b32encode(secrets.token_bytes(8)).decode().lower()[:12]
+
+
+BATCH = 20_000  # rows per insert
+TRIAL_FIELDS = (
+    "session",
+    "position",
+    "kind",
+    "block",
+    "public_id",
+    "item",
+    "sentence",
+    "pair",
+    "expected_first",
+    "shown",
+    "correct",
+    "attributes",
+)
+JUDGMENT_FIELDS = (
+    "status",
+    "response",
+    "value",
+    "chosen",
+    "scale_low",
+    "scale_high",
+    "is_correct",
+    "rt_ms",
+    "input_type",
+    "timing",
+)
+Progress = Callable[[int, int], None]
+
+
+def insert_sessions(
+    read: JudgmentFile,
+    version: ExperimentVersion,
+    materials: MaterialSet,
+    *,
+    skip: frozenset[str],
+    progress: Progress,
+) -> dict[str, int]:
+    """Insert all sessions but ``skip``, with their trials and judgments; return the numbers added."""
+    sessions = read.sessions[~read.sessions["session"].isin(skip)]
+    trials = read.judgments[read.judgments["session"].isin(sessions["session"])]
+    if sessions.empty:
+        return {"participants": 0, "sessions": 0, "judgments": 0}
+    before = version.experiment.participants.count()
+    people = store_participants(version.experiment, read, names=set(sessions["participant"]))
+    lists = _lists(version, sessions, trials)
+    rows = [_session(row, version, people, lists) for row in sessions.itertuples()]
+    ids: dict[str, int] = {}
+    for name, row in zip(
+        sessions["session"], Session.objects.bulk_create(rows, batch_size=BATCH), strict=True
+    ):
+        ids[name] = row.pk
+    stored = Stored(read, materials)
+    for start in range(0, len(trials), BATCH):
+        _insert(stored, trials.iloc[start : start + BATCH], ids)
+        progress(min(start + BATCH, len(trials)), len(trials))
+    added = version.experiment.participants.count() - before
+    return {"participants": added, "sessions": len(rows), "judgments": len(trials)}
+
+
+def _insert(stored: "Stored", trials: pd.DataFrame, sessions: dict[str, int]) -> None:
+    rows = [stored.row(cells, sessions) for cells in stored.cells(trials)]
+    ids = insert_rows(Trial, TRIAL_FIELDS, [trial for trial, _ in rows])
+    judgments = [(pk, *judgment) for pk, (_, judgment) in zip(ids, rows, strict=True)]
+    insert_rows(Judgment, ("trial", *JUDGMENT_FIELDS), judgments)
+
+
+def _lists(version: ExperimentVersion, sessions: pd.DataFrame, trials: pd.DataFrame) -> dict[str, int]:
+    """Create the file's lists, each as long as its longest session."""
+    sizes = trials.groupby("session")["position"].size()
+    longest = sessions["session"].map(sizes).groupby(sessions["list"]).max()
+    existing = {row.label: row.pk for row in version.lists.all()}
+    new = [
+        PresentationList(
+            experiment=version.experiment, version=version, label=str(label)[:60], n_trials=int(size)
+        )
+        for label, size in longest.items()
+        if label and str(label)[:60] not in existing
+    ]
+    return existing | {row.label: row.pk for row in PresentationList.objects.bulk_create(new)}
+
+
+def _session(
+    row: Any, version: ExperimentVersion, people: dict[str, Participant], lists: dict[str, int]
+) -> Session:
+    person = people[row.participant]
+    return Session(
+        experiment_id=version.experiment_id,
+        version=version,
+        participant=person,
+        list_id=lists.get(row.list[:60]),
+        status=row.status,
+        screen="debrief",
+        started_at=_timestamp(row.started_at),
+        last_seen_at=_timestamp(row.completed_at),
+        completed_at=_timestamp(row.completed_at),
+        external_id=external_id(row.session, row.participant, person.pseudonym),
+        submission_status=(row.submission_status or "")[:20],
+        work_time_s=None if pd.isna(row.work_time_s) else int(row.work_time_s),
+        user_agent=row.user_agent or "",
+        attributes=row.attributes or {},
+    )
+
+
+def _timestamp(at: Any) -> datetime | None:
+    return None if at is None or pd.isna(at) else at
+
+
+class Stored:
+    """Materials of a file's rows, and the conversion of rows to trials."""
+
+    def __init__(self, read: JudgmentFile, materials: MaterialSet) -> None:
+        self.read, (self.low, self.high) = read, read.scale
+        self.is_pair = read.task == "forced_choice"
+        self.language = materials.language
+        sentences = materials.sentences.values_list("key", "pk", "item_id", "text")
+        self.sentences: dict[str, list[Any]] = {key: fields for key, *fields in sentences}
+        self.pairs: dict[str, list[Any]] = {}
+        if self.is_pair:
+            names = ("key", "pk", "good__item_id", "good_id", "bad_id", "good__key", "bad__key")
+            self.pairs = {key: fields for key, *fields in materials.pairs.values_list(*names)}
+
+    def cells(self, trials: pd.DataFrame) -> Iterator[dict[str, Any]]:
+        """Rows as plain values."""
+        names = list(trials.columns)
+        for cells in zip(*(trials[name].tolist() for name in names), strict=True):
+            yield dict(zip(names, cells, strict=True))
+
+    def row(self, row: dict[str, Any], sessions: dict[str, int]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Trial and judgment of a row: values of TRIAL_FIELDS and of JUDGMENT_FIELDS."""
+        in_materials = row["kind"] in OF_MATERIALS
+        screen = self._pair(row, in_materials) if self.is_pair else self._sentence(row, in_materials)
+        extras = {name: row[f"extra:{name}"] for name in self.read.extra if row[f"extra:{name}"] != ""}
+        if _is_number(row["modulus"]):
+            extras["modulus"] = row["modulus"]
+        trial = (
+            sessions[row["session"]],
+            row["position"],
+            row["kind"],
+            1,
+            new_public_id(),
+            screen.item,
+            screen.sentence,
+            screen.pair,
+            row["expected_first"],
+            screen.screen,
+            screen.correct,
+            extras,
+        )
+        return trial, self._judgment(row)
+
+    def _sentence(self, row: dict[str, Any], in_materials: bool) -> "Shown":
+        sentence, item, text = None, None, ""
+        if in_materials:
+            sentence, item, text = self.sentences[row["sentence_id"]]
+        screen = {"sentence_id": row["sentence_id"], "text": row["text"] or text, "language": self.language}
+        return Shown(screen, item=item, sentence=sentence)
+
+    def _pair(self, row: dict[str, Any], in_materials: bool) -> "Shown":
+        """Members in the order shown; if that is unknown, the good one first."""
+        pair, item = None, None
+        members = [("", row["good_text"]), ("", row["bad_text"])]
+        if in_materials:
+            pair, item, _, _, *keys = self.pairs[row["pair_id"]]
+            members = [(key, self.sentences[key][2]) for key in keys]
+        if row["expected_first"] is False:
+            members.reverse()
+        options = [
+            {"id": str(number), "sentence_id": key, "text": text, "language": self.language}
+            for number, (key, text) in enumerate(members, start=1)
+        ]
+        if row["expected_first"] is None:
+            return Shown({"options": options, "order": "not known"}, item=item, pair=pair)
+        correct = {} if in_materials else {"option": "1" if row["expected_first"] else "2"}
+        return Shown({"options": options}, item=item, pair=pair, correct=correct)
+
+    def _judgment(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        answered = _is_number(row["value"])
+        chosen = None
+        is_choice = self.is_pair and row["response"] not in ANSWERS
+        if answered and is_choice and row["kind"] in OF_MATERIALS:
+            chosen = self.pairs[row["pair_id"]][2 if row["value"] == 1 else 3]
+        return (
+            row["status"],
+            row["response"],
+            row["value"] if answered else None,
+            chosen,
+            self.low,
+            self.high,
+            row["is_correct"],
+            round(row["rt_ms"]) if _is_number(row["rt_ms"]) and 0 <= row["rt_ms"] < 2**31 else None,
+            Judgment.InputType.IMPORTED.value,
+            {},
+        )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Screen of a trial, and the ids of its materials."""
+
+    screen: dict[str, Any]
+    item: int | None = None
+    sentence: int | None = None
+    pair: int | None = None
+    correct: dict[str, str] = field(default_factory=dict)
+
+
+def _is_number(number: float) -> bool:
+    return number == number  # NaN is not equal to itself

@@ -1,0 +1,157 @@
+"""Jobs that import an uploaded file of judgments."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from analysis.errors import BadInput
+from experiments.intake.previews import Preview, Report, preview_or_job, store_preview
+from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
+from experiments.job_runner import Run, enqueue, job
+from experiments.models import Experiment, Job, MaterialSet, Membership, Upload
+from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.table import table_rows
+from judgments.imports.store import Imported, Prepared, prepare, store
+
+IMPORT, PREVIEW = "judgments.import", "judgments.preview"
+PURPOSE = "judgments"
+FIRST_ROWS = 12
+PREVIEW_COLUMNS = (
+    "session",
+    "position",
+    "kind",
+    "item",
+    "condition",
+    "sentence_id",
+    "pair_id",
+    "response",
+    "value",
+    "status",
+)
+
+
+def editable_studies(user: User) -> QuerySet[Experiment]:
+    """Studies that the user may import into."""
+    if user.is_staff:
+        return Experiment.objects.all()
+    return Experiment.objects.filter(memberships__user=user, memberships__role__in=Membership.Role.editing())
+
+
+def prepare_upload(upload: Upload) -> Prepared:
+    """Read an upload with its options, and compare it with the stored sessions."""
+    chosen = upload.options
+    options = SourceOptions(
+        mapping=chosen.get("mapping") or {},
+        task=chosen.get("task") or "",
+        scale_low=chosen.get("scale_low"),
+        scale_high=chosen.get("scale_high"),
+        encoding=upload_encoding(chosen),
+        sheet=chosen.get("sheet") or "",
+        people=tuple((chosen.get("people") or "").replace(",", " ").split()),
+    )
+    with local_copies([upload]) as (path,):
+        read = read_judgments(path, chosen["format"], options=options)
+    return prepare(
+        read,
+        sha256=upload.sha256,
+        experiment=chosen["experiment"],
+        materials=_materials(upload.owner, chosen.get("materials")),
+        among=editable_studies(upload.owner),
+        repeats=chosen.get("repeats") or "",
+        language=chosen.get("language") or "",
+    )
+
+
+def read_or_job(upload: Upload) -> Preview | Job:
+    """Return what the preview shows with the present options, or the job that reads a large file."""
+    return preview_or_job(PREVIEW, [upload], reading_of)
+
+
+@job(PREVIEW)
+def preview_judgments(run: Run) -> None:
+    """Read a large file for its preview."""
+    store_preview(run, reading_of, purpose=PURPOSE)
+
+
+def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = lambda step: None) -> Preview:
+    """Return how the file is read, as plain values: report, first rows, columns; or the error."""
+    upload = uploads[0]
+    report_step("reading the columns of")
+    file_columns = _file_columns(upload)
+    report_step("reading the judgments of")
+    try:
+        prepared = prepare_upload(upload)
+    except BadInput as error:
+        return {"error": str(error), "file_columns": file_columns}
+    report_step("preparing the preview of")
+    rows = prepared.read.judgments.head(FIRST_ROWS)
+    columns = [name for name in PREVIEW_COLUMNS if rows[name].astype(str).ne("").any()]
+    return {
+        "file_columns": file_columns,
+        "report": prepared.describe(),
+        "inferred": [asdict(prepared.read.inferred)] if prepared.read.inferred else [],
+        "columns": columns,
+        "rows": rows[columns].astype(object).where(rows[columns].notna(), "").values.tolist(),
+    }
+
+
+def _file_columns(upload: Upload) -> list[str] | None:
+    """Return the columns of a table; None of other formats and of files that cannot be read."""
+    options = upload.options
+    if options["format"] != "table":
+        return None
+    try:
+        with local_copies([upload]) as (path,):
+            rows = table_rows(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+    except BadInput:
+        return None
+    return [str(name) for name in rows.frame.columns]
+
+
+def _materials(user: User, number: int | None) -> MaterialSet | None:
+    if not number:
+        return None
+    materials = MaterialSet.objects.visible_to(user).filter(pk=number).first()
+    if materials is None:
+        raise BadInput("the chosen materials no longer exist.", remedy="Choose others.")
+    return materials
+
+
+def import_later(upload: Upload) -> Job:
+    """Queue the import; a repeated request returns the same job, unless that job failed."""
+    batch = str(upload.batch)
+    failed = Job.objects.filter(kind=IMPORT, arguments__batch=batch, state=Job.State.FAILED).count()
+    arguments = {"batch": batch, "user": upload.owner_id}
+    return enqueue(IMPORT, arguments, user=upload.owner, key=f"{IMPORT}:{batch}:{failed}")
+
+
+@job(IMPORT)
+def import_judgments(run: Run) -> None:
+    """Read outside of the transaction, store together with the job's end."""
+    user = User.objects.get(pk=run.arguments["user"])
+    uploads = batch_of(user, run.arguments["batch"], purpose=PURPOSE)
+    if not uploads:
+        raise BadInput("the uploaded file is gone.", remedy="Upload it again.")
+    run.progress(0, 2, "reading")
+    prepared = prepare_upload(uploads[0])
+    run.progress(1, 2, "storing")
+    with run.finishing() as result:
+        imported = store(prepared, user=user)
+        result.update(outcome(imported))
+    Job.objects.filter(pk=run.job.pk).update(experiment=imported.experiment)
+    discard_uploads(uploads)
+
+
+def outcome(imported: Imported) -> dict[str, Any]:
+    """Summary of an import for the page of its job."""
+    report = imported.report
+    return {
+        "study": imported.experiment.title,
+        "slug": imported.experiment.slug,
+        "file": report["file"],
+        **{f"{name}_added": number for name, number in report["added"].items()},
+        "sessions_already_here": report["sessions_already_here"],
+    }

@@ -1,0 +1,230 @@
+"""Result of every reader: trials with answers, sessions, participants."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from analysis.errors import BadInput
+from experiments.materials.encoding import Encoding, InferredEncoding
+from judgments.imports.readers.cells import no_value
+
+FORMATS = ("mturk-batch", "table", "pcibex", "jspsych", "ibex")
+
+#: Columns of ``JudgmentFile.judgments`` with their defaults.
+TRIAL_DEFAULTS: Mapping[str, Any] = {
+    "session": "",
+    "position": 0,
+    "kind": "target",
+    "phenomenon": "",
+    "paradigm": "",
+    "item": "",
+    "condition": "",
+    "sentence_id": "",
+    "text": "",
+    "expected": "",
+    "pair_id": "",
+    "good_id": "",
+    "bad_id": "",
+    "good_text": "",
+    "bad_text": "",
+    "labelled": True,
+    "expected_first": None,
+    "response": "",
+    "value": float("nan"),
+    "status": "answered",
+    "is_correct": None,
+    "rt_ms": float("nan"),
+    "modulus": float("nan"),
+    "row": 0,
+}
+#: Columns of ``JudgmentFile.sessions``.
+SESSION_DEFAULTS: Mapping[str, Any] = {
+    "session": "",
+    "participant": "",
+    "list": "",
+    "status": "complete",
+    "submission_status": "",
+    "started_at": None,
+    "completed_at": None,
+    "work_time_s": None,
+    "user_agent": "",
+    "attributes": None,
+}
+#: Columns of ``JudgmentFile.participants``.
+PARTICIPANT_DEFAULTS: Mapping[str, Any] = {
+    "participant": "",
+    "is_native": None,
+    "recruiter": "",
+    "background": None,
+}
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """Reading options of a file.
+
+    Attributes
+    ----------
+    mapping : mapping of str to str
+        Our column → the file's column (``table`` and ``jspsych``).
+    task : str
+        Overrides detection.
+    scale_low, scale_high : float or None
+        Ends of the scale; override detection.
+    encoding : str or mapping of str to str
+        Overrides detection, for all files or by the file's name.
+    sheet : str
+        Sheet of a spreadsheet; by default the first with cells.
+    people : tuple of str
+        Columns that hold the answers of one person each (``table``); names with ``*``.
+    """
+
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    task: str = ""
+    scale_low: float | None = None
+    scale_high: float | None = None
+    encoding: Encoding = ""
+    sheet: str = ""
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgmentFile:
+    """A parsed file of judgments.
+
+    Attributes
+    ----------
+    format : str
+        One of :data:`FORMATS`.
+    file : str
+        Its name.
+    task : str
+        Name of the task, such as ``likert``.
+    judgments : DataFrame, one row per trial
+        :data:`TRIAL_DEFAULTS` and the columns of ``extra``. In forced choice ``good_text`` and
+        ``bad_text`` are the members and ``value`` is 1 where the good one was chosen; where ``labelled``
+        is False the file does not say which one is good, and *good* is the one shown first.
+    sessions : DataFrame
+        :data:`SESSION_DEFAULTS`; ``session`` is unique.
+    participants : DataFrame
+        :data:`PARTICIPANT_DEFAULTS`; ``recruiter`` names the platform where ``participant`` is a
+        platform's id.
+    scale : tuple of (float or None, float or None)
+        Lowest and highest point; None where unbounded.
+    extra : tuple of str
+        Further columns of the file, kept with each trial.
+    description : str
+        Encoding, line ends, delimiter.
+    mapping : mapping of str to str
+        Our column → the file's column.
+    notes, warnings : tuple of str
+        What was inferred or skipped; what needs attention.
+    inferred : InferredEncoding or None
+        What to check where the encoding was inferred.
+    """
+
+    format: str
+    file: str
+    task: str
+    judgments: pd.DataFrame
+    sessions: pd.DataFrame
+    participants: pd.DataFrame
+    scale: tuple[float | None, float | None] = (None, None)
+    extra: tuple[str, ...] = ()
+    description: str = ""
+    mapping: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    inferred: InferredEncoding | None = None
+
+    @property
+    def counts(self) -> dict[str, Any]:
+        """Numbers of participants, sessions and judgments, by status and kind."""
+        trials = self.judgments
+        return {
+            "participants": len(self.participants),
+            "sessions": len(self.sessions),
+            "judgments": len(trials),
+            "answered": int((trials["status"] == "answered").sum()),
+            "missing": int((trials["status"] != "answered").sum()),
+            "by_kind": {str(kind): int(n) for kind, n in trials["kind"].value_counts().sort_index().items()},
+        }
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a file as text, with the description of the file."""
+
+    frame: pd.DataFrame
+    file: str
+    description: str
+    notes: tuple[str, ...] = ()
+    inferred: InferredEncoding | None = None
+
+
+def trial_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of trials, with :data:`TRIAL_DEFAULTS` for missing columns."""
+    trials = _frame(TRIAL_DEFAULTS, columns)
+    paradigms = trials["paradigm"].where(trials["paradigm"] != "", trials["phenomenon"])
+    return trials.assign(paradigm=paradigms)
+
+
+def session_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of sessions, with :data:`SESSION_DEFAULTS` for missing columns."""
+    return _frame(SESSION_DEFAULTS, columns)
+
+
+def participant_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame of participants, with :data:`PARTICIPANT_DEFAULTS` for missing columns."""
+    return _frame(PARTICIPANT_DEFAULTS, columns)
+
+
+def _frame(defaults: Mapping[str, Any], columns: Mapping[str, Any]) -> pd.DataFrame:
+    length = max((len(values) for values in columns.values() if not _scalar(values)), default=0)
+    filled: dict[str, Any] = {}
+    for name in [*defaults, *(name for name in columns if name not in defaults)]:
+        values = columns.get(name, defaults.get(name))
+        if isinstance(values, pd.Series):
+            values = values.array
+        filled[name] = pd.Series([values] * length, dtype=_dtype(values)) if _scalar(values) else values
+    return pd.DataFrame(filled)
+
+
+def _scalar(values: Any) -> bool:
+    return values is None or isinstance(values, (str, int, float, bool, dict))
+
+
+def _dtype(value: Any) -> str:
+    return "float64" if isinstance(value, float) else "object"
+
+
+def check_within_scale(
+    trials: pd.DataFrame, scale: tuple[float | None, float | None], *, column: str, file: str
+) -> None:
+    """Refuse a value outside the scale."""
+    low, high = scale
+    below = trials["value"] < low if low is not None else no_value(trials)
+    above = trials["value"] > high if high is not None else no_value(trials)
+    outside = trials[below | above]
+    if len(outside):
+        first = outside.iloc[0]
+        problem = f"{first['value']:g} is outside the scale from {_end(low)} to {_end(high)}"
+        raise BadInput(
+            f"{problem} ({len(outside)} such values).",
+            file=file,
+            row=int(first["row"]),
+            column=column,
+            remedy="Correct it, or give the ends of the scale (--scale-low, --scale-high).",
+        )
+
+
+def _end(end: float | None) -> str:
+    return "any number" if end is None else f"{end:g}"
+
+
+def refuse_empty(trials: Sequence[Any] | pd.DataFrame, *, file: str, remedy: str) -> None:
+    """Refuse a file in which no judgment was found."""
+    if not len(trials):
+        raise BadInput("the file holds no judgment.", file=file, remedy=remedy)

@@ -1,0 +1,251 @@
+"""Parse the cells of a judgment file: numbers, flags, kinds of trial, times; detect task and scale."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import BadInput, UnknownName
+from experiments.tasks.magnitude_estimation import LARGEST
+
+#: Cells without an answer. NaN is an error instead: programs write it for broken numbers.
+EMPTY = frozenset({"", "NA", "N/A", "#N/A", "NULL", "null", "None", "{}", "undefined"})
+_TRUE = frozenset({"1", "1.0", "true", "t", "yes", "y", "sim", "ja", "oui", "sí", "si"})
+_FALSE = frozenset({"0", "0.0", "false", "f", "no", "n", "não", "nao", "nein", "non"})
+_ZONES = {
+    "UTC": 0,
+    "GMT": 0,
+    "PST": -8,
+    "PDT": -7,
+    "MST": -7,
+    "MDT": -6,
+    "CST": -6,
+    "CDT": -5,
+    "EST": -5,
+    "EDT": -4,
+}
+_KINDS = (
+    ("practice", re.compile(r"practi[cs]e|training|warm.?up|example", re.IGNORECASE)),
+    ("catch", re.compile(r"catch|attention|attn", re.IGNORECASE)),
+    ("filler", re.compile(r"filler|distra[ck]tor", re.IGNORECASE)),
+    ("anchor", re.compile(r"anchor|calibration", re.IGNORECASE)),
+    ("target", re.compile(r"target|critical|experiment|test|^$", re.IGNORECASE)),
+)
+
+
+def is_empty(cells: pd.Series) -> "pd.Series[bool]":
+    """Return which cells have no answer."""
+    return cells.isin(EMPTY) | cells.str.strip().isin(EMPTY)
+
+
+def cleaned(cell: Any) -> str:
+    """Strip a cell; empty where it has no answer.
+
+    Examples
+    --------
+    >>> cleaned(" $0.25 "), cleaned("{}"), cleaned(None)
+    ('$0.25', '', '')
+    """
+    text = "" if cell is None else str(cell).strip()
+    return "" if text in EMPTY else text
+
+
+def no_value(trials: pd.DataFrame) -> "pd.Series[bool]":
+    """Return False for every row."""
+    return pd.Series(False, index=trials.index)
+
+
+def numbers_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+    """Parse numbers; empty cells become NaN.
+
+    Examples
+    --------
+    >>> numbers_of(pd.Series(["2.0", "", "NA"]), column="rating", file="a.csv").tolist()
+    [2.0, nan, nan]
+    """
+    levels = pd.Index(cells.unique())
+    empty = is_empty(levels.to_series())
+    read = pd.to_numeric(levels.to_series().where(~empty), errors="coerce").astype("float64")
+    wrong = ~empty & ~np.isfinite(read.to_numpy())
+    if wrong.any():
+        bad = levels[wrong.to_numpy()]
+        first = int(np.flatnonzero(cells.isin(bad))[0])
+        raise BadInput(
+            f"{cells.iloc[first]!r} is not a number.",
+            file=file,
+            row=int(cells.index[first]),
+            column=column,
+            remedy="Write finite numbers with a decimal point, and nothing where there is no answer.",
+        )
+    beyond = np.abs(read.to_numpy()) >= LARGEST
+    if beyond.any():
+        first = int(np.flatnonzero(cells.isin(levels[beyond]))[0])
+        raise BadInput(
+            f"{cells.iloc[first][:40]!r} is beyond {LARGEST:g}, more than an estimate can be.",
+            file=file,
+            row=int(cells.index[first]),
+            column=column,
+            remedy="Correct the number, or leave the cell empty.",
+        )
+    return cells.map(dict(zip(levels, read, strict=True))).astype("float64")
+
+
+def flag_of(cell: Any) -> bool | None:
+    """Parse yes or no; None for any other cell.
+
+    Examples
+    --------
+    >>> flag_of("True"), flag_of("0"), flag_of("maybe")
+    (True, False, None)
+    """
+    word = cleaned(cell).lower()
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
+def agreed(answers: "pd.Series[Any]") -> bool | None:
+    """Return the answer of a participant; None where there is none or the answers differ.
+
+    Examples
+    --------
+    >>> agreed(pd.Series([True, None, True])), agreed(pd.Series([True, False]))
+    (True, None)
+    """
+    distinct = {bool(answer) for answer in answers if answer is not None}
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def kind_of(label: str) -> str | None:
+    """Return the kind of a trial from its label; None where the label matches none.
+
+    Examples
+    --------
+    >>> kind_of("practice_good"), kind_of("distractor"), kind_of("Attention check"), kind_of("zebra")
+    ('practice', 'filler', 'catch', None)
+    """
+    return next((kind for kind, pattern in _KINDS if pattern.search(label.strip())), None)
+
+
+def kinds_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+    """Parse the kinds of trials."""
+    kind_by_label = {label: kind_of(cleaned(label)) for label in cells.unique()}
+    unknown = [label for label, kind in kind_by_label.items() if kind is None]
+    if unknown:
+        raise BadInput(
+            f"{unknown[0]!r} is no kind of trial.",
+            file=file,
+            row=int(cells.index[cells == unknown[0]][0]),
+            column=column,
+            remedy="Known are target, filler, catch, practice and anchor; --map kind= leaves the column out.",
+        )
+    return cells.map(kind_by_label)
+
+
+def mturk_time(text: str) -> datetime | None:
+    """Parse a time of the MTurk requester site as UTC; None where there is none or its zone is unknown.
+
+    Examples
+    --------
+    >>> mturk_time("Tue Oct 08 00:33:08 PDT 2019").isoformat()
+    '2019-10-08T07:33:08+00:00'
+    """
+    match = re.fullmatch(r"\w{3} (\w{3} \d{1,2} \d\d:\d\d:\d\d) ([A-Z]{3,4}) (\d{4})", text.strip())
+    if not match or match[2] not in _ZONES:
+        return None
+    try:
+        local = datetime.strptime(f"{match[1]} {match[3]}", "%b %d %H:%M:%S %Y")
+    except ValueError:
+        return None
+    return local.replace(tzinfo=timezone(timedelta(hours=_ZONES[match[2]]))).astimezone(UTC)
+
+
+def whole_number(text: str) -> int | None:
+    """Parse a whole number that is not negative; None for any other text."""
+    return int(text) if re.fullmatch(r"\d{1,9}", text.strip()) else None
+
+
+TASKS = ("forced_choice", "likert", "yes_no", "magnitude_estimation", "slider")
+_LONGEST_LIKERT = 11
+
+
+def values_of(cells: pd.Series, *, column: str, file: str) -> pd.Series:
+    """Parse answers: as yes and no if every answer is one of these, else as numbers."""
+    levels = [level for level in cells.unique() if cleaned(level)]
+    if not levels:
+        raise BadInput(
+            "the column of answers is empty in every row.",
+            file=file,
+            column=column,
+            remedy="Map value to the column that holds the answers.",
+        )
+    if levels and not any(any(sign.isdigit() for sign in level) for level in levels):
+        words = {level: flag_of(level) for level in levels}
+        if None not in words.values():
+            return cells.map({level: float(bool(flag)) for level, flag in words.items()}).astype("float64")
+    return numbers_of(cells, column=column, file=file)
+
+
+def guess_task(
+    values: pd.Series, columns: Mapping[str, str], frame: pd.DataFrame, *, stated: str, file: str
+) -> tuple[str, str]:
+    """Return the task of a file, and how it was determined."""
+    if stated:
+        if stated not in TASKS:
+            raise UnknownName("task", stated, TASKS)
+        return stated, f"task {stated}, as requested"
+    if "task" in columns:
+        tasks = sorted({cleaned(cell) for cell in frame[columns["task"]].unique()} - {""})
+        if len(tasks) > 1:
+            raise BadInput(
+                f"the file holds several tasks ({', '.join(tasks)}).",
+                file=file,
+                column=columns["task"],
+                remedy="Import one task per study.",
+            )
+        if tasks and tasks[0] not in TASKS:
+            raise UnknownName("task", tasks[0], TASKS)
+        if tasks:
+            return tasks[0], f"task {tasks[0]}, as stated in the file"
+    task = _likely_task(values.dropna().to_numpy(), pairs=bool({"pair_id", "good", "good_id"} & set(columns)))
+    return task, f"task {task}, detected from the values; set the task if this is wrong"
+
+
+def _likely_task(values: np.ndarray, *, pairs: bool) -> str:
+    if np.isin(values, (0.0, 1.0)).all():
+        return "forced_choice" if pairs else "yes_no"
+    is_whole = bool((values % 1 == 0).all())
+    if is_whole and values.min() >= 0 and values.max() <= _LONGEST_LIKERT:
+        return "likert"
+    if values.min() >= 0 and (values.max() <= 1 or (is_whole and values.max() == 100)):
+        return "slider"
+    return "magnitude_estimation"
+
+
+def scale_of(
+    task: str, values: pd.Series, *, low: float | None, high: float | None
+) -> tuple[tuple[float | None, float | None], str]:
+    """Return the lowest and highest point of a task's scale, and how they were determined."""
+    if low is not None and high is not None and low >= high:
+        raise BadInput(
+            f"a scale from {low:g} to {high:g} is empty.", remedy="Give --scale-low below --scale-high."
+        )
+    if task in ("forced_choice", "yes_no"):
+        return (0.0, 1.0), "scale 0 to 1"
+    if task == "magnitude_estimation":
+        return (low, high), "scale without limits (magnitude estimation)"
+    answered = values.dropna()
+    smallest, largest = (float(answered.min()), float(answered.max())) if len(answered) else (1.0, 7.0)
+    if task == "slider":
+        guess = (0.0, 1.0 if largest <= 1 else 100.0)
+    else:
+        guess = (min(smallest, 1.0), max(largest, 2.0))
+    scale = (guess[0] if low is None else low, guess[1] if high is None else high)
+    stated = low is not None and high is not None
+    how = (
+        "as requested"
+        if stated
+        else "detected from the values; set its lowest and highest point if this is wrong"
+    )
+    return scale, f"scale {scale[0]:g} to {scale[1]:g}, {how}"

@@ -1,0 +1,302 @@
+"""Material set from the sentences of a judgment file."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.errors import BadInput
+from analysis.text import plural
+from experiments.materials.checks import compared
+from experiments.materials.collection import Materials, Source, pair_frame, sentence_frame
+from experiments.materials.factors import MOST_LEVELS, factor_name
+from experiments.materials.findings import MAX_ROWS, Finding
+from experiments.materials.pairing import pair_conditions
+from experiments.materials.schema import ACCEPTABLE, UNACCEPTABLE, mapped_columns
+from judgments.imports.readers.base import JudgmentFile
+
+#: Kinds of trial whose sentences are materials; practice, catch and anchor trials keep theirs with the trial.
+OF_MATERIALS = ("target", "filler")
+MAX_NAMED = 5
+
+
+def materials_of(read: JudgmentFile) -> tuple[JudgmentFile, Materials]:
+    """Create materials from the sentences of a file, and add their ids to its judgments.
+
+    Notes
+    -----
+    A sentence is identified by its text only where the file has no id, because two items may share a string.
+    Without a ``sentence_id`` its id is the item, with the condition where the item has several. Pairs without
+    a name are numbered within their paradigm by first appearance.
+    """
+    in_materials = read.judgments["kind"].isin(OF_MATERIALS)
+    trials = read.judgments[in_materials]
+    labelled = (
+        _named_pairs(trials, read.file)
+        if read.task == "forced_choice"
+        else _named_sentences(trials, read.file)
+    )
+    judgments = read.judgments.copy()
+    for column in ("item", "sentence_id", "pair_id", "good_id", "bad_id"):
+        judgments[column] = judgments[column].astype(object)
+        judgments.loc[in_materials, column] = labelled[column].to_numpy(dtype=object)
+    materials = _of_pairs(labelled, read) if read.task == "forced_choice" else _of_sentences(labelled, read)
+    return replace(read, judgments=judgments), materials
+
+
+def _named_pairs(trials: pd.DataFrame, file: str) -> pd.DataFrame:
+    unlabelled = trials[~trials["labelled"].astype(bool)]
+    if len(unlabelled):
+        raise BadInput(
+            "the file does not say which member of the pair is expected.",
+            file=file,
+            row=int(unlabelled["row"].iloc[0]),
+            remedy="Give --materials with the labelled pairs, or conditions that end in ans1 or ans2.",
+        )
+    pair = trials["pair_id"].where(trials["pair_id"] != "", trials["item"])
+    content = trials["paradigm"] + "\0" + trials["good_text"] + "\0" + trials["bad_text"]
+    nameless = pair == ""
+    if nameless.any():
+        _refuse_without_text(trials[nameless], file)
+        pair = pair.where(~nameless, content.map(_numbered(trials[nameless])))
+    labelled = trials.assign(
+        pair_id=pair,
+        item=trials["item"].where(trials["item"] != "", pair),
+        good_id=trials["good_id"].where(trials["good_id"] != "", pair + ":good"),
+        bad_id=trials["bad_id"].where(trials["bad_id"] != "", pair + ":bad"),
+    )
+    _refuse_two_wordings(labelled.assign(content=content), file)
+    return labelled
+
+
+def _refuse_without_text(trials: pd.DataFrame, file: str) -> None:
+    bare = trials[(trials["good_text"] == "") | (trials["bad_text"] == "")]
+    if len(bare):
+        raise BadInput(
+            "a pair needs both members.",
+            file=file,
+            row=int(bare["row"].iloc[0]),
+            remedy="Map good and bad to the columns of the two sentences, or give pair_id.",
+        )
+
+
+def _numbered(trials: pd.DataFrame) -> dict[str, str]:
+    """Return ids of pairs: paradigm and a number by first appearance."""
+    first = trials.drop_duplicates(["paradigm", "good_text", "bad_text"])
+    number = first.groupby("paradigm", sort=False).cumcount() + 1
+    names = first["paradigm"].where(first["paradigm"] != "", "pair") + ":" + number.astype(str)
+    return dict(
+        zip(first["paradigm"] + "\0" + first["good_text"] + "\0" + first["bad_text"], names, strict=True)
+    )
+
+
+def _refuse_two_wordings(pairs: pd.DataFrame, file: str) -> None:
+    wordings = pairs.drop_duplicates(["pair_id", "content"])
+    repeated = wordings[wordings["pair_id"].duplicated()]
+    if len(repeated):
+        raise BadInput(
+            f"{plural(repeated['pair_id'].nunique(), 'pair')} of one pair_id (or item) and several wordings: "
+            f"{_named(repeated['pair_id'])}; further wordings in {listed_rows(repeated['row'])}.",
+            file=file,
+            row=int(repeated["row"].iloc[0]),
+            remedy="Give each pair a pair_id of its own, or join columns: --map pair_id=phenomenon+item.",
+        )
+
+
+def _of_pairs(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
+    pairs = trials.drop_duplicates("pair_id")
+    columns = {
+        name: pairs[name].tolist()
+        for name in ("pair_id", "item", "paradigm", "phenomenon", "good_id", "bad_id", "row")
+    }
+    sides = (("good", ACCEPTABLE), ("bad", UNACCEPTABLE))
+    sentences = [
+        sentence_frame(
+            sentence_id=pairs[f"{side}_id"].tolist(),
+            item=columns["item"],
+            condition=[side] * len(pairs),
+            paradigm=columns["paradigm"],
+            phenomenon=columns["phenomenon"],
+            text=pairs[f"{side}_text"].tolist(),
+            expected=[expected] * len(pairs),
+            file=[read.file] * len(pairs),
+            row=columns["row"],
+        )
+        for side, expected in sides
+    ]
+    members = pd.concat(sentences, ignore_index=True).drop_duplicates("sentence_id")
+    return Materials(
+        "table",
+        members,
+        pair_frame(**columns, file=[read.file] * len(pairs)),
+        _sources(read, trials),
+        dict(read.mapping),
+    )
+
+
+def _named_sentences(trials: pd.DataFrame, file: str) -> pd.DataFrame:
+    stated_item = trials["item"].where(trials["item"] != "", trials["sentence_id"])
+    item = stated_item
+    nameless = item == ""
+    unclear = trials[nameless & (trials["text"] == "")]
+    if len(unclear):
+        raise BadInput(
+            "the row does not say which sentence was judged.",
+            file=file,
+            row=int(unclear["row"].iloc[0]),
+            remedy="Fill item, sentence_id or sentence in every row.",
+        )
+    if nameless.any():
+        texts = trials.loc[nameless, "text"]
+        numbers = {text: f"s{number}" for number, text in enumerate(texts.unique(), start=1)}
+        item = item.where(~nameless, trials["text"].map(numbers))
+    item = _apart_by_group(trials, item)
+    several = item.map(trials["condition"].groupby(item).nunique()) > 1
+    labels = item.where(~several, item + ":" + trials["condition"])
+    sentence = _apart_by_group(trials, trials["sentence_id"]).where(trials["sentence_id"] != "", labels)
+    trials = trials.assign(stated_item=stated_item)
+    return _apart_by_text(trials.assign(item=item, sentence_id=sentence), file)
+
+
+def _apart_by_group(trials: pd.DataFrame, item: pd.Series) -> pd.Series:
+    """Put the paradigm or phenomenon before items that occur under several: these are different sentences."""
+    for column in ("paradigm", "phenomenon"):
+        group = trials[column]
+        several = item.map(group[group != ""].groupby(item).nunique()) > 1
+        item = item.where(~several | (group == ""), group + ":" + item)
+    return item
+
+
+def _apart_by_text(trials: pd.DataFrame, file: str) -> pd.DataFrame:
+    """Number the texts of a sentence with several, as items of their own; refuse where items have conditions.
+
+    With several conditions nothing says which texts belong together.
+    """
+    text = trials["text"].map({text: compared(text).strip() for text in trials["text"].unique()})
+    has_text = text != ""
+    wordings = pd.DataFrame({"sentence": trials["sentence_id"], "text": text})[has_text].drop_duplicates()
+    number = wordings.groupby("sentence", sort=False).cumcount() + 1
+    if (number <= 1).all():
+        return trials
+    ambiguous = wordings[number > 1]
+    is_ambiguous = trials["sentence_id"].isin(ambiguous["sentence"])
+    n_sentences = trials["sentence_id"].groupby(trials["item"]).nunique()
+    in_conditions = is_ambiguous & (trials["item"].map(n_sentences) > 1)
+    if in_conditions.any():
+        names = trials.loc[in_conditions, "sentence_id"]
+        raise BadInput(
+            f"{plural(names.nunique(), 'sentence')} of one item and condition, or of one id, and different "
+            f"texts: {_named(names)}; they are in {listed_rows(trials.loc[in_conditions, 'row'])}.",
+            file=file,
+            row=int(trials.loc[in_conditions, "row"].iloc[0]),
+            remedy="Map what tells them apart: --map item=phenomenon+item, or sentence_id.",
+        )
+    numbers = dict(zip(wordings["sentence"] + "\0" + wordings["text"], number.astype(str), strict=True))
+    suffix = (trials["sentence_id"] + "\0" + text).map(numbers).fillna("1")
+    told_apart = suffix != "1"
+    return trials.assign(
+        sentence_id=trials["sentence_id"].where(~told_apart, trials["sentence_id"] + "#" + suffix),
+        item=trials["item"].where(~told_apart, trials["item"] + "#" + suffix),
+    )
+
+
+def _named(names: "pd.Series[str]") -> str:
+    """List the first of some names."""
+    unique = list(dict.fromkeys(names))
+    more = f" and {len(unique) - MAX_NAMED} more" if len(unique) > MAX_NAMED else ""
+    return f"{', '.join(repr(name) for name in unique[:MAX_NAMED])}{more}"
+
+
+def listed_rows(rows: "pd.Series[int]") -> str:
+    """List rows of the file, in order and each once."""
+    numbers = sorted({int(row) for row in rows})
+    more = " …" if len(numbers) > MAX_ROWS else ""
+    listed = ", ".join(map(str, numbers[:MAX_ROWS]))
+    return f"{'row' if len(numbers) == 1 else 'rows'} {listed}{more}"
+
+
+def _of_sentences(trials: pd.DataFrame, read: JudgmentFile) -> Materials:
+    first = trials.drop_duplicates("sentence_id")
+    columns = ("sentence_id", "item", "condition", "paradigm", "phenomenon", "text", "expected", "row")
+    cells, factors = _factors(first, read)
+    fillers = (first["kind"] == "filler") & bool(factors)
+    sentences = sentence_frame(
+        **{name: first[name].tolist() for name in columns},
+        factors=cells,
+        is_filler=fillers.tolist(),
+        file=[read.file] * len(first),
+    )
+    return Materials(
+        "table",
+        sentences,
+        pair_conditions(sentences),
+        _sources(read, trials),
+        dict(read.mapping),
+        findings=tuple(_findings(trials, first, read.file)),
+        factors=factors,
+    )
+
+
+def _factors(
+    sentences: pd.DataFrame, read: JudgmentFile
+) -> tuple[list[dict[str, str]], dict[str, tuple[str, ...]]]:
+    """Return the level of each factor by sentence and the factors; none unless columns are joined.
+
+    Fillers, and sentences without a level, have none.
+    """
+    nothing: list[dict[str, str]] = [{} for _ in range(len(sentences))]
+    parts = mapped_columns(str(read.mapping.get("condition", "")), [])
+    names = [f"extra:{part}" for part in parts]
+    if len(parts) < 2 or not set(names) <= set(sentences.columns):
+        return nothing, {}
+    cells = sentences[names].astype(str).set_axis(parts, axis=1)
+    has_levels = (cells != "").all(axis=1) & (sentences["kind"] != "filler")
+    is_bad = has_levels & (sentences["expected"] == UNACCEPTABLE)
+    levels = _marked_last(cells[has_levels], cells[is_bad])
+    if not all(2 <= len(values) <= MOST_LEVELS for values in levels.values()):
+        return nothing, {}
+    rows = [
+        dict(zip(map(factor_name, parts), map(str, row), strict=True)) if complete else {}
+        for row, complete in zip(cells.to_numpy().tolist(), has_levels, strict=True)
+    ]
+    return rows, {factor_name(part): values for part, values in levels.items()}
+
+
+def _marked_last(cells: pd.DataFrame, bad: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the levels of each factor in order of appearance; of a 2×2 design the marked level last.
+
+    The marked levels are those of the one condition that is expected to be unacceptable: they give the
+    difference of differences its sign.
+    """
+    levels = {str(part): tuple(dict.fromkeys(cells[part])) for part in cells.columns}
+    marked = bad.drop_duplicates()
+    if [len(names) for names in levels.values()] != [2, 2] or len(marked) != 1:
+        return levels
+    last = marked.iloc[0]
+    return {part: tuple(sorted(names, key=lambda name: name == last[part])) for part, names in levels.items()}
+
+
+def _findings(trials: pd.DataFrame, first: pd.DataFrame, file: str) -> list[Finding]:
+    findings = []
+    bare = first[first["text"] == ""]
+    if len(bare):
+        findings.append(Finding("note", "no_text", f"{len(bare)} sentences have no text in this file.", file))
+    for item, rows in _apart(trials).groupby("stated_item", sort=False):
+        names = ", ".join(repr(name) for name in rows["item"])
+        message = (
+            f"item {item!r} stands for different sentences of one condition, or for several paradigms: "
+            f"they are told apart as {names}."
+        )
+        ids = tuple(rows["item"])
+        findings.append(Finding("warning", "told_apart", message, file, int(rows["row"].iloc[0]), ids))
+    return findings
+
+
+def _apart(trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the items that were told apart: one row for each, with the item that the file states."""
+    items = trials[trials["stated_item"] != ""].drop_duplicates(["stated_item", "item"])
+    is_renamed = (items["item"] != items["stated_item"]).groupby(items["stated_item"]).transform("any")
+    return items[is_renamed]
+
+
+def _sources(read: JudgmentFile, trials: pd.DataFrame) -> tuple[Source, ...]:
+    return (Source(read.file, read.description, len(trials), tuple(read.mapping.values())),)

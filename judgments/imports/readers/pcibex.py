@@ -1,0 +1,395 @@
+"""Reader of raw PCIbex results: answers on scales are judgments, other answers background.
+
+Comments in the file name the columns of the lines below them. A line has the columns of the newest such list
+with as many names as the line has cells, because a short trial does not repeat an earlier list. A session is
+one combination of reception time, address hash and ParticipantID; the hash is not stored.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.errors import BadInput, MissingColumns
+from experiments.materials.delimited import delimited_rows
+from experiments.materials.encoding import Decoded, read_text
+from experiments.materials.schema import simple_name
+from judgments.imports.readers.base import (
+    JudgmentFile,
+    SourceOptions,
+    check_within_scale,
+    participant_frame,
+    refuse_empty,
+    session_frame,
+    trial_frame,
+)
+from judgments.imports.readers.cells import EMPTY, flag_of, kind_of, numbers_of, scale_of
+
+_COLUMN = re.compile(r"#\s*(\d+)\.\s*(.*?)\.?\s*$")
+_AGENT = re.compile(r"#\s*USER AGENT:\s*(.*)", re.IGNORECASE)
+_NAMES = {
+    "time results were received": "received",  # as Ibex and PCIbex wrote until about 2020
+    "results reception time": "received",
+    "md5 hash of participant's ip address": "hash",
+    "order number of item": "order",
+    "label": "label",
+    "pennelementtype": "type",
+    "pennelementname": "name",
+    "parameter": "parameter",
+    "value": "value",
+    "eventtime": "time",
+}
+_N_COMMON = 7  # columns before those of PennController
+#: Columns of PCIbex until about 2020 → ours; newer files may have columns of the study with these names.
+_FORMER = {
+    "item number": "order",
+    "element number": "inner element number",
+    "type": "label",
+    "group": "latin square group",
+}
+STANDARD = frozenset(
+    {*_NAMES.values(), "controller name", "inner element number", "latin square group", "comments"}
+)
+"""Columns that every file has, under our names."""
+Line = dict[str, str]
+
+
+def lines_of(decoded: Decoded) -> pd.DataFrame:
+    """Return the lines of a file as one table.
+
+    Notes
+    -----
+    ``received``, ``order``, ``label``, ``type``, ``name``, ``parameter``, ``value``, ``time``, the
+    script's own columns, and ``agent`` and ``row``; empty where a line has no such column.
+    """
+    lines = raw_lines(decoded)
+    refuse_empty(
+        lines, file=decoded.file, remedy="Give the raw results as PCIbex shows them, with its comments."
+    )
+    _require(lines, decoded.file)
+    return lines
+
+
+def raw_lines(decoded: Decoded) -> pd.DataFrame:
+    """Return all lines with the columns that the comments above them name, ``agent`` and ``row``."""
+    return pd.DataFrame(_lines(decoded), dtype=object).fillna("")
+
+
+def readable(value: str) -> str:
+    """Decode a value to the text that participants saw: without percent codes, tags and entities.
+
+    Examples
+    --------
+    >>> readable("<p style=font-size:20>S&atilde;o Paulo%2C Brasil</p>")
+    'São Paulo, Brasil'
+    """
+    decoded = re.sub(r"%(0A|0D|22|25|2C)", lambda code: chr(int(code[1], 16)), value)
+    return html.unescape(re.sub(r"<[A-Za-z/][^>]*>", "", decoded))
+
+
+def _require(lines: pd.DataFrame, file: str) -> None:
+    needed = ("received", "order", "label", "type", "name", "parameter", "value", "time")
+    absent = [name for name in needed if name not in lines.columns]
+    if absent and {"item number", "group"} <= {str(name).lower() for name in lines.columns}:
+        raise BadInput(
+            "these are results of classic Ibex, not of PCIbex.", file=file, remedy="Use --format ibex."
+        )
+    if absent:
+        names = {field: name for name, field in _NAMES.items()}
+        columns = [names.get(str(name), str(name)) for name in lines.columns]
+        raise MissingColumns([names[name] for name in absent], existing=columns, file=file)
+
+
+def _lines(decoded: Decoded) -> Iterator[Line]:
+    """Yield each line as a dict, keyed by the newest list of columns of its length."""
+    lists: dict[int, list[str]] = {}
+    current: tuple[str, ...] = ()
+    agent = ""
+    text = re.sub(r"\r\n?", "\n", decoded.text)
+    for row, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("#"):
+            if match := _COLUMN.match(line):
+                current = (*current[: int(match[1]) - 1], match[2])
+            elif match := _AGENT.match(line):
+                agent = match[1].strip()
+        elif line.strip():
+            lists[len(current)] = _columns(current)
+            yield _cells(line, lists, row, decoded.file) | {"agent": agent, "row": str(row)}
+
+
+@cache
+def _columns(names: tuple[str, ...]) -> list[str]:
+    """Return our names of a list of columns; ``_FORMER`` names the first ones of a former PCIbex."""
+    lower = [name.lower() for name in names]
+    is_former = "pennelementname" in lower and "order number of item" not in lower
+    n_former = _N_COMMON if is_former else 0
+    first = [_FORMER.get(name.lower(), _column(name)) for name in names[:n_former]]
+    return [*first, *map(_column, names[n_former:])]
+
+
+def _column(name: str) -> str:
+    return _NAMES.get(name.lower(), name if name.lower() not in STANDARD else name.lower())
+
+
+def _cells(line: str, lists: Mapping[int, list[str]], row: int, file: str) -> Line:
+    quoted = line.startswith('"') or ',"' in line
+    cells = next(delimited_rows(line, delimiter=",", file=file))[1] if quoted else line.split(",")
+    names = lists.get(len(cells))
+    if names is None:
+        lengths = ", ".join(str(length) for length in sorted(lists))
+        raise BadInput(
+            f"{len(cells)} cells, while the comments above name lists of {lengths} columns.",
+            file=file,
+            row=row,
+            remedy="Give the raw results, unchanged by a spreadsheet.",
+        )
+    return dict(zip(names, cells, strict=True))
+
+
+PARTICIPANT_NAMES = (
+    "participantid",
+    "participant_id",
+    "participant",
+    "subject",
+    "prolific_pid",
+    "prolificid",
+    "id",
+    "worker",
+)
+_NATIVE = re.compile(r"nativ|mother|língua|lingua", re.IGNORECASE)
+
+
+def participant_column(lines: pd.DataFrame) -> str:
+    """Find the column that names participants.
+
+    Examples
+    --------
+    >>> participant_column(pd.DataFrame(columns=["label", "ParticipantID"]))
+    'ParticipantID'
+    """
+    simple = {simple_name(str(name)): str(name) for name in lines.columns}
+    return next((simple[name] for name in PARTICIPANT_NAMES if name in simple), "")
+
+
+def session_names(lines: pd.DataFrame) -> pd.Series:
+    """Return the session of each line: reception time and participant, numbered to make it unique."""
+    column = participant_column(lines)
+    hashes = lines["hash"] if "hash" in lines.columns else ""
+    block = lines["received"] + "\0" + hashes
+    if column:
+        stated = lines[column].where(~lines[column].isin(EMPTY))
+        person = stated.groupby(block).ffill().fillna(stated.groupby(block).bfill()).fillna("")
+    else:
+        person = pd.Series("", index=lines.index)
+    submission = block + "\0" + person
+    names: dict[str, str] = {}
+    for key, received, participant in zip(submission, lines["received"], person, strict=True):
+        if key not in names:
+            plain = f"{received}-{participant}" if participant else received
+            alike = sum(name.split(" ")[0] == plain for name in names.values())
+            names[key] = f"{plain} {alike + 1}" if alike else plain
+    return submission.map(names)
+
+
+def background_of(answers: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return the background answers of each session by question."""
+    background: dict[str, dict[str, str]] = {}
+    for session, name, value in zip(answers["session"], answers["name"], answers["value"], strict=True):
+        if readable(value).strip():
+            background.setdefault(session, {})[name] = readable(value).strip()
+    return background
+
+
+def sessions_of(lines: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame of sessions."""
+    heads = _heads(lines)
+    times = pd.to_numeric(lines["time"], errors="coerce").groupby(lines["session"])
+    started, ended = times.min(), times.max()
+    return session_frame(
+        {
+            "session": heads["session"].array,
+            "participant": _people(heads).array,
+            "status": [
+                "complete" if session in set(trials["session"]) else "abandoned"
+                for session in heads["session"]
+            ],
+            "started_at": [_timestamp(started[session]) for session in heads["session"]],
+            "completed_at": [_timestamp(ended[session]) for session in heads["session"]],
+            "work_time_s": [_seconds(ended[session] - started[session]) for session in heads["session"]],
+            "user_agent": heads["agent"].str.slice(0, 300).array,
+            "attributes": [{} for _ in range(len(heads))],
+        }
+    )
+
+
+def participants_of(lines: pd.DataFrame, background: Mapping[str, dict[str, str]]) -> pd.DataFrame:
+    """Return the frame of participants."""
+    heads = _heads(lines)
+    answers_by_session = [background.get(session, {}) for session in heads["session"]]
+    return participant_frame(
+        {
+            "participant": _people(heads).array,
+            "is_native": pd.array([_native(answers) for answers in answers_by_session], dtype=object),
+            "background": answers_by_session,
+        }
+    )
+
+
+def _heads(lines: pd.DataFrame) -> pd.DataFrame:
+    return lines.drop_duplicates("session")
+
+
+def _people(heads: pd.DataFrame) -> pd.Series:
+    """Return ParticipantID, or the name of the session where it is missing or shared by two sessions."""
+    person = heads["session"].str.partition("-")[2]
+    return person.where((person != "") & ~person.duplicated(keep=False), heads["session"])
+
+
+def _native(answers: Mapping[str, str]) -> bool | None:
+    flags = [flag_of(answer) for question, answer in answers.items() if _NATIVE.search(question)]
+    return next((flag for flag in flags if flag is not None), None)
+
+
+def _timestamp(milliseconds: Any) -> datetime | None:
+    return None if pd.isna(milliseconds) else datetime.fromtimestamp(float(milliseconds) / 1000, tz=UTC)
+
+
+def _seconds(milliseconds: Any) -> int | None:
+    return None if pd.isna(milliseconds) else int(milliseconds // 1000)
+
+
+_ANSWERS = {"Choice", "Final", "Selected", "Selection", "Answer"}
+
+
+def read_pcibex(path: Path, options: SourceOptions) -> JudgmentFile:
+    """Read a raw results file of PCIbex.
+
+    Notes
+    -----
+    Answers of trials that carry an ``item`` or a ``sentence`` column are judgments; their kind
+    follows the trial's label. Other answers are the participant's background.
+    """
+    decoded = read_text(path, encoding=options.encoding)
+    lines = lines_of(decoded)
+    lines["session"] = session_names(lines)
+    answers = _last_answers(lines)
+    judged = _is_judged(answers)
+    trials, extra = _trials(lines, answers[judged], decoded.file)
+    refuse_empty(
+        trials, file=decoded.file, remedy="Log the scale and the columns item or sentence in the script."
+    )
+    scale, note = scale_of("likert", trials["value"], low=options.scale_low, high=options.scale_high)
+    check_within_scale(trials, scale, column="Value", file=decoded.file)
+    background = background_of(answers[~judged])
+    changed = int(len(_choices(lines)) - len(answers))
+    return JudgmentFile(
+        "pcibex",
+        decoded.file,
+        "likert",
+        trials,
+        sessions_of(lines, trials),
+        participants_of(lines, background),
+        scale=scale,
+        extra=extra,
+        description=decoded.description,
+        mapping={"value": "Value", "position": "EventTime", "kind": "Label"},
+        notes=(
+            note,
+            f"{changed} answers were changed before going on; the last one counts",
+            *_texts_note(trials),
+        ),
+        inferred=decoded.check,
+    )
+
+
+def _choices(lines: pd.DataFrame) -> pd.DataFrame:
+    return lines[
+        lines["parameter"].isin(_ANSWERS) & (lines["type"] != "PennController") & (lines["type"] != "Button")
+    ]
+
+
+def _last_answers(lines: pd.DataFrame) -> pd.DataFrame:
+    """Keep the last answer to each question of each trial."""
+    choices = _choices(lines)
+    times = pd.to_numeric(choices["time"], errors="coerce")
+    ordered = choices.assign(at=times).sort_values("at", kind="stable")
+    return ordered.drop_duplicates(["session", "order", "label", "name"], keep="last").sort_index()
+
+
+def _stated(rows: pd.DataFrame, name: str) -> pd.Series:
+    if name not in rows.columns:
+        return pd.Series("", index=rows.index, dtype=object)
+    return rows[name].where(~rows[name].isin(EMPTY), "")
+
+
+def _is_judged(answers: pd.DataFrame) -> "pd.Series[bool]":
+    return (_stated(answers, "item") != "") | (_stated(answers, "sentence") != "")
+
+
+def _trials(lines: pd.DataFrame, judged: pd.DataFrame, file: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Convert judged answers to trials, in the order in which they were given."""
+    rows = judged["row"].astype(int)
+    values = numbers_of(judged["value"].map(readable).set_axis(rows), column="Value", file=file).to_numpy()
+    label = judged["label"]
+    item, condition = _stated(judged, "item"), _stated(judged, "condition")
+    key = label + ":" + item.where(item != "", _stated(judged, "sentence"))
+    placed = (
+        judged.sort_values(["session", "at"], kind="stable").groupby("session", sort=False).cumcount() + 1
+    )
+    participant = participant_column(judged)
+    used_columns = STANDARD | {participant, "item", "condition", "sentence", "agent", "row", "session", "at"}
+    extra = tuple(
+        str(name)
+        for name in judged.columns
+        if name not in used_columns and (_stated(judged, str(name)) != "").any()
+    )
+    trials = trial_frame(
+        {
+            "session": judged["session"].array,
+            "position": placed.sort_index().to_numpy(),
+            "kind": pd.array([kind_of(name) or "target" for name in label], dtype=object),
+            "paradigm": label.array,
+            "item": key.array,
+            "condition": condition.array,
+            "sentence_id": key.where(condition == "", key + ":" + condition).array,
+            "text": _stated(judged, "sentence").map(readable).array,
+            "response": judged["value"].map(readable).array,
+            "value": values,
+            "status": pd.array(
+                ["missing" if value != value else "answered" for value in values], dtype=object
+            ),
+            "rt_ms": (judged["at"] - _onsets(lines, judged)).to_numpy(dtype=float),
+            "row": rows.array,
+            **{f"extra:{name}": _stated(judged, name).map(readable).array for name in extra},
+        }
+    )
+    return trials.sort_values(["session", "position"], kind="stable", ignore_index=True), extra
+
+
+def _onsets(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
+    """Return the time at which the text of each judged trial was printed, or else the trial started."""
+    names = ["session", "order", "label"]
+    onset = pd.Series(float("nan"), index=judged.index)
+    for parameter in ("Start", "Print"):
+        events = lines[lines["parameter"] == parameter]
+        first = pd.to_numeric(events["time"], errors="coerce").groupby([events[name] for name in names]).min()
+        onsets = judged[names].merge(first.rename("onset"), left_on=names, right_index=True, how="left")[
+            "onset"
+        ]
+        onset = onsets.where(onsets.notna(), onset)
+    return onset.where(onset <= judged["at"])
+
+
+def _texts_note(trials: pd.DataFrame) -> tuple[str, ...]:
+    texts = trials.groupby("sentence_id")["text"].nunique()
+    several = int((texts > 1).sum())
+    return (
+        (f"{several} sentences were shown in more than one wording; each trial keeps what it showed",)
+        if several
+        else ()
+    )

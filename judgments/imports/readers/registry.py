@@ -1,0 +1,48 @@
+"""Readers by format."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from analysis.errors import BadInput, UnknownName
+from judgments.imports.readers.base import JudgmentFile, SourceOptions
+from judgments.imports.readers.ibex import read_ibex
+from judgments.imports.readers.jspsych import read_jspsych
+from judgments.imports.readers.mturk import read_mturk_batch
+from judgments.imports.readers.pcibex import read_pcibex
+from judgments.imports.readers.table import TABLE_FIELDS, read_judgment_table
+
+Reader = Callable[[Path, SourceOptions], JudgmentFile]
+
+READERS: Mapping[str, Reader] = {
+    "mturk-batch": read_mturk_batch,
+    "table": read_judgment_table,
+    "pcibex": read_pcibex,
+    "jspsych": read_jspsych,
+    "ibex": read_ibex,
+}
+
+
+def read_judgments(path: Path, format: str, *, options: SourceOptions | None = None) -> JudgmentFile:
+    """Read a file of judgments."""
+    if format not in READERS:
+        raise UnknownName("format", format, list(READERS))
+    return READERS[format](path, options or SourceOptions())
+
+
+def parse_judgment_mapping(pairs: list[str]) -> dict[str, str]:
+    """Parse the ``our_column=their_column`` pairs of ``--map``.
+
+    Examples
+    --------
+    >>> parse_judgment_mapping(["value=rating", "item=verb+frame"])
+    {'value': 'rating', 'item': 'verb+frame'}
+    """
+    mapping: dict[str, str] = {}
+    for pair in pairs:
+        field, sign, column = (part.strip() for part in pair.partition("="))
+        if not sign:
+            raise BadInput(f"{pair!r} is not a mapping.", remedy="Write our_column=their_column.")
+        if field not in TABLE_FIELDS and not field.startswith("background."):
+            raise UnknownName("column", field, list(TABLE_FIELDS))
+        mapping[field] = column
+    return mapping

@@ -1,0 +1,462 @@
+"""Reader of long tables: one judgment per row, with our column names, their aliases or a mapping."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import BadInput, MissingColumns
+from experiments.materials.delimited import read_table
+from experiments.materials.encoding import Encoding, read_text
+from experiments.materials.readers.sheets import json_lines
+from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
+from judgments.imports.readers.annotators import long_rows, people_columns
+from judgments.imports.readers.base import (
+    JudgmentFile,
+    Rows,
+    SourceOptions,
+    check_within_scale,
+    participant_frame,
+    refuse_empty,
+    session_frame,
+    trial_frame,
+)
+from judgments.imports.readers.cells import (
+    agreed,
+    cleaned,
+    flag_of,
+    guess_task,
+    is_empty,
+    kinds_of,
+    numbers_of,
+    scale_of,
+    values_of,
+)
+
+_FIELDS = (
+    Field(
+        "participant",
+        "Pseudonym or platform id of the participant.",
+        (
+            "participant_id",
+            "participantid",
+            "subject",
+            "subject_id",
+            "worker",
+            "workerid",
+            "worker_id",
+            "anoncode",
+            "rater",
+        ),
+    ),
+    Field(
+        "session",
+        "One participation; by default, the participant with the list.",
+        ("session_id", "submission"),
+    ),
+    Field("list", "Presentation list.", ("survey", "list_id")),
+    Field(
+        "position",
+        "Position of the trial in its session; by default, the order of the rows.",
+        (
+            "order",
+            "presentationorder",
+            "presentation_order",
+            "trial_order",
+            "trial_sequence_total",
+            "trial_index",
+        ),
+    ),
+    Field("kind", "target, filler, catch, practice or anchor.", ("item_type", "trial_kind")),
+    Field("task", "Name of the task; one per file."),
+    Field("item", "One lexicalization.", ("item_id", "itemid", "item_number")),
+    Field("condition", "Cell of the design.", ("cond",)),
+    Field(
+        "sentence_id",
+        "Name of the sentence; in forced choice, of the chosen one.",
+        ("sent_id", "stimulus_id"),
+    ),
+    Field("sentence", "Text of the sentence.", ("text", "sentence_text", "stimulus")),
+    Field(
+        "expected",
+        "The author's intended status.",
+        ("acceptability", "acceptable", "grammatical", "grammaticality"),
+    ),
+    Field("paradigm", "Group of items of one contrast.", ("uid",)),
+    Field("phenomenon", "Group of paradigms.", ("linguistics_term",)),
+    Field("pair_id", "The minimal pair (forced choice).", ("pairid",)),
+    Field("good", "Text of the acceptable member (forced choice).", ("sentence_good", "good_sentence")),
+    Field("bad", "Text of the unacceptable member (forced choice).", ("sentence_bad", "bad_sentence")),
+    Field("good_id", "sentence_id of the acceptable member (forced choice)."),
+    Field("bad_id", "sentence_id of the unacceptable member (forced choice)."),
+    Field("shown_first", "sentence_id of the member shown first (forced choice)."),
+    Field("expected_first", "Whether the acceptable member was shown first (forced choice)."),
+    Field(
+        "value",
+        "The answer on the scale; forced choice: 1 good member, 0 the other.",
+        ("judgment", "judgement", "rating", "raw_judgment"),
+    ),
+    Field("response", "The answer as recorded; used as the value where there is no value column."),
+    Field("correct", "Whether a catch or practice trial was answered as intended."),
+    Field("rt_ms", "From onset to answer, in ms.", ("rt", "reaction_time", "reaction_time_ms")),
+    Field("modulus", "Number given to the reference sentence (magnitude estimation)."),
+    Field(
+        "native",
+        "Whether the participant is a native speaker.",
+        ("nativeenglish", "native_english", "is_native", "native_speaker"),
+    ),
+    Field("submission_status", "Decision of the platform: approved, rejected, ….", ("assignmentstatus",)),
+    Field("session_status", "State of the session: complete, abandoned, …."),
+)
+TABLE_FIELDS: dict[str, Field] = {field.name: field for field in _FIELDS}
+
+
+Columns = Mapping[str, str]
+LONGEST_NAME = 100
+_STATES = frozenset({"complete", "refused", "screened_out", "abandoned", "withdrawn"})
+
+
+def session_names(frame: pd.DataFrame, columns: Columns) -> "pd.Series[str]":
+    """Return the session of each row: the session column, else participant and list."""
+    if "session" in columns:
+        return frame[columns["session"]]
+    people = frame[columns["participant"]]
+    return people + "/" + frame[columns["list"]] if "list" in columns else people
+
+
+def sessions_of(frame: pd.DataFrame, columns: Columns, *, file: str) -> pd.DataFrame:
+    """Return the frame of sessions."""
+    names = session_names(frame, columns)
+    people = frame[columns["participant"]]
+    _refuse_unclear(names, people, column=columns["participant"], file=file)
+    first = ~names.duplicated()
+    head = frame[first]
+    stated = _cells(head, columns, "session_status")
+    native = [flag_of(cell) for cell in _cells(head, columns, "native")]
+    return session_frame(
+        {
+            "session": names[first].array,
+            "participant": people[first].array,
+            "list": _cells(head, columns, "list"),
+            "status": [_state(state) for state in stated],
+            "submission_status": [state.lower() for state in _cells(head, columns, "submission_status")],
+            "attributes": [{} if flag is None else {"native": flag} for flag in native],
+        }
+    )
+
+
+def _refuse_unclear(names: pd.Series, people: pd.Series, *, column: str, file: str) -> None:
+    unnamed = people.index[is_empty(people)]
+    if len(unnamed):
+        raise BadInput(
+            "the participant is empty.",
+            file=file,
+            row=int(unnamed[0]),
+            column=column,
+            remedy="Name the participant in every row.",
+        )
+    long = people.index[people.str.len() > LONGEST_NAME]
+    if len(long):
+        raise BadInput(
+            f"the participant has more than {LONGEST_NAME} characters.",
+            file=file,
+            row=int(long[0]),
+            column=column,
+            remedy="Give a shorter name.",
+        )
+    sessions = pd.DataFrame(
+        {"session": names.array, "person": people.array}, index=names.index
+    ).drop_duplicates()
+    shared = sessions[sessions["session"].duplicated()]
+    if len(shared):
+        raise BadInput(
+            f"session {shared['session'].iloc[0]!r} belongs to two participants.",
+            file=file,
+            row=int(shared.index[0]),
+            column=column,
+            remedy="Give every session one participant.",
+        )
+
+
+def _state(stated: str) -> str:
+    """Return the status of a session; active ones become abandoned, unknown ones complete."""
+    if stated in _STATES:
+        return stated
+    return "abandoned" if stated == "active" else "complete"
+
+
+def _cells(rows: pd.DataFrame, columns: Columns, name: str) -> list[str]:
+    return [cleaned(cell) for cell in rows[columns[name]]] if name in columns else [""] * len(rows)
+
+
+def participants_of(
+    frame: pd.DataFrame, columns: Columns, background: Mapping[str, str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the frame of participants, and warnings."""
+    people = frame[columns["participant"]]
+    native, differ = _native(frame, columns)
+    is_first = ~people.duplicated()
+    firsts = frame[is_first]
+    backgrounds: list[dict[str, str]] = [{} for _ in range(len(firsts))]
+    for question, column in background.items():
+        for answers, cell in zip(backgrounds, firsts[column], strict=True):
+            if cleaned(cell):
+                answers[question] = cleaned(cell)
+    table = participant_frame(
+        {
+            "participant": people[is_first].array,
+            "is_native": pd.array([native.get(name) for name in people[is_first]], dtype=object),
+            "background": backgrounds,
+        }
+    )
+    if not differ:
+        return table, ()
+    return table, (
+        f"{differ} participants answered both yes and no to being native; the column is left empty for them.",
+    )
+
+
+def _native(frame: pd.DataFrame, columns: Columns) -> tuple[dict[Any, bool | None], int]:
+    """Return the native status of each participant, and the number who answered both yes and no."""
+    if "native" not in columns:
+        return {}, 0
+    pairs = frame[[columns["participant"], columns["native"]]].drop_duplicates()
+    flags: dict[Any, list[bool | None]] = {}
+    for person, cell in pairs.itertuples(index=False, name=None):
+        flags.setdefault(person, []).append(flag_of(cell))
+    differ = sum({True, False} <= set(answers) for answers in flags.values())
+    return {person: agreed(pd.Series(answers, dtype=object)) for person, answers in flags.items()}, differ
+
+
+_JOINT = ":"
+#: Columns that identify a person; they are never stored.
+NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "phone"})
+
+
+def read_judgment_table(path: Path, options: SourceOptions) -> JudgmentFile:
+    """Read a long table of judgments."""
+    rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
+    if options.people:
+        rows = long_rows(rows, options.people)
+    return judgments_from_rows(rows, options, format="table")
+
+
+def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
+    """Read the rows of a table as text; the index is the line of the file."""
+    name = path.name.removesuffix(".gz")
+    if is_spreadsheet(path):
+        table = read_spreadsheet(path, sheet=sheet)
+        return Rows(table.frame, path.name, table.description, table.notes)
+    if name.endswith(".parquet"):
+        try:
+            frame = pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise BadInput(f"is no Parquet file ({error}).", file=path.name) from None
+        texts = frame.astype(object).where(frame.notna(), "").map(str)
+        return Rows(texts.set_axis(range(1, len(texts) + 1)), path.name, "Parquet")
+    if name.endswith((".jsonl", ".ndjson")):
+        decoded = read_text(path, encoding=encoding)
+        lines = list(json_lines(decoded))
+        frame = pd.DataFrame([fields for _, fields in lines], index=[line for line, _ in lines], dtype=object)
+        texts = frame.where(frame.notna(), "").map(str)
+        return Rows(texts, path.name, f"{decoded.description}, JSON lines", inferred=decoded.check)
+    delimited = read_table(path, encoding=encoding)
+    return Rows(delimited.frame, path.name, delimited.description, delimited.notes, delimited.source.check)
+
+
+def judgments_from_rows(rows: Rows, options: SourceOptions, *, format: str) -> JudgmentFile:
+    """Convert rows to judgments."""
+    refuse_empty(rows.frame, file=rows.file, remedy="Give one judgment per row.")
+    frame, mapping, joined = _joined(rows, options.mapping)
+    columns = recognize_columns(list(frame.columns), TABLE_FIELDS, mapping=mapping, file=rows.file)
+    _require(columns, frame, rows.file)
+    answer = columns.get("value") or columns["response"]
+    cells = frame[answer]
+    values = values_of(cells, column=answer, file=rows.file)
+    task, task_note = guess_task(values, columns, frame, stated=options.task, file=rows.file)
+    scale, scale_note = scale_of(task, values, low=options.scale_low, high=options.scale_high)
+    trials, notes = _trials(frame, columns, values, rows.file)
+    check_within_scale(trials, scale, column=answer, file=rows.file)
+    if task in ("forced_choice", "yes_no"):
+        _refuse_between(trials, column=answer, file=rows.file)
+    background = {
+        field.removeprefix("background."): column for field, column in options.mapping.items() if "." in field
+    }
+    extra = _extra(frame, columns, {*background.values(), *joined})
+    sessions = sessions_of(frame, columns, file=rows.file)
+    participants, warnings = participants_of(frame, columns, background)
+    extras = {name: frame[name].array for name in extra}
+    return JudgmentFile(
+        format,
+        rows.file,
+        task,
+        trials.assign(**{f"extra:{name}": cells for name, cells in extras.items()}),
+        sessions,
+        participants,
+        scale=scale,
+        extra=extra,
+        description=rows.description,
+        mapping=columns,
+        notes=(*rows.notes, task_note, scale_note, *notes),
+        warnings=warnings,
+        inferred=rows.inferred,
+    )
+
+
+def _refuse_between(trials: pd.DataFrame, *, column: str, file: str) -> None:
+    """Refuse values other than 0 and 1."""
+    between = trials[~trials["value"].isin((0.0, 1.0)) & trials["value"].notna()]
+    if len(between):
+        first = between.iloc[0]
+        raise BadInput(
+            f"{first['value']:g} is neither 0 nor 1.",
+            file=file,
+            row=int(first["row"]),
+            column=column,
+            remedy="A choice is 1 (the expected member, yes) or 0; --task takes another task.",
+        )
+
+
+def _joined(rows: Rows, mapping: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str], set[str]]:
+    """Join columns that the mapping combines with ``+``; the parts stay as extra columns."""
+    frame, plain = rows.frame, {}
+    for field, column in mapping.items():
+        parts = column.split("+")
+        if len(parts) == 1 or column in frame.columns:
+            plain[field] = column
+            continue
+        absent = [part for part in parts if part not in frame.columns]
+        if absent:
+            raise MissingColumns(absent, existing=list(frame.columns), file=rows.file)
+        cells = frame[parts[0]]
+        for part in parts[1:]:
+            cells = cells + _JOINT + frame[part]
+        blank = cells == _JOINT * (len(parts) - 1)  # no part is filled, as in a filler of a factorial study
+        frame, plain[field] = frame.assign(**{column: cells.where(~blank, "")}), column
+    return frame, plain, set(mapping.values()) - set(rows.frame.columns)
+
+
+def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None:
+    absent = [] if "participant" in columns else ["participant"]
+    absent += [] if {"value", "response"} & set(columns) else ["value"]
+    absent += [] if {"item", "sentence_id", "sentence", "pair_id", "good"} & set(columns) else ["item"]
+    if absent:
+        names = [str(name) for name in frame.columns]
+        people = people_columns(names) if "participant" in absent else ""
+        if people:
+            raise BadInput(
+                f"missing columns {', '.join(absent)}; the columns {people} may be one person each.",
+                file=file,
+                remedy=f"If they are, name them as columns of people ({people}); the columns are: "
+                f"{', '.join(names)}.",
+            )
+        raise MissingColumns(absent, existing=names, file=file)
+
+
+def _extra(frame: pd.DataFrame, columns: Mapping[str, str], used: set[str]) -> tuple[str, ...]:
+    taken = {*columns.values(), *used}
+    return tuple(
+        name for name in frame.columns if name not in taken and simple_name(str(name)) not in NEVER_KEPT
+    )
+
+
+def _trials(
+    frame: pd.DataFrame, columns: Mapping[str, str], values: pd.Series, file: str
+) -> tuple[pd.DataFrame, list[str]]:
+    def cells(name: str, otherwise: Any = "") -> Any:
+        return frame[columns[name]].array if name in columns else otherwise
+
+    kinds: Any = "target"
+    if "kind" in columns:
+        kinds = kinds_of(frame[columns["kind"]], column=columns["kind"], file=file).array
+    numbers = {
+        name: numbers_of(frame[columns[name]], column=columns[name], file=file).array
+        for name in ("rt_ms", "modulus")
+        if name in columns
+    }
+    sessions = session_names(frame, columns).array
+    positions, notes = _positions(frame, columns, sessions, file)
+    missing = values.isna().to_numpy()
+    trials = trial_frame(
+        {
+            "session": sessions,
+            "position": positions,
+            "kind": kinds,
+            **{
+                name: cells(name)
+                for name in ("phenomenon", "paradigm", "item", "condition", "sentence_id", "pair_id")
+            },
+            **{name: cells(name) for name in ("good_id", "bad_id")},
+            "text": cells("sentence"),
+            "good_text": cells("good"),
+            "bad_text": cells("bad"),
+            "expected": _expected(frame, columns, file),
+            "expected_first": _expected_first(frame, columns),
+            "response": frame[columns.get("response") or columns["value"]].array,
+            "value": values.to_numpy(),
+            "status": np.where(missing, "missing", "answered").astype(object),
+            "is_correct": _flags(frame, columns, "correct"),
+            **numbers,
+            "row": frame.index.to_numpy(),
+        }
+    )
+    return trials, notes
+
+
+def _positions(
+    frame: pd.DataFrame, columns: Mapping[str, str], sessions: Any, file: str
+) -> tuple[np.ndarray, list[str]]:
+    """Return stated positions if they are whole, at least 1 and unique in a session; else renumber."""
+    by_session = pd.Series(sessions, index=frame.index, dtype=object)
+    in_order = by_session.groupby(by_session, sort=False).cumcount().to_numpy() + 1
+    if "position" not in columns:
+        return in_order, ["no column with positions; trials are numbered in the order of the rows"]
+    stated = numbers_of(frame[columns["position"]], column=columns["position"], file=file)
+    positions = pd.DataFrame({"session": by_session.array, "position": stated.array})
+    sound = (positions["position"] >= 1) & (positions["position"] % 1 == 0) & (positions["position"] < 2**31)
+    if sound.all() and not positions.duplicated().any():
+        return positions["position"].to_numpy(dtype=np.int64), []
+    ordered = positions.sort_values("position", kind="stable", na_position="last")
+    places = ordered.groupby("session", sort=False).cumcount().sort_index().to_numpy() + 1
+    return places, [
+        f"{columns['position']!r} has repeated or invalid positions; trials are renumbered in its order"
+    ]
+
+
+def _expected(frame: pd.DataFrame, columns: Mapping[str, str], file: str) -> Any:
+    if "expected" not in columns:
+        return ""
+    cells = frame[columns["expected"]]
+    status_of = {label: expected_status(cleaned(label)) for label in cells.unique()}
+    unknown = [label for label, status in status_of.items() if status is None]
+    if unknown:
+        raise BadInput(
+            f"{unknown[0]!r} is no expected status.",
+            file=file,
+            row=int(cells.index[cells == unknown[0]][0]),
+            column=columns["expected"],
+            remedy="Write acceptable or unacceptable, or map another column.",
+        )
+    return cells.map(status_of).array
+
+
+def _expected_first(frame: pd.DataFrame, columns: Mapping[str, str]) -> Any:
+    """Return whether the good member was shown first, from a flag or from the id of the member."""
+    if "expected_first" in columns:
+        return _flags(frame, columns, "expected_first")
+    if not {"shown_first", "good_id", "bad_id"} <= set(columns):
+        return None
+    first, good, bad = (frame[columns[name]].to_numpy() for name in ("shown_first", "good_id", "bad_id"))
+    is_member = (first == good) | (first == bad)
+    return pd.array(np.where(is_member, first == good, None), dtype=object)
+
+
+def _flags(frame: pd.DataFrame, columns: Mapping[str, str], name: str) -> Any:
+    if name not in columns:
+        return None
+    cells = frame[columns[name]]
+    flags = {cell: flag_of(cell) for cell in cells.unique()}
+    return pd.array([flags[cell] for cell in cells], dtype=object)

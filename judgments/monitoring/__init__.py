@@ -1,0 +1,1 @@
+"""A running study: overview, live counters and drop-out."""

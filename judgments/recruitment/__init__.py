@@ -1,0 +1,1 @@
+"""Recruitment: channels over which participants arrive, and quotas of their answers."""

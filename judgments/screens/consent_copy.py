@@ -1,0 +1,190 @@
+"""The participant's copy of the consent page: a page to print and a PDF, before and after the decision.
+
+Characters outside Latin, Greek and Cyrillic need fonts that are installed on the server. Where one has no
+glyph, the PDF would show boxes, so its address shows the page to print instead.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+import typst
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+from markdown_it.token import Token
+
+from analysis.report.typeset import needs_fonts, quoted
+from experiments.materials.markdown import tokens_of
+from experiments.models import ExperimentVersion
+from experiments.studies.languages import interface_translation
+from experiments.studies.wording import gettext
+from judgments.models import Consent, Session
+from judgments.screens.arrival_views import consent_text
+from judgments.screens.session_views import in_session
+from judgments.screens.shared_pages import not_found, page
+from judgments.sessions.arrival import newest_version_of
+from judgments.sessions.protocol import Protocol, protocol_of
+
+HEAD = """#set page(paper: "a4", margin: 2.5cm, numbering: "1 / 1")
+#set text(font: FONTS, size: 11pt, lang: LANGUAGE, hyphenate: false)
+#show link: underline
+"""
+BUILT_IN_FONT = "Libertinus Serif"
+# By the beginning of a language tag, the longest first: scripts that share characters differ in their shapes.
+FONTS = {
+    "zh-hant": "Noto Serif CJK TC",
+    "zh-tw": "Noto Serif CJK TC",
+    "zh-hk": "Noto Serif CJK HK",
+    "zh": "Noto Serif CJK SC",
+    "ja": "Noto Serif CJK JP",
+    "ko": "Noto Serif CJK KR",
+    "he": "Noto Serif Hebrew",
+    "yi": "Noto Serif Hebrew",
+    "ar": "Noto Naskh Arabic",
+    "fa": "Noto Naskh Arabic",
+}
+NO_CHARACTER = "\U0010fffe"  # in no font
+GLYPH = re.compile(rb'xlink:href="#(\w+)"')
+OPENING = {
+    "bullet_list_open": "#list(",
+    "ordered_list_open": "#enum(",
+    "list_item_open": "[",
+    "strong_open": "#strong[",
+    "em_open": "#emph[",
+    "softbreak": " ",
+    "hardbreak": " \\ ",
+}
+CLOSING = {
+    "bullet_list_close": ")\n\n",
+    "ordered_list_close": ")\n\n",
+    "list_item_close": "],",
+    "paragraph_close": "\n\n",
+    "heading_close": "])\n\n",
+    "strong_close": "]",
+    "em_close": "]",
+    "link_close": "]",
+}
+
+
+@require_safe
+def copy_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """The text of the consent page, to read and print."""
+    version = newest_version_of(slug)
+    return not_found(request) if version is None else _page(request, version, None)
+
+
+@require_safe
+def copy_pdf(request: HttpRequest, slug: str) -> HttpResponse:
+    """The text of the consent page as PDF."""
+    version = newest_version_of(slug)
+    return not_found(request) if version is None else _pdf(request, version, None)
+
+
+@in_session
+def own_page(request: HttpRequest, session: Session) -> HttpResponse:
+    """The text that a participant agreed to, with the time and the statements they ticked."""
+    return _page(request, session.version, _decision(session))
+
+
+@in_session
+def own_pdf(request: HttpRequest, session: Session) -> HttpResponse:
+    """The same as PDF."""
+    return _pdf(request, session.version, _decision(session))
+
+
+def _decision(session: Session) -> Consent | None:
+    return session.consents.filter(given=True).order_by("pk").last()
+
+
+def _page(
+    request: HttpRequest, version: ExperimentVersion, decision: Consent | None, *, lacks_fonts: bool = False
+) -> HttpResponse:
+    protocol = protocol_of(version)
+    return page(
+        request,
+        "consent_copy",
+        language=protocol.language,
+        title=protocol.title,
+        contact=protocol.contact,
+        text=consent_text(protocol),
+        statements=decision.statements if decision else protocol.consent_statements,
+        decision=decision,
+        lacks_fonts=lacks_fonts,
+    )
+
+
+def _pdf(request: HttpRequest, version: ExperimentVersion, decision: Consent | None) -> HttpResponse:
+    protocol = protocol_of(version)
+    with interface_translation(protocol.language):
+        source = _source(protocol, decision)
+    pdf = _compiled(source)
+    if pdf is None:
+        return _page(request, version, decision, lacks_fonts=True)
+    response = HttpResponse(pdf, content_type="application/pdf")
+    response["Content-Disposition"] = 'inline; filename="consent.pdf"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@lru_cache(maxsize=50)
+def _compiled(source: str) -> bytes | None:
+    """The copy as PDF; None where a character is in no font of this machine."""
+    is_plain = not needs_fonts(source)
+    if not is_plain and lacks_glyphs(source):
+        return None
+    return bytes(typst.compile(source.encode(), ignore_system_fonts=is_plain))
+
+
+def lacks_glyphs(text: str) -> bool:
+    """Whether the fonts of this machine have no glyph for some character of a text."""
+    characters = sorted({character for character in text if needs_fonts(character)})
+    # Every character without a glyph is drawn as the same box, and the first one is in no font.
+    boxes = "\n\n".join(f"#box({quoted(character)})" for character in [NO_CHARACTER, *characters])
+    source = f"#set page(height: auto)\n#set text(font: {quoted(BUILT_IN_FONT)})\n{boxes}"
+    missing, *glyphs = GLYPH.findall(bytes(typst.compile(source.encode(), format="svg")))
+    return missing in glyphs
+
+
+def _fonts(language: str) -> str:
+    """The built-in font and that of the language's script, as a Typst array."""
+    tag = language.lower().replace("_", "-")
+    names = [name for start, name in FONTS.items() if tag == start or tag.startswith(f"{start}-")]
+    return f"({', '.join(quoted(name) for name in [BUILT_IN_FONT, *names[:1]])},)"
+
+
+def _source(protocol: Protocol, decision: Consent | None) -> str:
+    """The copy as Typst source."""
+    rows = decision.statements if decision else protocol.consent_statements
+    lines = [f"{'☒' if row.get('ticked') else '☐'} {row['text']}" for row in rows]
+    statements = [f"#{quoted(line)}" for line in lines]
+    parts = [
+        HEAD.replace("FONTS", _fonts(protocol.language)).replace(
+            "LANGUAGE", quoted(protocol.language[:2].lower())
+        ),
+        f'#text(size: 18pt, weight: "semibold", {quoted(protocol.title)})',
+        _typeset(tokens_of(consent_text(protocol))),
+        *statements,
+    ]
+    if protocol.contact:
+        parts.append(f"#{quoted(gettext('Contact the researchers') + ': ' + protocol.contact)}")
+    if decision:
+        at = timezone.localtime(decision.at).isoformat(sep=" ", timespec="minutes")
+        parts.append(f"#{quoted(gettext('You agreed at this time:') + ' ' + at)}")
+    return "\n\n".join(parts)
+
+
+def _typeset(tokens: Iterable[Token]) -> str:
+    return "".join(_token(token) for token in tokens)
+
+
+def _token(token: Token) -> str:
+    if token.type == "inline":
+        return _typeset(token.children or ())
+    if token.type in {"text", "code_inline"}:
+        return f"#{quoted(token.content)};" if token.content else ""
+    if token.type == "heading_open":
+        return f"#heading(level: {int(token.tag[1]) - 1}, ["
+    if token.type == "link_open":
+        return f"#link({quoted(str(token.attrs.get('href', '')))})["
+    return OPENING.get(token.type) or CLOSING.get(token.type, "")

@@ -1,0 +1,234 @@
+"""Navigation: the screen a participant sees next, decided from the state of the session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from judgments.models import Session, Trial
+from judgments.sessions.leases import renew
+from judgments.sessions.protocol import protocol_of
+from judgments.sessions.trial_buffer import trial_buffer
+from judgments.sessions.trials import TrialRow
+from judgments.sql.compiled_queries import Compiled
+from judgments.sql.statements import execute
+
+Screen = Literal[
+    "questionnaire",
+    "instructions",
+    "quiz",
+    "training",
+    "modulus",
+    "ready",
+    "break",
+    "trial",
+    "feedback",
+    "finish",
+    "end",
+    "left",
+    "screened_out",
+    "erased",
+    "lapsed",
+]
+
+
+PRACTICE = Q(kind="practice")
+BEFORE_TRIALS = ("consent", "questionnaire", "instructions", "quiz-")
+AMONG_TRIALS = ("practice", "feedback-", "block-")
+FIRST_SHOWN = f"""
+UPDATE "{Trial._meta.db_table}" SET shown_at = %s
+WHERE session_id = %s AND public_id = %s AND shown_at IS NULL"""
+WARM_UP = {"training": "training-1", "modulus": "modulus"}  # stored screen at the start of each
+CONTINUE_SCREENS = {"questionnaire", "instructions", "ready", "break", "feedback", "lapsed"}
+
+
+@dataclass(frozen=True)
+class State:
+    """What the decision depends on.
+
+    ``screen`` is the stored screen of the session: questionnaire, instructions, quiz-2, training-1, modulus,
+    practice, block-2, feedback-3. ``warm_up`` are the task's screens before its trials; ``next_kind`` and
+    ``next_block`` describe the first trial without a judgment.
+    """
+
+    screen: str
+    is_complete: bool = False
+    is_left: bool = False
+    is_lapsed: bool = False
+    has_questions: bool = False
+    has_instructions: bool = False
+    has_quiz: bool = False
+    warm_up: tuple[str, ...] = ()
+    next_kind: str | None = None
+    next_block: int = 0
+
+
+def decide(state: State) -> Screen:
+    """The next screen; a function of the state alone, so a late or repeated click cannot skip one."""
+    if state.is_complete:
+        return "end"
+    if state.is_left:
+        return "left"
+    if state.is_lapsed and state.next_kind is not None:
+        return "lapsed"
+    if state.screen in {"consent", "questionnaire"} and state.has_questions:
+        return "questionnaire"
+    if state.screen in {"consent", "questionnaire", "instructions"} and state.has_instructions:
+        return "instructions"
+    if state.has_quiz and state.screen.startswith(BEFORE_TRIALS):
+        return "quiz"
+    if state.warm_up and state.screen.startswith(BEFORE_TRIALS):
+        return cast(Screen, state.warm_up[0])
+    if (kind := state.screen.partition("-")[0]) in state.warm_up:
+        return cast(Screen, kind)
+    if state.screen.startswith("feedback-"):
+        return "feedback"
+    return _among_trials(state)
+
+
+def _among_trials(state: State) -> Screen:
+    if state.next_kind is None:
+        return "finish"
+    if state.next_kind == "practice":
+        return "trial"
+    if state.screen == "practice":
+        return "ready"
+    if state.screen.startswith("block-") and state.next_block > int(state.screen.removeprefix("block-")):
+        return "break"
+    return "trial"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A screen with the trial that it shows or that follows it."""
+
+    screen: Screen
+    trial: Trial | TrialRow | None = None
+    n_blocks: int = 1
+    n_trials: int = 0  # without practice
+    n_answered: int = 0
+    next_warm_up: str = ""
+
+    @property
+    def mark(self) -> str:
+        """A unique name of a screen between trials, so that a late click cannot leave another one."""
+        if self.trial is not None and self.screen in {"ready", "break", "feedback", "lapsed"}:
+            return f"{self.screen}-{self.trial.position}"
+        return self.screen
+
+    @property
+    def current_trial(self) -> Trial | TrialRow:
+        """The trial of a screen that always has one."""
+        assert self.trial is not None
+        return self.trial
+
+
+def next_step(session: Session, *, unanswered: Sequence[TrialRow] = ()) -> Step:
+    """The current step of a session; ``unanswered`` are its trials if the caller has loaded them."""
+    protocol = protocol_of(session.version)
+    trial = unanswered[0] if unanswered else None if session.is_final else _first_unanswered.first(session.pk)
+    has_expired = session.lease_expires_at is None or session.lease_expires_at < timezone.now()
+    screen = decide(
+        State(
+            session.screen,
+            is_complete=session.status == Session.Status.COMPLETE,
+            is_left=session.is_final,
+            is_lapsed=session.status == Session.Status.ABANDONED or has_expired or _was_inactive(session),
+            has_questions=bool(protocol.questionnaire),
+            has_instructions=bool(protocol.instructions.strip()),
+            has_quiz=bool(protocol.quiz),
+            warm_up=protocol.warm_up,
+            next_kind=trial.kind if trial else None,
+            next_block=trial.block if trial else 0,
+        )
+    )
+    if screen == "left":
+        screen = _end_screen(session)
+    if screen == "feedback":
+        position = session.screen.removeprefix("feedback-")
+        trial = session.trials.select_related("judgment").get(position=position)
+    counts = _counts_of(unanswered) or (None if session.is_final else _counts.first(session.pk))
+    n_blocks, n_trials, n_answered = counts or (None, 0, 0)
+    return Step(
+        screen,
+        trial=trial,
+        n_blocks=n_blocks or 1,
+        n_trials=n_trials,
+        n_answered=n_answered,
+        next_warm_up=_next_warm_up(screen, protocol.warm_up),
+    )
+
+
+_first_unanswered = Compiled(
+    lambda session: Trial.objects.filter(session=session, judgment__isnull=True).order_by("position")[:1]
+)
+_counts = Compiled(
+    lambda session: (
+        Trial.objects.filter(session=session)
+        .order_by()
+        .values("session")
+        .annotate(
+            n_blocks=Max("block", filter=~PRACTICE),
+            n_trials=Count("pk", filter=~PRACTICE),
+            n_answered=Count("judgment", filter=~PRACTICE),
+        )
+        .values_list("n_blocks", "n_trials", "n_answered")
+    )
+)
+
+
+def _counts_of(unanswered: Sequence[TrialRow]) -> tuple[int, int, int] | None:
+    blocks = [trial.block for trial in unanswered if trial.kind != "practice"]
+    return (max(blocks), len(blocks), 0) if blocks else None
+
+
+def _next_warm_up(screen: Screen, warm_up: tuple[str, ...]) -> str:
+    """The warm-up that follows a screen."""
+    if screen in warm_up:
+        return next(iter(warm_up[warm_up.index(screen) + 1 :]), "")
+    return warm_up[0] if warm_up and screen in {"instructions", "quiz"} else ""
+
+
+def _end_screen(session: Session) -> Screen:
+    """The last screen of a session that was not completed, or whose answers were deleted."""
+    if session.participant.erased_at is not None:
+        return "erased"
+    return "screened_out" if session.status == Session.Status.SCREENED_OUT else "left"
+
+
+def _was_inactive(session: Session) -> bool:
+    """Whether the participant was inactive during the trials for longer than the study's resume gap."""
+    if session.last_seen_at is None or not session.screen.startswith(AMONG_TRIALS):
+        return False
+    return timezone.now() - session.last_seen_at > protocol_of(session.version).resume_gap
+
+
+def move_on(session: Session, mark: str) -> None:
+    """Leave the screen named by ``mark``; a second click on the same button has no effect."""
+    step = next_step(session)
+    if mark == step.mark and step.screen in CONTINUE_SCREENS:
+        has_quiz = bool(protocol_of(session.version).quiz)
+        renew(session, screen="quiz-1" if has_quiz and step.screen == "instructions" else after(step))
+
+
+def after(step: Step) -> str:
+    """The stored screen after a screen between trials; empty if it stays the same."""
+    if step.screen == "lapsed":
+        return ""
+    if step.screen == "questionnaire":
+        return "instructions"
+    if step.next_warm_up:
+        return WARM_UP[step.next_warm_up]
+    if step.screen == "feedback" or step.trial is None or step.trial.kind == "practice":
+        return "practice"
+    return f"block-{step.trial.block}"
+
+
+def show(session: Session, trial: Trial | TrialRow) -> None:
+    """Record the server's time when a trial is first shown."""
+    if trial.shown_at is None:
+        trial.shown_at = timezone.now()
+        if not trial_buffer.note_shown(session.token, trial.shown_at):
+            execute(FIRST_SHOWN, [trial.shown_at, session.pk, trial.public_id])

@@ -1,0 +1,366 @@
+"""Storing the answers of a session: each once, however often, in whatever order and number they arrive.
+
+Three queries whatever the number of answers: the session with the trials that are named, the lease unless it
+was renewed just now, the rows. What is acknowledged is committed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from experiments.tasks.base import Answer, BadResponse, Option, is_correct
+from judgments.models import Judgment, Session, SessionEvent, Trial
+from judgments.sessions.completion import complete
+from judgments.sessions.leases import SessionExpired, SessionOver, is_fresh, is_late, renew, renew_live
+from judgments.sessions.payload import SentAnswer
+from judgments.sessions.protocol import Protocol, read_protocol
+from judgments.sessions.trial_buffer import trial_buffer
+from judgments.sessions.trials import PairMembers, TrialRow, prepare_trials
+from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select, write_lock
+
+ATTEMPTS = 3  # each fails only when another request stored one of the same answers in between
+
+
+class SessionUnknown(LookupError):
+    """No session has this token."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An answer that cannot be stored, and why; ``problem`` is what the task says of a response."""
+
+    trial: str
+    code: str
+    message: str
+    problem: BadResponse | None = None
+
+
+@dataclass
+class Receipt:
+    """The outcome of a delivery, by public id of the trials.
+
+    ``acknowledged`` are stored for good, ``stored`` of these by this delivery; ``kept_first`` had another
+    answer before, which is kept. Every trial up to ``position`` has its answer.
+    """
+
+    acknowledged: list[str] = field(default_factory=list)
+    stored: list[str] = field(default_factory=list)
+    kept_first: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    feedback: dict[str, dict[str, Any]] = field(default_factory=dict)
+    position: int = 0
+    is_complete: bool = False
+
+
+@dataclass(slots=True)
+class SessionState:
+    """A session as one query reads it, with those of its trials that a delivery names.
+
+    ``first_open`` is the position of the first trial that the delivery leaves without an answer.
+    """
+
+    pk: int
+    status: str
+    screen: str
+    lease_minutes: int
+    lease_expires_at: datetime | None
+    last_seen_at: datetime | None
+    protocol: Protocol
+    first_open: int | None
+    trials: dict[str, TrialRow]
+    stored: dict[str, dict[str, Any]]  # response and is_correct of the answer that a trial has already
+
+
+def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
+    """Store the new answers of a session, acknowledge those that are stored, and complete the session.
+
+    The first answer to a trial is kept; a different second one is stored as an event. An answer that cannot
+    be stored is refused while the others are stored.
+
+    Raises
+    ------
+    SessionUnknown, SessionExpired
+        No session has this token, or it was left alone for too long.
+    SessionOver, StudyClosed
+        Something is new, and the session has ended or lost its place.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        state = _read_state(token, answers)
+        delivery = _Delivery(state, answers)
+        try:
+            delivery.store()
+            break
+        except IntegrityError:
+            # Race: another request stored one of these answers after the state was read; nothing of this
+            # delivery is stored. Read again, and that answer is the first.
+            if attempt == ATTEMPTS:
+                raise
+        except SessionOver:
+            # Race: the session ended after its state was read, perhaps by these same answers sent twice.
+            if state.status in Session.Status.final() or attempt == ATTEMPTS:
+                raise
+    return delivery.closing_receipt()
+
+
+def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:
+    trial_ids = list(dict.fromkeys(answer.trial for answer in answers))
+    state = read_state(token, trial_ids)
+    if _lacks_trials(state):  # they are buffered, or the arrival was cut off before they were written
+        trial_buffer.flush_for(token)
+        state = read_state(token, trial_ids)
+    if _lacks_trials(state):
+        prepare_trials(Session.objects.get(pk=state.pk))
+        state = read_state(token, trial_ids)
+    if is_late(state.status, state.last_seen_at, state.protocol):
+        raise SessionExpired
+    if state.status == Session.Status.WITHDRAWN and not state.trials:
+        raise SessionOver  # the answers were deleted, and the trials with them
+    return state
+
+
+def _lacks_trials(state: SessionState) -> bool:
+    return not state.trials and state.first_open is None and state.status not in Session.Status.final()
+
+
+class _Delivery:
+    """The answers of one delivery, sorted into new, stored and refused ones."""
+
+    def __init__(self, state: SessionState, answers: Sequence[SentAnswer]) -> None:
+        self.state, self.receipt = state, Receipt()
+        self.judgments: list[dict[str, Any]] = []
+        self.events: list[SessionEvent] = []
+        self.conflicts: list[SessionEvent] = []
+        self.open_positions = [] if state.first_open is None else [state.first_open]
+        for answer in answers:
+            self._sort(answer)
+
+    def _sort(self, answer: SentAnswer) -> None:
+        state, receipt = self.state, self.receipt
+        trial = state.trials.get(answer.trial)
+        if trial is None:
+            message = "This session has no such trial."
+            receipt.refused.append(Refusal(answer.trial, "unknown_trial", message))
+            return
+        first = state.stored.get(answer.trial)
+        try:
+            parsed = state.protocol.task.parse(
+                answer.response, state.protocol.settings, options=options_of(trial)
+            )
+        except BadResponse as problem:
+            receipt.refused.append(Refusal(answer.trial, "bad_response", problem.message, problem))
+            if first is None:
+                self.open_positions.append(trial.position)
+            return
+        if first is None:
+            # From here on a second answer to this trial in the same delivery is a repetition.
+            first = state.stored[answer.trial] = judgment_columns(
+                trial, parsed, answer, protocol=state.protocol
+            )
+            self.judgments.append({"trial_id": trial.pk, **first})
+            self.events += [_event(trial, **event) for event in answer.events]
+            receipt.stored.append(answer.trial)
+        elif first["response"] != answer.response:
+            receipt.kept_first.append(answer.trial)
+            self.conflicts.append(_event(trial, "conflict", {"response": answer.response}))
+        if answer.trial not in receipt.acknowledged:
+            receipt.acknowledged.append(answer.trial)
+        if trial.kind == "practice":
+            text = trial.correct.get("feedback", "")
+            receipt.feedback[answer.trial] = {"is_correct": first["is_correct"], "text": text}
+
+    def store(self) -> None:
+        """Write everything, or nothing."""
+        if not self.judgments and not self.conflicts:
+            return
+        screen, state = self._screen(), self.state
+        is_renewed = state.screen == screen and is_fresh(
+            state.status, state.lease_expires_at, lease_minutes=state.lease_minutes
+        )
+        with write_lock():
+            if is_renewed and not self.events and not self.conflicts:
+                insert_rows(Judgment, self.judgments)  # one statement is its own transaction
+                return
+            with transaction.atomic():
+                if self.judgments:
+                    if not is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
+                        renew(_session_to_renew(state.pk), screen=screen)
+                    insert_rows(Judgment, self.judgments)
+                if events := self.events + self._new_conflicts():
+                    SessionEvent.objects.bulk_create(events)
+
+    def _screen(self) -> str:
+        """Where the participant is after the last of the new answers."""
+        new = [self.state.trials[public_id] for public_id in self.receipt.stored]
+        return screen_after(max(new, key=lambda trial: trial.position)) if new else self.state.screen
+
+    def _new_conflicts(self) -> list[SessionEvent]:
+        """Conflicts that no event records yet: a delivery sent again is one event."""
+        if not self.conflicts:
+            return []
+        stored = SessionEvent.objects.filter(session=self.state.pk, kind="conflict")
+        recorded = {
+            (trial, str(details.get("response"))) for trial, details in stored.values_list("trial", "details")
+        }
+        unique = {(event.trial_id, event.details["response"]): event for event in self.conflicts}
+        return [event for key, event in unique.items() if key not in recorded]
+
+    def closing_receipt(self) -> Receipt:
+        """The receipt once everything is stored; completes the session when no trial is open."""
+        state, receipt = self.state, self.receipt
+        if self.open_positions:
+            receipt.position = min(self.open_positions) - 1
+            receipt.is_complete = state.status == Session.Status.COMPLETE
+            return receipt
+        receipt.is_complete = (
+            complete(state.pk, state.protocol) is not None
+            or Session.objects.filter(pk=state.pk, status=Session.Status.COMPLETE).exists()
+        )
+        receipt.position = select(LAST_POSITION, [state.pk])[0][0] or 0
+        return receipt
+
+
+def _event(trial: TrialRow, kind: str, details: dict[str, Any]) -> SessionEvent:
+    return SessionEvent(session_id=trial.session_id, trial_id=trial.pk, kind=kind, details=details)
+
+
+def _session_to_renew(session_id: int) -> Session:
+    """What a renewal reads of a session; the rest is loaded where a lost place is taken again."""
+    return (
+        Session.objects.select_related("experiment")
+        .only("status", "version", "list", "experiment__lease_minutes", "experiment__status")
+        .get(pk=session_id)
+    )
+
+
+def options_of(trial: Trial | TrialRow) -> list[Option]:
+    """The sentences shown in a trial, with what only the server knows about them."""
+    return [
+        Option(option["id"], option["text"], expected=(place == 0) == trial.expected_first)
+        for place, option in enumerate(trial.shown.get("options", ()))
+    ]
+
+
+def screen_after(trial: TrialRow) -> str:
+    """Where the participant is after answering; practice with something to say is followed by feedback."""
+    if trial.kind != "practice":
+        return f"block-{trial.block}"
+    return f"feedback-{trial.position}" if trial.correct else "practice"
+
+
+def judgment_columns(
+    trial: TrialRow, parsed: Answer, answer: SentAnswer, *, protocol: Protocol
+) -> dict[str, Any]:
+    """The columns of a judgment beside its trial, by attribute name."""
+    low, high = protocol.task.scale(protocol.settings)
+    now = timezone.now()
+    timing = dict(answer.timing)
+    if trial.shown_at is not None:
+        timing["server_ms"] = round((now - trial.shown_at).total_seconds() * 1000)
+    return {
+        "status": Judgment.Status.ANSWERED.value,
+        "response": parsed.response,
+        "value": parsed.value,
+        "chosen_id": _chosen(trial, parsed),
+        "scale_low": low,
+        "scale_high": high,
+        "is_correct": is_correct(parsed, trial.correct),
+        "rt_ms": answer.rt_ms,
+        "input_type": str(answer.input_type),
+        "timing": timing,
+        "answered_at": answer.answered_at,
+        "received_at": now,
+    }
+
+
+def _chosen(trial: TrialRow, parsed: Answer) -> int | None:
+    """The chosen member of a pair."""
+    if trial.pair is None or not parsed.option_id:
+        return None
+    return trial.pair.good_id if parsed.value == 1 else trial.pair.bad_id
+
+
+# Written out: it runs for every answer, and the ORM takes longer to compose it than the database to run it.
+# LIMIT keeps PostgreSQL from evaluating the subquery again for every trial.
+STATE = """
+WITH s AS (
+  SELECT s.id, s.status, s.screen, e.lease_minutes, s.lease_expires_at, s.last_seen_at,
+    v.id AS version_id, v.sha256,
+    (SELECT t.position FROM {trial} t
+     WHERE t.session_id = s.id AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id){unnamed}
+     ORDER BY t.position LIMIT 1) AS first_open
+  FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
+    JOIN {experimentversion} v ON v.id = s.version_id
+  WHERE s.token = %s LIMIT 1)
+SELECT s.*{trial_columns} FROM s{trials}"""
+TRIAL_COLUMNS = """, t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
+  t.shown_at, p.good_id, p.bad_id, j.id, j.response, j.is_correct"""
+NAMED_TRIALS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
+  LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
+N_SESSION_COLUMNS = 9
+LAST_POSITION = "SELECT max(position) FROM {trial} WHERE session_id = %s".format(**TABLES)
+
+
+@cache
+def _state_sql(n_trials: int) -> str:
+    marks = ", ".join(["%s"] * n_trials)
+    if not n_trials:
+        return STATE.format(**TABLES, unnamed="", trial_columns="", trials="")
+    return STATE.format(
+        **TABLES,
+        unnamed=f" AND t.public_id NOT IN ({marks})",
+        trial_columns=TRIAL_COLUMNS,
+        trials=NAMED_TRIALS.format(**TABLES, marks=marks),
+    )
+
+
+def read_state(token: str, trial_ids: Sequence[str]) -> SessionState:
+    """Read a session and these of its trials; raises :class:`SessionUnknown`."""
+    rows = select(_state_sql(len(trial_ids)), [*trial_ids, token, *trial_ids])
+    if not rows:
+        raise SessionUnknown(token)
+    pk, status, screen, minutes, lease, last_seen, version_id, sha256, first_open = rows[0][
+        :N_SESSION_COLUMNS
+    ]
+    state = SessionState(
+        pk,
+        status,
+        screen,
+        lease_minutes=minutes,
+        lease_expires_at=as_datetime(lease),
+        last_seen_at=as_datetime(last_seen),
+        protocol=read_protocol(version_id, sha256),
+        first_open=first_open,
+        trials={},
+        stored={},
+    )
+    for row in rows if trial_ids else ():
+        _add_trial(state, row[N_SESSION_COLUMNS:])
+    return state
+
+
+def _add_trial(state: SessionState, columns: Sequence[Any]) -> None:
+    pk, position, kind, block, public_id, expected, shown, correct, shown_at, good, bad, *judgment = columns
+    if pk is None:  # the session has none of the named trials
+        return
+    judgment_id, response, judged_correct = judgment
+    state.trials[public_id] = TrialRow(
+        pk,
+        state.pk,
+        position,
+        kind,
+        block,
+        public_id,
+        as_bool(expected),
+        as_json(shown),
+        as_json(correct),
+        as_datetime(shown_at),
+        PairMembers(good, bad) if good is not None else None,
+        is_answered=judgment_id is not None,
+    )
+    if judgment_id is not None:
+        state.stored[public_id] = {"response": response, "is_correct": as_bool(judged_correct)}

@@ -1,0 +1,310 @@
+"""Trials of a session: created from the planned list, read as light rows, and sent to the browser as a plan.
+
+:class:`TrialTemplate` is one planned trial, shared by all sessions of a list; :class:`TrialRow` is a stored
+trial without the overhead of a model instance, because every answer reads one and every plan all of them. The
+plan contains sentences and opaque ids, but neither conditions nor expected answers.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Count
+
+from experiments.lists.extra_trials import CHECK
+from experiments.materials.markup import as_nodes, is_marked, paragraphs
+from experiments.models import PlannedTrial, PresentationList, Sentence
+from experiments.studies.wording import ngettext
+from experiments.tasks.base import Task
+from judgments.models import Session, Trial
+from judgments.models.trial import public_ids_of
+from judgments.sessions.protocol import protocol_of
+from judgments.sql.compiled_queries import Compiled
+from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select
+
+PLAN_FORMAT = 1
+ENGINE_VERSION = "1.2.0"
+READ_COLUMNS = [
+    "id",
+    "session_id",
+    "position",
+    "kind",
+    "block",
+    "public_id",
+    "expected_first",
+    "shown",
+    "correct",
+    "shown_at",
+]
+SESSION_TRIALS = """
+SELECT {columns}, p.good_id, p.bad_id, EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)
+FROM {trial} t LEFT JOIN {minimalpair} p ON p.id = t.pair_id
+WHERE t.session_id = %s ORDER BY t.position""".format(
+    **TABLES, columns=", ".join(f"t.{name}" for name in READ_COLUMNS)
+)
+
+
+class PairMembers(NamedTuple):
+    """Sentences of a minimal pair, by key."""
+
+    good_id: int
+    bad_id: int
+
+
+@dataclass(slots=True)
+class TrialRow:
+    """One stored trial with the columns of :class:`~judgments.models.Trial` and the members of its pair."""
+
+    pk: int
+    session_id: int
+    position: int
+    kind: str
+    block: int
+    public_id: str
+    expected_first: bool | None
+    shown: dict[str, Any]
+    correct: dict[str, Any]
+    shown_at: datetime | None
+    pair: PairMembers | None
+    is_answered: bool
+
+
+def trial_rows(session: Session) -> list[TrialRow]:
+    """A session's trials in order."""
+    return [_trial_row(row) for row in select(SESSION_TRIALS, [session.pk])]
+
+
+def _trial_row(row: tuple[Any, ...]) -> TrialRow:
+    key, session, position, kind, block, public_id, expected, shown, correct, at, good, bad, answered = row
+    return TrialRow(
+        key,
+        session,
+        position,
+        kind,
+        block,
+        public_id,
+        as_bool(expected),
+        as_json(shown),
+        as_json(correct),
+        as_datetime(at),
+        PairMembers(good, bad) if good is not None else None,
+        bool(answered),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TrialTemplate:
+    """One planned trial, common to all sessions of its list.
+
+    ``members`` are the sentences of a set, the good and the bad sentence of a pair, or a single sentence.
+    """
+
+    columns: dict[str, Any]
+    payload: dict[str, Any]
+    members: tuple[dict[str, Any], ...]
+    is_set: bool
+    is_pair: bool
+
+
+@transaction.atomic
+def prepare_trials(session: Session) -> None:
+    """Insert the trials of a session that has none."""
+    # Race: the row lock makes a second request wait, which then finds the trials.
+    locked = Session.objects.select_for_update().get(pk=session.pk)
+    if locked.list_id is None or locked.is_final or session.trials.exists():
+        return
+    write_trials(session)
+
+
+def write_trials(session: Session) -> None:
+    """Insert the trials of a session that the caller has locked or just created."""
+    insert_rows(Trial, trials_of(session), ignore_conflicts=True)
+
+
+def trials_of(
+    session: Session, *, rotation: int | None = None, ids: Iterator[str] | None = None
+) -> list[dict[str, Any]]:
+    """Columns of the session's trials, not yet stored; a function of its list, rotation and token.
+
+    ``rotation`` defaults to :func:`rotation_of`, ``ids`` to the public ids of the session's token.
+    """
+    protocol, templates = protocol_of(session.version), _templates(session)
+    rotation = rotation_of(session) if rotation is None else rotation
+    arranged = protocol.task.arrange(protocol.settings, turn=rotation)
+    ids = ids or public_ids_of(session.token, n_public_ids(session))
+    return [_row(session, template, ids, rotation=rotation, arranged=arranged) for template in templates]
+
+
+def n_public_ids(session: Session) -> int:
+    """Number of public ids of a session: one for each trial and each option."""
+    return sum(1 + len(template.members) for template in _templates(session))
+
+
+def _templates(session: Session) -> tuple[TrialTemplate, ...]:
+    return templates_of(session.list_id, session.version.sha256, protocol_of(session.version).language)
+
+
+def rotation_of(session: Session) -> int:
+    """Number of earlier sessions on this list if order or sides rotate between sessions; else 0."""
+    protocol, templates = protocol_of(session.version), _templates(session)
+    if type(protocol.task).arrange is Task.arrange and not any(template.is_set for template in templates):
+        return 0
+    return sum(n for (n,) in _n_earlier(session.list_id, session.pk, is_test=session.is_test))
+
+
+def rotation_key(session: Session, rotation: int) -> str:
+    """A key shared by rotations that yield the same trials."""
+    protocol = protocol_of(session.version)
+    period = math.lcm(*(max(1, len(template.members)) for template in _templates(session) if template.is_set))
+    return json.dumps([protocol.task.arrange(protocol.settings, turn=rotation), rotation % period])
+
+
+_n_earlier = Compiled(
+    lambda list_id, pk, is_test: (
+        Session.objects.filter(list=list_id, is_test=is_test, pk__lt=pk)
+        .order_by()
+        .values("list")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    )
+)
+
+
+@lru_cache(maxsize=128)
+def templates_of(list_id: int, version_sha256: str, language: str) -> tuple[TrialTemplate, ...]:
+    """The templates of a list; cached, because lists never change."""
+    presentation_list = PresentationList.objects.select_related("experiment__materials").get(pk=list_id)
+    materials = presentation_list.experiment.materials
+    default_language = materials.language if materials else language
+    planned = list(presentation_list.planned_trials.select_related("sentence", "pair__good", "pair__bad"))
+    sentences = Sentence.objects.in_bulk(
+        {key for trial in planned for key in trial.payload.get("sentences", ())}
+    )
+    return tuple(_template(trial, sentences, language=default_language) for trial in planned)
+
+
+def _template(planned: PlannedTrial, sentences: dict[int, Sentence], *, language: str) -> TrialTemplate:
+    payload = planned.payload
+    is_set = bool({"sentences", "set"} & set(payload))
+    is_pair = not is_set and (planned.pair is not None or "good" in payload)
+    if is_set:
+        texts = [_text_entry(payload, text, language=language) for text in payload.get("set", ())]
+        members = [_sentence_entry(sentences[key], language) for key in payload.get("sentences", ())] + texts
+    elif planned.pair is not None:
+        members = [_sentence_entry(planned.pair.good, language), _sentence_entry(planned.pair.bad, language)]
+    elif is_pair:
+        members = [_text_entry(payload, payload[name], language=language) for name in ("good", "bad")]
+    elif planned.sentence is not None:
+        members = [_sentence_entry(planned.sentence, language)]
+    else:
+        members = [_text_entry(payload, payload["sentence"], language=language)]
+    names = ("position", "kind", "block", "item_id", "sentence_id", "pair_id", "expected_first")
+    columns = {name: getattr(planned, name) for name in names}
+    if is_pair and planned.expected_first is None:
+        columns["expected_first"] = bool(planned.position % 2)
+    return TrialTemplate(columns, payload, tuple(members), is_set, is_pair)
+
+
+def _row(
+    session: Session, template: TrialTemplate, ids: Iterator[str], *, rotation: int, arranged: dict[str, Any]
+) -> dict[str, Any]:
+    row = {"session_id": session.pk, "public_id": next(ids), **template.columns}
+    if template.is_set or template.is_pair:
+        order = _rotated(template.members, rotation) if template.is_set else template.members
+        if template.is_pair and not row["expected_first"]:
+            order = order[::-1]
+        screen = {"options": [{"id": next(ids), **option} for option in order], **arranged}
+    else:
+        screen = {**template.members[0], **arranged}
+    is_judged = row["kind"] in {"catch", "practice"}
+    row["correct"] = _correct(screen, template.payload, is_first=row["expected_first"]) if is_judged else {}
+    return {**row, "shown": screen}
+
+
+def _rotated(members: Sequence[dict[str, Any]], rotation: int) -> Sequence[dict[str, Any]]:
+    """The sentences of a set, rotated so that their order differs between sessions."""
+    start = rotation % max(1, len(members))
+    return (*members[start:], *members[:start])
+
+
+def _sentence_entry(sentence: Sentence, language: str) -> dict[str, Any]:
+    entry = {"sentence_id": sentence.key, "text": sentence.text, "language": sentence.language or language}
+    return {**entry, "markup": True} if is_marked(sentence.attributes) else entry
+
+
+def _text_entry(payload: dict[str, Any], text: str, *, language: str) -> dict[str, Any]:
+    """A sentence that is part of the study's plan and has no row of its own."""
+    entry = {"sentence_id": "", "text": text, "language": payload.get("language") or language}
+    return {**entry, "markup": True} if is_marked(payload) else entry
+
+
+def _correct(screen: dict[str, Any], payload: dict[str, Any], *, is_first: bool | None) -> dict[str, Any]:
+    """The expected answer of a catch or practice trial, as option id or range of values."""
+    correct: dict[str, Any] = {name: payload[name] for name in ("feedback", CHECK) if payload.get(name)}
+    if "set" in payload:
+        best = None if payload.get("correct") is None else payload["set"][payload["correct"]]
+        right = [option["id"] for option in screen["options"] if option["text"] == best]
+        return {**correct, "option": right[0]} if right else correct
+    if "options" in screen:
+        if payload.get("open"):  # practice without a right answer
+            return correct
+        return {**correct, "option": screen["options"][0 if is_first else 1]["id"]}
+    if payload.get("correct") is None:
+        return correct
+    low, high = payload["correct"]
+    return {**correct, "low": low, "high": high}
+
+
+def plan_of(session: Session, trials: Sequence[TrialRow], *, sentence_of: Any) -> dict[str, Any]:
+    """Everything a browser needs to run all trials without further requests, as JSON-ready values.
+
+    ``sentence_of`` converts a shown sentence to text, language and direction. The plan marks practice trials,
+    but neither catch trials nor expected answers. The caller activates the study's language.
+    """
+    protocol, minutes = protocol_of(session.version), session.experiment.lease_minutes
+    place_kept = ngettext(
+        "Your place is kept for %(minutes)s minute.", "Your place is kept for %(minutes)s minutes.", minutes
+    )
+    parts = [protocol.task.screen(protocol.settings, arrangement=trial.shown) for trial in trials]
+    common = parts[0] if parts else {}
+    return {
+        "format": PLAN_FORMAT,
+        "engine": ENGINE_VERSION,
+        "study_version": session.version.sha256[:12],
+        "language": protocol.language,
+        "task": {
+            "name": protocol.task.name,
+            "question": protocol.settings["question"],
+            "parts": common,
+        },
+        "between": {"show": protocol.settings["between"], "ms": protocol.settings["between_ms"]},
+        "instructions": protocol.instructions.strip(),
+        "instructions_nodes": [as_nodes(part) for part in paragraphs(protocol.instructions)],
+        "place_kept": place_kept % {"minutes": minutes},
+        "resume_gap_s": round(protocol.resume_gap.total_seconds()),
+        "n_blocks": max((trial.block for trial in trials if trial.kind != "practice"), default=1),
+        "trials": [
+            _trial(trial, common=common, parts=trial_parts, sentence_of=sentence_of)
+            for trial, trial_parts in zip(trials, parts, strict=True)
+        ],
+    }
+
+
+def _trial(
+    trial: TrialRow, *, common: dict[str, Any], parts: dict[str, Any], sentence_of: Any
+) -> dict[str, Any]:
+    planned: dict[str, Any] = {
+        "id": trial.public_id,
+        "position": trial.position,
+        "block": trial.block,
+        "is_practice": trial.kind == "practice",
+        "options": [sentence_of(option) for option in trial.shown.get("options", ())],
+        "sentence": sentence_of(trial.shown) if "text" in trial.shown else None,
+        "is_answered": trial.is_answered,
+    }
+    return planned if parts == common else {**planned, "parts": parts}

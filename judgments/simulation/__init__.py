@@ -1,0 +1,1 @@
+"""Simulated participants, with and without HTTP."""

@@ -1,0 +1,83 @@
+"""Dry run: simulated participants go through the current pages of a study, in any state of the study."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from analysis.errors import BadInput
+from experiments.job_runner import Run, enqueue, job
+from experiments.models import Experiment, ExperimentVersion, Job
+from experiments.studies.lifecycle import freeze_preview, sha256_of, snapshot
+from experiments.studies.rehearsals import DRY_RUN
+from judgments.models import Judgment, Participant, Session
+from judgments.sessions.enrollment import begin_preview
+from judgments.sessions.protocol import protocol_of
+from judgments.simulation.http_client import InProcess
+from judgments.simulation.participant import Mind, Persona
+from judgments.simulation.walkthrough import Through, go_through
+
+FEWEST, MOST = 2, 8
+FINISHED = {Session.Status.COMPLETE, Session.Status.SCREENED_OUT}
+
+
+def dry_run_later(study: Experiment, *, user: User) -> Job:
+    """Queue a dry run; a repeated request while one is waiting or running returns the same job."""
+    earlier = Job.objects.filter(kind=DRY_RUN, experiment=study)
+    active = earlier.exclude(state__in=[Job.State.DONE, Job.State.FAILED]).first()
+    if active is not None:
+        return active
+    key = f"{DRY_RUN}:{study.pk}:{sha256_of(snapshot(study))[:16]}:{earlier.count()}"
+    return enqueue(DRY_RUN, {"study": study.pk}, user=user, experiment=study, key=key)
+
+
+@job(DRY_RUN)
+def dry_run(run: Run) -> None:
+    """One participant for each list, at least two; the first who does not reach the end fails the job."""
+    study = Experiment.objects.get(pk=run.arguments["study"])
+    version = freeze_preview(study)
+    rounds = sorted(set(version.lists.values_list("round", flat=True)))
+    n = max(len(rounds), min(MOST, max(FEWEST, version.lists.count())))
+    sessions = []
+    for number in range(n):
+        run.progress(number, n, "simulated participants")
+        name, here = f"dry-run-{run.job.pk}-{number}", rounds[number % len(rounds)]
+        through: Through = "forms" if number % 2 else "api"  # without JavaScript, and with
+        sessions.append(take_part(study, version, name=name, round_number=here, through=through))
+    with run.finishing() as result:
+        result.update(summary(sessions))
+
+
+def take_part(
+    study: Experiment,
+    version: ExperimentVersion,
+    *,
+    name: str,
+    round_number: int | None = None,
+    through: Through = "forms",
+) -> Session:
+    """One honest simulated participant, from the first screen after consent to the end."""
+    protocol = protocol_of(version)
+    session = begin_preview(
+        study, version, key=name, consent_text=protocol.consent, round_number=round_number
+    )
+    Participant.objects.filter(pk=session.participant_id).update(is_simulated=True)
+    browser = InProcess()
+    page, mind = browser.get(f"/s/{session.token}/"), Mind(Persona(name), protocol)
+    go_through(browser, page, mind, through=through)
+    session.refresh_from_db()
+    if session.status not in FINISHED:
+        raise BadInput(
+            f"simulated participant {name.rpartition('-')[2]} did not reach the end.",
+            remedy=f"Look at the screen {session.screen!r} in a preview.",
+        )
+    return session
+
+
+def summary(sessions: list[Session]) -> dict[str, Any]:
+    """Counts for the page of the job."""
+    complete = [session for session in sessions if session.status == Session.Status.COMPLETE]
+    return {
+        "participants": len(sessions),
+        "complete": len(complete),
+        "judgments": Judgment.objects.filter(trial__session__in=sessions).count(),
+    }

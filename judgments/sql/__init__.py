@@ -1,0 +1,1 @@
+"""Written-out SQL and compiled querysets, for what participants wait for."""

@@ -1,1 +1,0 @@
-"""Tasks: what a participant is asked to do with a sentence or a pair. One file each."""

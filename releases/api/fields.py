@@ -1,0 +1,30 @@
+"""Serializer fields shared by the API of results."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+BIGGEST = 2**31 - 1
+EXCLUDE = (
+    "A plan's name, name@version, a comma list of steps, or none. Empty: the study's current exclusion plan."
+)
+ANYTHING = {"type": "object", "additionalProperties": True}
+
+
+class PlainText(serializers.CharField):
+    """Text that every database can store."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Refuse NUL and lone surrogates."""
+        text = super().to_internal_value(data)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise serializers.ValidationError("Broken characters cannot be stored.") from None
+        return text
+
+
+@extend_schema_field(ANYTHING)
+class AnyObject(serializers.JSONField):
+    """An object as stored."""

@@ -1,0 +1,171 @@
+"""The reports of agreement, ratings and leaderboards as JSON, and the choices they depend on."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from analysis.aggregation.transforms import TRANSFORMS
+from analysis.agreement.bootstrap import METHODS
+from analysis.agreement.majority import TIES
+from analysis.magnitudes import ZEROS
+from analysis.multiple_tests import CORRECTIONS
+from experiments.lists.rounds import MOST_ROUNDS
+from releases.api.fields import BIGGEST, EXCLUDE, AnyObject, PlainText
+from releases.comparison.leaderboard import DEFAULT_SORT
+
+
+class ExcludeChoices(serializers.Serializer[Any]):
+    """What is left out; by default what the study's current plan excludes."""
+
+    exclude = PlainText(required=False, allow_blank=True, default="", help_text=EXCLUDE)
+
+
+class RuleChoices(ExcludeChoices):
+    """What is left out, and what is included by which rule."""
+
+    rule = PlainText(required=False, allow_blank=True, default="", help_text="blimp, climp, M/N or a share.")
+    ties = serializers.ChoiceField(choices=TIES, required=False, default="strict")
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
+
+
+class AgreementChoices(RuleChoices):
+    """What an agreement report depends on."""
+
+    round = serializers.IntegerField(
+        source="round_number",
+        required=False,
+        default=None,
+        min_value=1,
+        max_value=MOST_ROUNDS + 1,
+        help_text="Judgments of this round only.",
+    )
+    interval = serializers.ChoiceField(
+        choices=list(METHODS),
+        required=False,
+        default="auto",
+        help_text="Method of intervals over participants.",
+    )
+
+
+def correction_field() -> serializers.ChoiceField:
+    """The correction for several tests."""
+    return serializers.ChoiceField(
+        choices=list(CORRECTIONS),
+        required=False,
+        default="holm",
+        help_text="For several tests: Holm, or Benjamini-Hochberg (bh). The document has both.",
+    )
+
+
+def sesoi_field() -> serializers.FloatField:
+    """The smallest effect of interest."""
+    return serializers.FloatField(
+        required=False,
+        default=None,
+        allow_null=True,
+        min_value=1e-6,
+        max_value=1e6,
+        help_text="Smallest effect of interest, on the transform's scale or in shares: adds equivalence.",
+    )
+
+
+def outliers_field() -> PlainText:
+    """The outlier rule of response times."""
+    return PlainText(
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=60,
+        help_text="Response times that are left out, such as 200-10000,2.5sd (ms; SD or mad of log times).",
+    )
+
+
+def zeros_field() -> serializers.ChoiceField:
+    """What becomes of magnitude estimates of zero."""
+    return serializers.ChoiceField(
+        choices=list(ZEROS),
+        required=False,
+        default="keep",
+        help_text="Magnitude estimates of zero in raw numbers and z; logarithms never have them.",
+    )
+
+
+class RatingsChoices(ExcludeChoices):
+    """What a report of ratings depends on."""
+
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    ddof = serializers.ChoiceField(choices=[0, 1], required=False, default=1)
+    zeros = zeros_field()
+
+
+class AgreementBlock(serializers.Serializer[Any]):
+    """Counts and shares of some paradigms together; undefined numbers are null."""
+
+    paradigms = serializers.IntegerField()
+    included = serializers.IntegerField(allow_null=True)
+    items = serializers.IntegerField()
+    items_right = serializers.IntegerField()
+    ties = serializers.IntegerField()
+    majority_agreement = serializers.FloatField(allow_null=True)
+    individual_agreement = serializers.FloatField(allow_null=True)
+    individual_agreement_pooled = serializers.FloatField(allow_null=True)
+    judgments = serializers.IntegerField()
+    ci_low = serializers.FloatField(allow_null=True)
+    ci_high = serializers.FloatField(allow_null=True)
+
+
+class AgreementReport(serializers.Serializer[Any]):
+    """As ``agreement --json`` prints it."""
+
+    experiment = serializers.CharField()
+    rule = serializers.CharField(allow_null=True)
+    ties = serializers.CharField()
+    round = serializers.IntegerField(allow_null=True, help_text="Null: all rounds.")
+    overall = AgreementBlock()
+    overall_included = AgreementBlock()
+    paradigms = serializers.ListField(child=AnyObject())
+    undecided = AnyObject(allow_null=True, help_text="Answers of both and neither, and how they count.")
+    excluded = serializers.ListField(child=AnyObject())
+    plan = AnyObject(help_text="Name, version and SHA-256 of the exclusion plan.")
+    conventions = AnyObject()
+
+
+class RatingsReport(serializers.Serializer[Any]):
+    """As ``ratings --json`` prints it."""
+
+    experiment = serializers.CharField()
+    transform = serializers.CharField()
+    ddof = serializers.IntegerField()
+    scope = serializers.CharField()
+    items = serializers.ListField(child=AnyObject())
+    participants = serializers.ListField(child=AnyObject())
+    magnitudes = AnyObject(allow_null=True, help_text="Estimates that are zero, negative, and left out.")
+    plan = AnyObject(help_text="Name, version and SHA-256 of the exclusion plan.")
+    excluded = serializers.ListField(child=AnyObject())
+
+
+class LeaderboardChoices(serializers.Serializer[Any]):
+    """Order and conventions of a leaderboard."""
+
+    sort = PlainText(
+        required=False, default=DEFAULT_SORT, max_length=60, help_text="Such as blimp, adc_0.5, pearson_r."
+    )
+    order = serializers.ChoiceField(choices=["ascending", "descending"], required=False)
+    conventions = PlainText(
+        required=False, allow_blank=True, default="", max_length=200, help_text="A key of `offered`."
+    )
+
+
+class LeaderboardReport(serializers.Serializer[Any]):
+    """As ``leaderboard --json`` prints it."""
+
+    release = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    sort = serializers.CharField()
+    ascending = serializers.BooleanField(allow_null=True)
+    sort_keys = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=AnyObject())
+    conventions = AnyObject()
+    scoring = serializers.ListField(child=AnyObject(), help_text="How each model was scored.")
+    offered = serializers.ListField(child=AnyObject())
+    not_compared = serializers.ListField(child=AnyObject())

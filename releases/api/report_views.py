@@ -1,0 +1,335 @@
+"""API views of the results pages' reports, with the same documents as pages and commands."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from analysis.aggregation.ordinal import ORDINAL_SLOPES
+from analysis.aggregation.transforms import TRANSFORMS
+from analysis.agreement.predictive import MORE
+from analysis.effects.report import BY, SLOPES
+from analysis.exclusions.multiverse import EFFECTS
+from analysis.exclusions.multiverse import MODELS as MULTIVERSE_MODELS
+from analysis.power.pilot import CRITERIA
+from analysis.power.report import MODELS, SIZES, Price, prospective_report
+from analysis.reliability.coding import CODINGS
+from config.api_schema import ErrorSerializer
+from experiments.lists.rounds import MOST_ROUNDS
+from experiments.models import Job
+from experiments.pages.access import get_study
+from releases.api.fields import BIGGEST, PlainText
+from releases.api.report_serializers import (
+    ExcludeChoices,
+    correction_field,
+    outliers_field,
+    sesoi_field,
+    zeros_field,
+)
+from releases.api.views import query_choices, report_responses
+from releases.reports.forms import MAX_MORE, RULE_HELP
+from releases.reports.progress import RULE, viewed_progress
+from releases.reports.report_cache import cached_report, items_report, report_or_job
+
+MAX_SIZES, MAX_CELLS = 15, 40_000  # so that a request takes about a second
+LATER = "202 with the job's state while a worker computes it; ask again."
+
+
+class ReliabilityChoices(ExcludeChoices):
+    """What reliability depends on."""
+
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    zeros = zeros_field()
+    coding = serializers.ChoiceField(choices=list(CODINGS), required=False, default="label_blind")
+    rule = PlainText(required=False, allow_blank=True, default="", max_length=20, help_text=RULE_HELP)
+
+
+class EffectsChoices(ExcludeChoices):
+    """What the five analyses depend on."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    zeros = zeros_field()
+    slopes = serializers.ChoiceField(choices=list(SLOPES), required=False, default="auto")
+    population = serializers.IntegerField(required=False, default=None, min_value=2, max_value=BIGGEST)
+    factorial = PlainText(required=False, allow_blank=True, default="", max_length=300)
+    correction = correction_field()
+    sesoi = sesoi_field()
+
+
+class TimesChoices(ExcludeChoices):
+    """What the report on response times depends on."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    outliers = outliers_field()
+
+
+class MultiverseChoices(ExcludeChoices):
+    """What the multiverse depends on."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    contrast = PlainText(required=False, allow_blank=True, default="", max_length=200)
+    effect = serializers.ChoiceField(choices=list(EFFECTS), required=False, default="contrast")
+    transform = serializers.ChoiceField(choices=list(TRANSFORMS), required=False, default="z")
+    model = serializers.ChoiceField(choices=list(MULTIVERSE_MODELS), required=False, default="mixed-slopes")
+
+
+class ProgressChoices(ExcludeChoices):
+    """What the report on a running study depends on."""
+
+    rule = PlainText(required=False, default=RULE, max_length=20, help_text="blimp, climp, M/N or a share.")
+    more = serializers.IntegerField(
+        required=False,
+        default=MORE,
+        min_value=1,
+        max_value=MAX_MORE,
+        help_text="Further judgments per item that the prediction assumes.",
+    )
+    round = serializers.IntegerField(
+        source="round_number",
+        required=False,
+        default=None,
+        min_value=1,
+        max_value=MOST_ROUNDS + 1,
+        help_text="Judgments of this round only.",
+    )
+
+
+class OrdinalChoices(ExcludeChoices):
+    """What the ordinal models depend on."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    slopes = serializers.ChoiceField(choices=list(ORDINAL_SLOPES), required=False, default="auto")
+
+
+@extend_schema_field(OpenApiTypes.STR)
+class Sizes(serializers.Field[list[int], str, str, Any]):
+    """Whole numbers, separated by commas."""
+
+    def __init__(self, *, least: int, most: int, **kwargs: Any) -> None:
+        self.least, self.most = least, most
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> list[int]:
+        """At most fifteen, in range."""
+        try:
+            numbers = sorted({int(part) for part in str(data).replace(" ", "").split(",") if part})
+        except ValueError:
+            raise serializers.ValidationError("Write whole numbers, for example 10,20,40.") from None
+        if not 0 < len(numbers) <= MAX_SIZES or not self.least <= min(numbers) <= max(numbers) <= self.most:
+            raise serializers.ValidationError(f"1 to 15 numbers, each from {self.least} to {self.most}.")
+        return numbers
+
+    def to_representation(self, value: Any) -> str:
+        """As written."""
+        return ",".join(map(str, value))
+
+
+class PriceChoices(serializers.Serializer[Any]):
+    """What one participant costs."""
+
+    reward_minor = serializers.IntegerField(required=False, default=0, min_value=0, max_value=1_000_000)
+    fee = serializers.FloatField(
+        required=False, default=0.0, min_value=0, max_value=2, help_text="As a share of the reward."
+    )
+
+
+class PilotChoices(ExcludeChoices, PriceChoices):
+    """What the power of other sizes depends on."""
+
+    by = serializers.ChoiceField(choices=list(BY), required=False, default="phenomenon")
+    criterion = serializers.ChoiceField(choices=list(CRITERIA), required=False, default="t")
+    participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
+
+
+class PlanChoices(PriceChoices):
+    """A planned study."""
+
+    task = serializers.ChoiceField(choices=list(MODELS))
+    effect = serializers.FloatField(min_value=0, max_value=10)
+    participants = Sizes(least=2, most=2_000, required=False, default=list(SIZES))
+    items = Sizes(least=1, most=200, required=False, default=[8])
+    lists = serializers.IntegerField(required=False, default=2, min_value=1, max_value=200)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=BIGGEST)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Limit the time of a request."""
+        if max(attrs["participants"]) * max(attrs["items"]) > MAX_CELLS:
+            message = f"participants times items may not exceed {MAX_CELLS:,} here: use the command."
+            raise serializers.ValidationError(message)
+        return attrs
+
+
+class Document(serializers.Serializer[Any]):
+    """As the command prints it."""
+
+    experiment = serializers.CharField()
+
+    def to_representation(self, instance: Any) -> Any:
+        """Unchanged."""
+        return instance
+
+
+class Waiting(serializers.Serializer[Any]):
+    """The job that computes a report."""
+
+    job = serializers.IntegerField()
+    state = serializers.CharField()
+    error = serializers.CharField(allow_blank=True)
+
+
+class PowerDocument(serializers.Serializer[Any]):
+    """As the command prints it."""
+
+    task = serializers.CharField()
+    designs = serializers.ListField(child=serializers.DictField())
+
+
+def report_response(request: Request, slug: str, name: str, kind: type[Serializer[Any]]) -> Response:
+    """The report, or 202 with its job."""
+    study = get_study(request.user, slug)
+    result = report_or_job(study, name, dict(query_choices(kind, request, study)), user=request.user)
+    if isinstance(result, Job):
+        progress = {"job": result.pk, "state": result.state, "error": result.error}
+        return Response(progress, status=status.HTTP_202_ACCEPTED)
+    return Response(result)
+
+
+class ExclusionsView(APIView):
+    """What a plan removes, and how it changes the results."""
+
+    @extend_schema(summary="Exclusions", parameters=[ExcludeChoices], responses=report_responses(Document))
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        study = get_study(request.user, slug)
+        return Response(cached_report(study, "exclusions", **query_choices(ExcludeChoices, request, study)))
+
+
+class ItemsView(APIView):
+    """Every item, and the models of annotators and of strength."""
+
+    @extend_schema(summary="Items", parameters=[ExcludeChoices], responses=report_responses(Document))
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        study = get_study(request.user, slug)
+        return Response(items_report(study, **query_choices(ExcludeChoices, request, study)))
+
+
+class ProgressView(APIView):
+    """Agreement and inclusion while the study runs, with intervals that hold at every look."""
+
+    @extend_schema(
+        summary="Agreement so far",
+        description="At most some seconds old. A request is recorded as a look and counted in `looks`.",
+        parameters=[ProgressChoices],
+        responses=report_responses(Document),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the page shows it."""
+        study = get_study(request.user, slug)
+        choices = query_choices(ProgressChoices, request, study)
+        return Response(viewed_progress(study, user=request.user, where="progress", **choices))
+
+
+class ReliabilityView(APIView):
+    """Agreement between participants, and ceilings."""
+
+    @extend_schema(
+        summary="Reliability",
+        description=LATER,
+        parameters=[ReliabilityChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "reliability", ReliabilityChoices)
+
+
+class EffectsView(APIView):
+    """The five analyses of every contrast."""
+
+    @extend_schema(
+        summary="Effects",
+        description=LATER,
+        parameters=[EffectsChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "effects", EffectsChoices)
+
+
+class TimesView(APIView):
+    """Response times by condition."""
+
+    @extend_schema(
+        summary="Response times",
+        description=LATER,
+        parameters=[TimesChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "times", TimesChoices)
+
+
+class MultiverseView(APIView):
+    """One effect under every specification."""
+
+    @extend_schema(
+        summary="Multiverse",
+        description=LATER,
+        parameters=[MultiverseChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "multiverse", MultiverseChoices)
+
+
+class OrdinalView(APIView):
+    """Likert ratings as ordered categories."""
+
+    @extend_schema(
+        summary="Ordinal models",
+        description=LATER,
+        parameters=[OrdinalChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "ordinal", OrdinalChoices)
+
+
+class PilotView(APIView):
+    """Power of other numbers of participants, the study as a pilot."""
+
+    @extend_schema(
+        summary="Power from this study as a pilot",
+        description=LATER,
+        parameters=[PilotChoices],
+        responses={**report_responses(Document), 202: Waiting},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        return report_response(request, slug, "pilot", PilotChoices)
+
+
+class PowerView(APIView):
+    """Power of a planned study."""
+
+    @extend_schema(
+        summary="Power of a planned study",
+        parameters=[PlanChoices],
+        responses={200: PowerDocument, 400: ErrorSerializer, 422: ErrorSerializer},
+    )
+    def get(self, request: Request) -> Response:
+        """The report, as the command prints it."""
+        data = dict(query_choices(PlanChoices, request))
+        price = Price(data.pop("reward_minor"), data.pop("fee"))
+        return Response(prospective_report(data.pop("task"), data.pop("effect"), price=price, **data))

@@ -1,0 +1,110 @@
+"""API views of study reports: request one, poll its state, download its files."""
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from config.api_schema import ErrorSerializer
+from experiments.models import Job
+from experiments.pages.access import get_study
+from judgments.api.views import AnyAccept
+from releases.api.fields import AnyObject
+from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
+from releases.api.views import StudyAPIView, with_exclusion
+from releases.gold.options import ReportOptions
+from releases.study_report.request import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
+from releases.views.study_reports import file_answer
+
+
+class StudyReportChoices(AgreementChoices):
+    """What a report depends on: its release, and the choices of its analyses."""
+
+    # Reports take the default; None removes the inherited field.
+    interval = None  # type: ignore[assignment]
+    correction = correction_field()
+    sesoi = sesoi_field()
+    outliers = outliers_field()
+    multiverse = serializers.BooleanField(
+        required=False, default=False, help_text="Every specification of the effect, in the appendix."
+    )
+
+
+class ReportFileSerializer(serializers.Serializer[Any]):
+    """One file of a report."""
+
+    path = serializers.CharField()
+    bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    holds = serializers.CharField()
+
+
+class StudyReportSerializer(serializers.Serializer[Any]):
+    """A report and its state."""
+
+    number = serializers.IntegerField(help_text="In URLs; also the number of its job.")
+    state = serializers.CharField(source="job.state")
+    error = serializers.CharField(source="job.error", allow_blank=True)
+    options = AnyObject(help_text="Options of the request.")
+    headline = AnyObject(help_text="Counts and agreement; empty until it is ready.")
+    files = ReportFileSerializer(many=True)
+    created_at = serializers.DateTimeField(source="job.created_at")
+
+
+class StudyReportViews(StudyAPIView):
+    """Reports of a study."""
+
+    queryset = Job.objects.none()
+    serializer_class = StudyReportSerializer
+    pagination_class = None
+
+    @extend_schema(summary="Reports of a study, newest first", responses=StudyReportSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """All of them."""
+        return Response(StudyReportSerializer(reports_of(self.study()), many=True).data)
+
+    @extend_schema(
+        summary="Make a report",
+        request=StudyReportChoices,
+        responses={202: StudyReportSerializer, 400: ErrorSerializer, 422: ErrorSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Queue the job; identical data and choices return the existing report."""
+        study = self.study()
+        data: dict[str, Any] = with_exclusion(study, dict(self.validated_body(StudyReportChoices)))
+        report = request_report(study, ReportOptions(**data), user=request.user)
+        return Response(StudyReportSerializer(report).data, status=status.HTTP_202_ACCEPTED)
+
+
+class StudyReportView(APIView):
+    """One report."""
+
+    @extend_schema(summary="One report", responses=StudyReportSerializer)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """Its state, and its files when it is ready."""
+        return Response(StudyReportSerializer(_found(request, slug, number)).data)
+
+
+class StudyReportFileView(APIView):
+    """One file of a report."""
+
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(summary="One file of a report", responses={(200, "*/*"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, number: int, name: str) -> HttpResponse:
+        """As a download."""
+        return file_answer(get_study(request.user, slug), _found(request, slug, number), name)
+
+
+def _found(request: Request, slug: str, number: int) -> StoredReport:
+    study = get_study(request.user, slug)
+    get_object_or_404(Job.objects.filter(experiment=study, kind=STUDY_REPORT), pk=number)
+    report = find_report(study, number)
+    assert report is not None
+    return report

@@ -1,0 +1,322 @@
+"""API views of agreement, ratings, plans, releases, scoring runs and comparisons; for members only."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import generics, mixins, status
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from config.api_schema import ErrorSerializer
+from experiments.models import Experiment
+from experiments.pages.access import get_study
+from judgments.api.views import AnyAccept
+from releases.api.report_serializers import (
+    AgreementChoices,
+    AgreementReport,
+    LeaderboardChoices,
+    LeaderboardReport,
+    RatingsChoices,
+    RatingsReport,
+)
+from releases.api.serializers import (
+    ComparisonRequest,
+    ComparisonSerializer,
+    PlanSerializer,
+    ReleaseRequest,
+    ReleaseSerializer,
+    RunRequest,
+    RunSerializer,
+    ScoreSetsRequest,
+)
+from releases.comparison.compare import Options as ComparisonOptions
+from releases.comparison.compare import comparisons_of, request_comparison
+from releases.comparison.leaderboard import leaderboard
+from releases.gold.current_plan import chosen_exclusion, set_current_plan
+from releases.gold.freeze import request_release
+from releases.gold.options import Options
+from releases.gold.plans import write_plan
+from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
+from releases.reports.progress import note_look
+from releases.reports.report_cache import cached_report
+from releases.scoring.runs import request_score_sets, request_scoring
+from releases.scoring.training_metadata import Training
+from releases.views.models.comparisons import runs_of
+from releases.views.releases import file_answer, find, zip_answer
+
+
+def report_responses(kind: type[Serializer[Any]]) -> dict[int, type[Serializer[Any]]]:
+    """Responses of a report: the document, or an error for invalid choices."""
+    return {200: kind, 400: ErrorSerializer, 422: ErrorSerializer}
+
+
+def query_choices(
+    kind: type[Serializer[Any]], request: Request, study: Experiment | None = None
+) -> dict[str, Any]:
+    """The validated choices of the query string; an empty ``exclude`` is the study's current plan."""
+    choices = kind(data=request.query_params.dict())
+    choices.is_valid(raise_exception=True)
+    return with_exclusion(study, choices.validated_data)
+
+
+def with_exclusion(study: Experiment | None, data: dict[str, Any]) -> dict[str, Any]:
+    """The choices with the study's current plan where ``exclude`` is empty."""
+    if study is None or "exclude" not in data:
+        return data
+    return {**data, "exclude": chosen_exclusion(study, data["exclude"])}
+
+
+class AgreementView(APIView):
+    """Agreement of participants with the expected labels."""
+
+    @extend_schema(
+        summary="Agreement", parameters=[AgreementChoices], responses=report_responses(AgreementReport)
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        study = get_study(request.user, slug)
+        note_look(study, request.user, where="agreement")
+        return Response(cached_report(study, "agreement", **query_choices(AgreementChoices, request, study)))
+
+
+class RatingsView(APIView):
+    """Item means of ratings."""
+
+    @extend_schema(
+        summary="Item means", parameters=[RatingsChoices], responses=report_responses(RatingsReport)
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The report, as the command prints it."""
+        study = get_study(request.user, slug)
+        return Response(cached_report(study, "ratings", **query_choices(RatingsChoices, request, study)))
+
+
+class StudyAPIView(generics.GenericAPIView[Any]):
+    """Base of the views of one study."""
+
+    filter_backends: list[Any] = []
+
+    def study(self) -> Experiment:
+        """The study: 404 without access, 403 for viewers who would change it."""
+        editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
+        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
+
+    @property
+    def user(self) -> User:
+        """The authenticated user; the default permission rejects all others."""
+        user = self.request.user
+        assert isinstance(user, User)
+        return user
+
+    def validated_body(self, kind: type[Serializer[Any]]) -> dict[str, Any]:
+        """The validated body."""
+        body = kind(data=self.request.data)
+        body.is_valid(raise_exception=True)
+        validated: dict[str, Any] = body.validated_data
+        return validated
+
+
+@extend_schema_view(get=extend_schema(summary="Exclusion plans of a study, every version"))
+class PlanViews(mixins.ListModelMixin, StudyAPIView):
+    """Plans and their versions."""
+
+    queryset = ExclusionPlan.objects.none()
+    serializer_class = PlanSerializer
+
+    def get_queryset(self) -> QuerySet[ExclusionPlan]:
+        """By name, newest version first."""
+        return ExclusionPlan.objects.filter(experiment=self.study()).select_related("author")
+
+    def get(self, request: Request, slug: str) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Write a plan, or its next version", request=PlanSerializer, responses={201: PlanSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Identical steps return the current version."""
+        study = self.study()
+        data = self.validated_body(PlanSerializer)
+        steps = [dict(step) for step in data["steps"]]
+        row = write_plan(study, data["name"], steps=steps, user=self.user)
+        if data.get("is_current"):
+            row = set_current_plan(study, f"{row.name}@{row.version}", user=self.user) or row
+        return Response(PlanSerializer(row).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema_view(get=extend_schema(summary="Releases of a study, newest first"))
+class ReleaseViews(mixins.ListModelMixin, StudyAPIView):
+    """Frozen releases, and those being built."""
+
+    queryset = Release.objects.none()
+    serializer_class = ReleaseSerializer
+
+    def get_queryset(self) -> QuerySet[Release]:
+        """Newest first."""
+        return Release.objects.filter(experiment=self.study()).order_by("-number")
+
+    def get(self, request: Request, slug: str) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(summary="Build a release", request=ReleaseRequest, responses={202: ReleaseSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Queue the job; poll `job` or the release until it is ready."""
+        study = self.study()
+        data = with_exclusion(study, dict(self.validated_body(ReleaseRequest)))
+        title = data.pop("title")
+        release = request_release(study, Options(**data), title=title, user=self.user)
+        return Response(ReleaseSerializer(release).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ReleaseView(APIView):
+    """One release."""
+
+    @extend_schema(summary="One release with its manifest", responses=ReleaseSerializer)
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """The release."""
+        return Response(ReleaseSerializer(find(get_study(request.user, slug), number)).data)
+
+
+class ReleaseFileView(APIView):
+    """One file of a release."""
+
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(summary="One file of a release", responses={(200, "*/*"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, number: int, name: str) -> StreamingHttpResponse:
+        """The file as frozen."""
+        return file_answer(find(get_study(request.user, slug), number, ready=True), name)
+
+
+class ReleaseZipView(APIView):
+    """The whole release."""
+
+    content_negotiation_class = AnyAccept
+
+    @extend_schema(summary="A release as ZIP", responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
+        """All files, streamed while they are compressed."""
+        return zip_answer(find(get_study(request.user, slug), number, ready=True))
+
+
+@extend_schema_view(get=extend_schema(summary="Scoring runs over the study's sentences"))
+class RunViews(mixins.ListModelMixin, StudyAPIView):
+    """Models that were scored."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = RunSerializer
+    parser_classes = [MultiPartParser]
+
+    def get_queryset(self) -> QuerySet[ScoringRun]:
+        """Newest first."""
+        return runs_of(self.study())
+
+    def get(self, request: Request, slug: str) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Score the study's sentences",
+        request={"multipart/form-data": RunRequest},
+        responses={202: RunSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Upload a file of scores or a model, and queue the run."""
+        study = self.study()
+        data = dict(self.validated_body(RunRequest))
+        training = {
+            name: data.pop(name) for name in ("family", "training_tokens", "seed", "corpus") if name in data
+        }
+        run = request_scoring(study, data.pop("file"), training=Training(**training), user=self.user, **data)
+        return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ScoreSetViews(StudyAPIView):
+    """Several models in one table."""
+
+    queryset = ScoringRun.objects.none()
+    serializer_class = RunSerializer
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        summary="Score with every column of a table",
+        request={"multipart/form-data": ScoreSetsRequest},
+        responses={202: RunSerializer(many=True)},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Queue a run for each model, with the metadata of the second table."""
+        study = self.study()
+        data = self.validated_body(ScoreSetsRequest)
+        runs = request_score_sets(
+            study, data["file"], models=data.get("models"), sign=data["sign"], user=self.user
+        )
+        return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
+
+
+class LeaderboardView(APIView):
+    """Models in one order on one release."""
+
+    @extend_schema(
+        summary="Leaderboard of a release",
+        parameters=[LeaderboardChoices],
+        responses=report_responses(LeaderboardReport),
+    )
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """The rows, as the command prints them."""
+        release = find(get_study(request.user, slug), number, ready=True)
+        choices = dict(query_choices(LeaderboardChoices, request))
+        order = {"ascending": True, "descending": False}.get(choices.pop("order", ""))
+        return Response(leaderboard(release, ascending=order, **choices))
+
+
+@extend_schema_view(get=extend_schema(summary="Comparisons of models with people"))
+class ComparisonViews(mixins.ListModelMixin, StudyAPIView):
+    """Comparisons on the study's releases."""
+
+    queryset = Comparison.objects.none()
+    serializer_class = ComparisonSerializer
+
+    def get_queryset(self) -> QuerySet[Comparison]:
+        """Newest first."""
+        return comparisons_of(self.study())
+
+    def get(self, request: Request, slug: str) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Compare models with people", request=ComparisonRequest, responses={202: ComparisonSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Queue the comparison; it contains its report when the job is done."""
+        study = self.study()
+        data = dict(self.validated_body(ComparisonRequest))
+        release = find(study, data.pop("release"))
+        run_ids, title = set(data.pop("runs")), data.pop("title")
+        runs = list(runs_of(study).filter(pk__in=run_ids))
+        if len(runs) != len(run_ids):
+            get_object_or_404(ScoringRun.objects.none())
+        comparison = request_comparison(
+            release, runs, options=ComparisonOptions(**data), title=title, user=self.user
+        )
+        return Response(ComparisonSerializer(comparison).data, status=status.HTTP_202_ACCEPTED)
+
+
+class ComparisonView(APIView):
+    """One comparison."""
+
+    @extend_schema(summary="One comparison with its report", responses=ComparisonSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """The comparison."""
+        comparison = get_object_or_404(comparisons_of(get_study(request.user, slug)), pk=pk)
+        return Response(ComparisonSerializer(comparison).data)

@@ -1,0 +1,18 @@
+"""Django app of the concluding side."""
+
+from django.apps import AppConfig
+
+
+class ReleasesConfig(AppConfig):
+    """Exclusion plans, releases, scoring runs and comparisons."""
+
+    name = "releases"
+    label = "releases"
+    verbose_name = "Concluded: plans, releases and comparisons"
+
+    def ready(self) -> None:
+        """Register stored scores with the simulation, which must not import this package."""
+        from judgments.simulation.model_scores import offer_stored  # noqa: PLC0415
+        from releases.scoring import stored_scores  # noqa: PLC0415 (models are loaded by now)
+
+        offer_stored(stored_scores.names, stored_scores.scores)

@@ -1,0 +1,1 @@
+"""Stored comparisons of models with people, their figures and the leaderboard."""

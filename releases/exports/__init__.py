@@ -1,0 +1,1 @@
+"""Downloads of judgments that are ready for analysis, and snippets that read them in R and pandas."""

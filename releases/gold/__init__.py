@@ -1,0 +1,1 @@
+"""Gold releases: options, build, freeze, description and storage."""

@@ -1,0 +1,165 @@
+"""Build a gold release: every file as bytes, identical for identical data.
+
+Independent of the clock, of primary keys and of the database's row order: sessions are numbered within their
+participant, and trials by their position.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from analysis.agreement.report import agreement_report
+from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.gold.codebook import EXCLUSION_FILE, HUMAN_FILE, JUDGMENT_FILE, PAIR_FILE
+from analysis.gold.differences import DIFFERENCE_FILE, difference_table
+from analysis.gold.human_scores import human_table
+from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
+from analysis.gold.writers import blimp_record, csv_bytes, json_bytes, jsonl_bytes
+from analysis.report.methods import release_methods
+from analysis.report.numbers import collection_numbers
+from experiments.models import Experiment
+from judgments.frames.build import treatment_of
+from releases.gold.describe import facts_of, file_columns, listed, manifest_of, participant_table, text_files
+from releases.gold.options import Options
+from releases.gold.plans import find_plan, judgments_for
+from releases.gold.storage import MANIFEST, checksum
+from releases.gold.study_facts import methods_facts
+from releases.material_frames import pair_frame, score_frame, sentence_frame
+
+
+@dataclass(frozen=True)
+class Built:
+    """The files of a release, the manifest last, and the exclusions behind them."""
+
+    files: dict[str, bytes]
+    excluded: Excluded
+
+    @property
+    def sha256(self) -> str:
+        """Checksum of the manifest, which contains those of all other files."""
+        return checksum(self.files[MANIFEST])
+
+
+def build_release(experiment: Experiment, options: Options) -> Built:
+    """Every file of the release."""
+    plan = find_plan(experiment, options.exclude)
+    judgments = judgments_for(experiment, plan, round_number=options.round_number)
+    excluded = apply_plan(judgments, plan)
+    report = agreement_report(
+        excluded.kept, rule=options.rule or None, ties=options.ties, experiment=experiment.slug,
+        seed=options.seed, n_min=options.n_min, before=judgments, undecided=treatment_of(experiment),
+    )  # fmt: skip
+    sentences, pairs, discarded = _gold(experiment, excluded.kept, report, options)
+    participants, background = participant_table(experiment, judgments, excluded)
+    named_judgments = renamed(judgments, excluded)
+    factors = experiment.materials.levels if experiment.materials else {}
+    columns = file_columns(sentences, factors, participants=tuple(participants.columns))
+    files = {
+        "pairs.jsonl": jsonl_bytes(_pair_records(pairs)),
+        "sentences.csv": csv_bytes(sentences, columns["sentences.csv"]),
+        "judgments.csv": csv_bytes(named_judgments, columns["judgments.csv"]),
+        "participants.csv": csv_bytes(participants, columns["participants.csv"]),
+        "exclusions.csv": csv_bytes(_excluded_rows(named_judgments, excluded), EXCLUSION_FILE),
+        "human.csv": csv_bytes(human_table(sentences, pairs, task=experiment.task), HUMAN_FILE),
+        "pairs.csv": csv_bytes(pairs, PAIR_FILE),
+    }
+    if factors:
+        scores = score_frame(experiment.materials)
+        table = difference_table(excluded.kept, factors=factors, scores=scores, sentences=sentences)
+        files["differences.csv"] = csv_bytes(table, DIFFERENCE_FILE)
+    counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
+    facts = facts_of(experiment, options, plan, counts=counts, report=report, excluded=excluded)
+    facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
+    files |= text_files(
+        facts, columns={name: columns[name] for name in columns if name in files}, factors=factors
+    )
+    manifest = manifest_of(experiment, options, plan, facts=facts, report=report, background=background)
+    simulated = set(participants.loc[participants["simulated"].astype(bool), "participant"])
+    numbers = collection_numbers(judgments, excluded.kept, task=experiment.task, simulated=simulated)
+    files["methods.md"] = release_methods(
+        methods_facts(experiment, options.round_number),
+        manifest["plan"],
+        numbers | {"agreement": report, "exclusions": {"flow": facts.flow}},
+        n_min=options.n_min,
+        made_with=f"Obelus {facts.code_version} with seed {options.seed}",
+    ).encode()
+    return Built({**files, MANIFEST: json_bytes(manifest | {"files": listed(files)})}, excluded)
+
+
+def _gold(
+    experiment: Experiment, judgments: pd.DataFrame, report: dict[str, Any], options: Options
+) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Sentences and pairs with human columns, without pairs that their source marks as discarded."""
+    task, n_min = experiment.task, options.n_min
+    sentences = sentence_table(judgments, sentence_frame(experiment.materials), task=task, n_min=n_min)
+    stored = pair_frame(experiment.materials)
+    usable = stored[~stored["discard"].astype(bool)]
+    pairs = pair_table(judgments, sentences, usable, task=task, n_min=n_min)
+    status = {row["paradigm"]: row["status"] for row in report["paradigms"]} if options.rule else {}
+    pairs["paradigm_status"] = (
+        pairs["paradigm"].map(status).astype(object).where(lambda statuses: statuses.notna(), None)
+    )
+    return sentences, pairs, len(stored) - len(usable)
+
+
+def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
+    """BLiMP's ten fields, other fields of the source, then our own."""
+    own_fields = (*PAIR_FILE, *HUMAN_PAIR_COLUMNS, "paradigm_status")
+    records = []
+    for row in pairs.astype(object).to_dict("records"):
+        blimp_fields = {
+            "sentence_good": row["sentence_good"],
+            "sentence_bad": row["sentence_bad"],
+            "linguistics_term": row["phenomenon"] or None,
+            "UID": row["paradigm"] or None,
+            "pairID": row["pair_id"],
+        }
+        source = {name: value for name, value in (row["fields"] or {}).items() if name not in own_fields}
+        records.append(blimp_record(source, blimp_fields) | {name: row[name] for name in own_fields})
+    return records
+
+
+def renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
+    """Judgments with session and trial names independent of the database, and the step that removed them."""
+    sessions = judgments[["participant", "session"]].astype(str).drop_duplicates()
+    number = sessions.groupby("participant", sort=False).cumcount() + 1
+    name = dict(
+        zip(sessions["session"], sessions["participant"].str.cat(number.astype(str), "."), strict=True)
+    )
+    session = judgments["session"].astype(str).map(name).astype(str)
+    steps = dict(zip(excluded.mask["trial"].astype(str), excluded.mask["step"], strict=True))
+    columns = {column: None for column in JUDGMENT_FILE if column not in judgments.columns}
+    return judgments.assign(**columns).assign(
+        session=session,
+        trial=session.str.cat(judgments["position"].astype(int).astype(str), "."),
+        excluded_by=judgments["trial"].astype(str).map(steps).astype(object),
+    )
+
+
+def _excluded_rows(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
+    """One row per removed session, or per removed trial where the rest of the session was kept."""
+    reasons = dict(zip(excluded.mask["step"], excluded.mask["reason"], strict=True))
+    scopes = {step.name: step.scope for step in excluded.plan.steps}
+    removed = judgments[judgments["excluded_by"].notna()].rename(columns={"excluded_by": "step"})
+    is_single = removed["step"].map(scopes).eq("judgment").astype(bool)
+    whole_sessions = removed[~is_single].drop_duplicates("session").assign(trial="")
+    rows = pd.concat([whole_sessions, removed[is_single]]).sort_index()
+    return rows.assign(reason=rows["step"].map(reasons))[list(EXCLUSION_FILE)]
+
+
+def _counts(
+    judgments: pd.DataFrame, excluded: Excluded, *, sentences: int, pairs: int, discarded: int
+) -> dict[str, int]:
+    flow = excluded.flow_rows()
+    first, last = flow[0], flow[-1]
+    return {
+        "participants": first["participants_left"],
+        "participants_kept": last["participants_left"],
+        "sessions": first["sessions_left"],
+        "judgments": first["judgments_left"],
+        "judgments_kept": last["judgments_left"],
+        "sentences": sentences,
+        "pairs": pairs,
+        "pairs_discarded": discarded,
+    }

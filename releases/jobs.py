@@ -1,0 +1,115 @@
+"""Jobs of the concluding side: releases, scoring runs, comparisons, reports and quality checks.
+
+Each computes outside of transactions and stores its result inside ``run.finishing()``, so that a killed
+worker leaves no partial result and a second run has no further effect.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from celery import shared_task
+from django.db import models
+
+from experiments.job_runner import Overtaken, Run, job
+from experiments.models import Experiment, Job
+from judgments.quality_check import CHECK, check_stale_studies
+from releases.comparison.compare import COMPARE, compare
+from releases.gold.freeze import BUILD, finish_release, freeze
+from releases.models import Comparison, Release, ScoringRun
+from releases.quality import store_signals, study_signals
+from releases.reports.report_cache import REPORT, compute_and_store
+from releases.scoring.cost import COST, cost_of
+from releases.scoring.execution import score, store_scores
+from releases.scoring.runs import SCORE
+from releases.study_report.request import STUDY_REPORT, run_report
+
+
+@job(BUILD)
+def build_release(run: Run) -> None:
+    """Freeze one release."""
+    release = Release.objects.select_related("experiment", "plan").get(pk=run.arguments["release"])
+    with _failing(Release.objects.filter(pk=release.pk, state=Release.State.BUILDING), run):
+        frozen = freeze(release, progress=run.progress)
+        with run.finishing() as result:
+            result |= finish_release(release, frozen)
+
+
+@job(SCORE)
+def score_sentences(run: Run) -> None:
+    """Score every sentence of a material set with one model."""
+    scoring = ScoringRun.objects.select_related("material_set").get(pk=run.arguments["run"])
+    open_runs = ScoringRun.objects.filter(pk=scoring.pk).exclude(state=ScoringRun.State.DONE)
+    open_runs.update(state=ScoringRun.State.RUNNING, error="")
+    with _failing(open_runs, run):
+        scores = score(scoring, progress=run.progress)
+        with run.finishing() as result:
+            result |= store_scores(scoring, scores)
+
+
+@job(COST)
+def estimate_cost(run: Run) -> None:
+    """Estimate the cost of scoring."""
+    cost = cost_of(run.arguments, progress=run.progress)
+    with run.finishing() as result:
+        result |= cost
+
+
+@job(COMPARE)
+def compare_models(run: Run) -> None:
+    """Compare models with participants on one release."""
+    comparison = Comparison.objects.select_related("release__experiment").get(pk=run.arguments["comparison"])
+    run.progress(0, 1, "comparing")
+    report = compare(comparison)
+    with run.finishing() as result:
+        Comparison.objects.filter(pk=comparison.pk).update(report=report)
+        result |= {"models": len(report["models"]), "pairs": report["pairs"]}
+
+
+@job(REPORT)
+def compute_report(run: Run) -> None:
+    """Compute one report of a study for its page."""
+    study = Experiment.objects.select_related("materials").get(pk=run.arguments["experiment"])
+    name, choices, path = (run.arguments[key] for key in ("name", "choices", "path"))
+    run.progress(0, 1, f"computing {name}")
+    compute_and_store(study, name, choices, path)
+    with run.finishing() as result:
+        result |= {"report": path}
+
+
+@job(STUDY_REPORT)
+def make_study_report(run: Run) -> None:
+    """Build one study report and its replication package."""
+    run_report(run)
+
+
+@job(CHECK)
+def check_quality(run: Run) -> None:
+    """Compute every quality signal of a study."""
+    study = Experiment.objects.select_related("materials").get(pk=run.arguments["experiment"])
+    run.progress(0, 1, "checking every session")
+    table = study_signals(study)
+    with run.finishing() as result:
+        result |= store_signals(study, table)
+
+
+@shared_task(name="releases.check_quality")
+def check_studies() -> None:
+    """Check the quality of studies with newly finished sessions."""
+    check_stale_studies()
+
+
+@contextmanager
+def _failing(rows: models.QuerySet[Any], run: Run) -> Iterator[None]:
+    """Mark the row as failed when its work raises, unless another attempt of the job has taken over."""
+    try:
+        yield
+    except Overtaken:
+        raise
+    except Exception as error:
+        # Any error fails the row; it is raised again, and the job runner logs and stores it.
+        fields = {"error": str(error)} if rows.model is ScoringRun else {}
+        # Race: a stale attempt that was requeued must not overwrite the state of the newer attempt.
+        if Job.objects.filter(pk=run.job.pk, attempt=run.attempt, state=Job.State.RUNNING).exists():
+            rows.update(state="failed", **fields)
+        raise

@@ -1,0 +1,1 @@
+"""Computed reports of the results pages: forms, computation, cache and interim looks."""

@@ -1,0 +1,327 @@
+"""Compute the reports of a study from its stored rows; commands, pages, API and study reports call these."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from analysis.aggregation.ordinal import ordinal_report
+from analysis.aggregation.ratings import magnitude_counts, ratings_report
+from analysis.agreement.item_statistics import item_position_and_time, item_spread
+from analysis.agreement.report import agreement_report, included_paradigms, item_table
+from analysis.effects.conditions import condition_report
+from analysis.effects.report import effects_report
+from analysis.effects.response_times import time_report
+from analysis.errors import BadInput
+from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
+from analysis.exclusions.plan import Plan
+from analysis.exclusions.report import exclusion_report
+from analysis.magnitudes import without_zeros
+from analysis.power.report import SIZES, Price, pilot_report
+from analysis.reliability.item_diagnostics import item_diagnostics
+from analysis.reliability.report import reliability_report
+from experiments.models import Experiment
+from judgments.frames.build import participant_frame, treatment_of
+from releases.gold.plans import find_plan, stored_names
+from releases.material_frames import pair_frame, score_frame, sentence_frame
+from releases.reports.judgment_cache import study_judgments
+
+
+@dataclass(frozen=True)
+class FilteredJudgments:
+    """A study's judgments before and after an exclusion plan."""
+
+    judgments: pd.DataFrame
+    excluded: Excluded
+
+
+def filtered_judgments(
+    experiment: Experiment, *, exclude: str = "", round_number: int | None = None, narrow: bool = False
+) -> FilteredJudgments:
+    """Apply a plan to a study's judgments, or to those of one round as if it were a study of its own.
+
+    ``narrow`` leaves out columns that agreement does not read.
+    """
+    plan = find_plan(experiment, exclude)
+    judgments = study_judgments(experiment, plan, narrow=narrow, round_number=round_number)
+    return FilteredJudgments(judgments, apply_plan(judgments, plan))
+
+
+def agreement_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    rule: str | None = None,
+    ties: str = "strict",
+    seed: int = 0,
+    round_number: int | None = None,
+    interval: str = "auto",
+    filtered: FilteredJudgments | None = None,
+) -> dict[str, Any]:
+    """Agreement and inclusion of a study, or of one of its rounds, ready for JSON."""
+    filtered = filtered or filtered_judgments(
+        experiment, exclude=exclude, round_number=round_number, narrow=True
+    )
+    report = agreement_report(
+        filtered.excluded.kept,
+        rule=rule or None,
+        ties=ties,
+        experiment=experiment.slug,
+        seed=seed,
+        excluded=filtered.excluded.flow_rows(),
+        before=filtered.judgments,
+        undecided=treatment_of(experiment),
+        interval=interval,
+    )
+    rounds = "all" if round_number is None else f"{round_number} only, for exclusions as well"
+    conventions = {"rounds": rounds, **report["conventions"]}
+    return report | {"round": round_number, "conventions": conventions, "plan": plan_label(filtered)}
+
+
+def ratings_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    transform: str = "z",
+    ddof: int = 1,
+    zeros: str = "keep",
+    filtered: FilteredJudgments | None = None,
+) -> dict[str, Any]:
+    """Item means of a study's ratings, ready for JSON."""
+    filtered = filtered or filtered_judgments(experiment, exclude=exclude)
+    report = ratings_report(
+        filtered.excluded.kept,
+        transform=transform,
+        ddof=ddof,
+        zeros=zeros,
+        experiment=experiment.slug,
+    )
+    return report | _basis(filtered)
+
+
+def exclusions_of(
+    experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep"
+) -> dict[str, Any]:
+    """What a plan removes, from which groups, and the main results with and without it."""
+    plan = find_plan(experiment, exclude)
+    judgments, magnitudes = usable_magnitudes(
+        study_judgments(experiment, plan), transform=transform, zeros=zeros
+    )
+    report = exclusion_report(
+        judgments,
+        plan,
+        background=background_of(experiment),
+        experiment=experiment.slug,
+        transform=transform,
+    )
+    return report | magnitudes
+
+
+def usable_magnitudes(
+    judgments: pd.DataFrame, *, transform: str = "z", zeros: str = "keep"
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Leave estimates of zero out where that is chosen; return the judgments and the report's ``magnitudes``.
+
+    It counts the estimates that are zero or negative and those left out; None without magnitude estimates.
+    """
+    counts = magnitude_counts(judgments, transform=transform, zeros=zeros)
+    return without_zeros(judgments) if zeros == "leave-out" else judgments, {"magnitudes": counts}
+
+
+def background_of(experiment: Experiment) -> pd.DataFrame:
+    """Answers to the background questionnaire, one column per question."""
+    participants = participant_frame(experiment)
+    answers = [row if isinstance(row, dict) else {} for row in participants["background"]]
+    names = list(dict.fromkeys(str(name) for row in answers for name in row))
+    columns = {
+        name: [value if isinstance(value := row.get(name), (str, int, float)) else None for row in answers]
+        for name in names
+    }
+    return pd.DataFrame({"participant": participants["participant"], **columns})
+
+
+def reliability_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    transform: str = "z",
+    coding: str = "label_blind",
+    seed: int = 0,
+    zeros: str = "keep",
+    rule: str = "",
+) -> dict[str, Any]:
+    """Agreement between participants, over all and over the included paradigms, and the ceilings."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    included = None
+    if rule:
+        included = included_paradigms(agreement_of(experiment, rule=rule, filtered=filtered))
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    report = reliability_report(
+        judgments,
+        transform=transform,
+        coding=coding,
+        seed=seed,
+        experiment=experiment.slug,
+        included=included,
+    )
+    return report | {"rule": rule} | magnitudes | _basis(filtered)
+
+
+def effects_of(
+    experiment: Experiment, *, exclude: str = "", transform: str = "z", zeros: str = "keep", **choices: Any
+) -> dict[str, Any]:
+    """Five analyses of every contrast, and interactions of people and of the models that are scored."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    materials = experiment.materials
+    report = effects_report(
+        judgments,
+        transform=transform,
+        factors=materials.levels if materials else None,
+        scores=score_frame(materials),
+        sentences=sentence_frame(materials),
+        experiment=experiment.slug,
+        **choices,
+    )
+    return report | magnitudes | _basis(filtered)
+
+
+def times_of(
+    experiment: Experiment, *, exclude: str = "", by: str = "phenomenon", outliers: str = ""
+) -> dict[str, Any]:
+    """Response times by condition."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    report = time_report(filtered.excluded.kept, by=by, outliers=outliers, experiment=experiment.slug)
+    return report | _basis(filtered)
+
+
+def multiverse_of(
+    experiment: Experiment, *, exclude: str = "", contrast: str = "", **choices: Any
+) -> dict[str, Any]:
+    """One effect under every combination of exclusion, transformation and model."""
+    plan = find_plan(experiment, exclude)
+    others, unusable = _other_plans(experiment, plan)
+    variants = [*plan_variants(plan), *others]
+    reading = max(variants, key=lambda variant: variant.has_signals)
+    judgments = study_judgments(experiment, reading)
+    materials = experiment.materials
+    report = multiverse_report(
+        [Universe(variant.name, apply_plan(judgments, variant).kept) for variant in variants],
+        contrast=contrast,
+        exclusion=plan.name if plan.steps else NOTHING,
+        factors=materials.levels if materials else None,
+        experiment=experiment.slug,
+        **choices,
+    )
+    label = {"name": plan.name, "version": plan.version, "sha256": plan.sha256}
+    return report | {"plan": label, "unusable": unusable}
+
+
+def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[dict[str, str]]]:
+    """The newest versions of the study's other plans, and those that cannot be applied with the reason."""
+    others, unusable = [], []
+    for name in stored_names(experiment):
+        try:
+            other = find_plan(experiment, name)
+        except BadInput as error:  # written for an earlier version of a signal
+            unusable.append({"exclusion": name, "reason": str(error)})
+            continue
+        if other.sha256 != plan.sha256:
+            label = name if name != plan.name else f"{name} v{other.version}"
+            others.append(replace(other, name=label))
+    return others, unusable
+
+
+def diagnostics_of(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
+    """Annotator models, strengths of sentences, and sensitivity."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    report = item_diagnostics(filtered.excluded.kept, pair_frame(experiment.materials))
+    return {"experiment": experiment.slug, **report, **_basis(filtered)}
+
+
+def item_table_of(
+    experiment: Experiment, *, exclude: str = "", round_number: int | None = None
+) -> pd.DataFrame:
+    """The table of items, with position bias, response time and spread of ratings of each."""
+    filtered = filtered_judgments(experiment, exclude=exclude, round_number=round_number)
+    remaining = filtered.excluded.kept
+    keys = ["paradigm", "item"]
+    # Keys become plain objects, because pandas refuses to merge categories that differ.
+    table = item_table(remaining, before=filtered.judgments)
+    table[keys] = table[keys].astype(object)
+    spread = item_spread(remaining)
+    spread[keys] = spread[keys].astype(object)
+    return table.merge(item_position_and_time(remaining), on=keys, how="left").merge(
+        spread, on=keys, how="left"
+    )
+
+
+def items_document(table: pd.DataFrame, diagnostics: dict[str, Any]) -> dict[str, Any]:
+    """The table of items and the diagnostics as one document, ready for JSON."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    plain = [
+        {name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()} for row in rows
+    ]
+    return {**diagnostics, "items": plain}
+
+
+def conditions_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    transform: str = "z",
+    ddof: int = 1,
+    zeros: str = "keep",
+) -> dict[str, Any]:
+    """Ratings by condition."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    report = condition_report(judgments, transform=transform, ddof=ddof)
+    if report["magnitudes"] is not None:  # its own counts are of the judgments without zeros
+        report["magnitudes"] |= magnitudes["magnitudes"] or {}
+    return report
+
+
+def ordinal_of(
+    experiment: Experiment, *, exclude: str = "", by: str = "phenomenon", slopes: str = "auto"
+) -> dict[str, Any]:
+    """The cumulative link model of every contrast."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    report = ordinal_report(filtered.excluded.kept, by=by, slopes=slopes, experiment=experiment.slug)
+    return report | _basis(filtered)
+
+
+def pilot_of(
+    experiment: Experiment,
+    *,
+    exclude: str = "",
+    reward_minor: int = 0,
+    fee: float = 0.0,
+    participants: list[int] | None = None,
+    transform: str = "z",
+    zeros: str = "keep",
+    **choices: Any,
+) -> dict[str, Any]:
+    """Power of other numbers of participants, from this study as a pilot."""
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
+    report = pilot_report(
+        judgments,
+        participants=participants or list(SIZES),
+        price=Price(reward_minor, fee),
+        transform=transform,
+        **choices,
+    )
+    return {"experiment": experiment.slug, **report, **magnitudes, **_basis(filtered)}
+
+
+def _basis(filtered: FilteredJudgments) -> dict[str, Any]:
+    """The plan and the flow of exclusions that every report names."""
+    return {"plan": plan_label(filtered), "excluded": filtered.excluded.flow_rows()}
+
+
+def plan_label(filtered: FilteredJudgments) -> dict[str, Any]:
+    """Name, version and checksum of the plan."""
+    plan = filtered.excluded.plan
+    return {"name": plan.name, "version": plan.version, "sha256": plan.sha256}

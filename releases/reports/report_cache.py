@@ -1,0 +1,190 @@
+"""Cache of computed reports, for pages, API and study reports.
+
+:class:`ReportKey` identifies a result by the study's data version, the exclusion plan and the other choices.
+A change of any of them makes another key, so nothing has to be invalidated. Results are stored in one of two
+places:
+
+1. Django's cache, for :data:`QUICK_REPORTS`: computed in the request (:func:`cached_report`, :func:`cached`).
+2. Files in the default storage, for :data:`SLOW_REPORTS`: computed by a job where the study has more
+   judgments than a request can handle (:func:`report_or_job`). A file is deleted when the study's data have
+   changed.
+
+The judgments that they are computed from are kept in memory by :mod:`releases.reports.judgment_cache`.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pandas as pd
+from django.core.cache import cache as django_cache
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from experiments.job_runner import enqueue
+from experiments.models import Experiment, Job
+from releases.gold.plans import find_plan
+from releases.models import ExclusionPlan, ScoringRun
+from releases.reports.compute import (
+    agreement_of,
+    conditions_of,
+    diagnostics_of,
+    effects_of,
+    exclusions_of,
+    item_table_of,
+    items_document,
+    multiverse_of,
+    ordinal_of,
+    pilot_of,
+    ratings_of,
+    reliability_of,
+    times_of,
+)
+from releases.reports.judgment_cache import data_version, n_judgments
+
+Report = dict[str, Any]
+Compute = Callable[..., Report]
+REPORT = "releases.report"  # kind of job
+QUICK_REPORTS: dict[str, Compute] = {
+    "agreement": agreement_of,
+    "ratings": ratings_of,
+    "exclusions": exclusions_of,
+    "diagnostics": diagnostics_of,
+    "conditions": conditions_of,
+}
+CACHE_SECONDS = 600  # the key holds the data version, so this limits memory only
+SLOW_REPORTS: dict[str, Compute] = {
+    "reliability": reliability_of,
+    "effects": effects_of,
+    "ordinal": ordinal_of,
+    "pilot": pilot_of,
+    "times": times_of,
+    "multiverse": multiverse_of,
+}
+# Judgments up to which a slow report is computed in the request (about a second); a job computes larger ones.
+MAX_JUDGMENTS = {
+    "reliability": 3_000,
+    "effects": 1_500,
+    "ordinal": 200,
+    "pilot": 20_000,
+    "times": 3_000,
+    "multiverse": 300,
+}
+RETRY_AFTER = timedelta(minutes=10)  # a failed job is not repeated at every reload of its page
+HASH_DIGITS = 20  # 80 bits
+
+
+@dataclass(frozen=True)
+class ReportKey:
+    """Identifies a report; :attr:`path` is the name of its file and its key in Django's cache."""
+
+    study: int
+    name: str
+    data: str
+    choices: str
+
+    @classmethod
+    def of(cls, study: Experiment, name: str, choices: dict[str, Any]) -> "ReportKey":
+        """The key for today's data of a study; ``exclude`` counts as the plan that it names now."""
+        plan = find_plan(study, str(choices.get("exclude", "")))
+        parts = [plan.sha256, plan.name, plan.version, choices]
+        if name == "effects":  # the models beside people; other reports do not depend on them
+            runs = ScoringRun.objects.filter(material_set=study.materials_id, state=ScoringRun.State.DONE)
+            parts.append(sorted(runs.values_list("pk", flat=True)))
+        if name == "multiverse":  # every stored plan is one of its universes
+            plans = ExclusionPlan.objects.filter(experiment=study)
+            parts.append(sorted(plans.values_list("name", "version")))
+        parts[3] = {key: value for key, value in choices.items() if (key, value) != ("zeros", "keep")}
+        chosen = json.dumps(parts, sort_keys=True)
+        return cls(study.pk, name, data_version(study)[:HASH_DIGITS], _sha256(chosen)[:HASH_DIGITS])
+
+    @property
+    def path(self) -> str:
+        """Study, name, hash of the data, hash of plan and choices."""
+        return f"reports/{self.study}/{self.name}-{self.data}-{self.choices}.json"
+
+
+def cached(study: Experiment, name: str, choices: dict[str, Any], compute: Callable[[], Any]) -> Any:
+    """The result of ``compute``, from Django's cache while data, plan and choices are the same."""
+    return django_cache.get_or_set(ReportKey.of(study, name, choices).path, compute, CACHE_SECONDS)
+
+
+def cached_report(study: Experiment, name: str, **choices: Any) -> Report:
+    """One of :data:`QUICK_REPORTS`."""
+    report: Report = cached(study, name, choices, lambda: QUICK_REPORTS[name](study, **choices))
+    return report
+
+
+def cached_items(study: Experiment, *, exclude: str = "", round_number: int | None = None) -> pd.DataFrame:
+    """The table of items, with position bias, response time and spread of ratings of each."""
+
+    def compute() -> pd.DataFrame:
+        return item_table_of(study, exclude=exclude, round_number=round_number)
+
+    table: pd.DataFrame = cached(study, "items", {"exclude": exclude, "round_number": round_number}, compute)
+    return table
+
+
+def items_report(study: Experiment, *, exclude: str = "") -> Report:
+    """The table of items and the diagnostics as one document."""
+    diagnostics = cached_report(study, "diagnostics", exclude=exclude)
+    return items_document(cached_items(study, exclude=exclude), diagnostics)
+
+
+def report_or_job(study: Experiment, name: str, choices: dict[str, Any], *, user: Any = None) -> Report | Job:
+    """One of :data:`SLOW_REPORTS`, or the job that computes it."""
+    path = ReportKey.of(study, name, choices).path
+    if default_storage.exists(path):
+        with default_storage.open(path, "rb") as file:
+            stored: Report = json.loads(file.read())
+        return stored
+    if n_judgments(study) <= MAX_JUDGMENTS[name]:
+        return compute_and_store(study, name, choices, path)
+    return _report_job(study, name, choices, path, user=user)
+
+
+def compute_and_store(study: Experiment, name: str, choices: dict[str, Any], path: str) -> Report:
+    """Compute one of :data:`SLOW_REPORTS` and write its file unless it exists."""
+    text = json.dumps(SLOW_REPORTS[name](study, **choices), ensure_ascii=False, allow_nan=False)
+    if not default_storage.exists(path):
+        # Race: two processes may both write; the storage then renames the second file, and the first is read.
+        default_storage.save(path, ContentFile(text.encode()))
+        _delete_outdated(path)
+    report: Report = json.loads(text)
+    return report
+
+
+def _report_job(study: Experiment, name: str, choices: dict[str, Any], path: str, *, user: Any) -> Job:
+    """The unfinished job for this report, or a new one."""
+    key = f"{REPORT}-{_sha256(path)[:40]}"  # 40 digits: room for kind and number in the column
+    earlier = Job.objects.filter(key__startswith=key).order_by("-pk")
+    newest = earlier.first()
+    if newest is not None and not _may_restart(newest):
+        return newest
+    arguments = {"experiment": study.pk, "name": name, "choices": choices, "path": path}
+    # Race: the number makes the key the same for simultaneous requests, and ``enqueue`` inserts a key once.
+    return enqueue(REPORT, arguments, user=user, experiment=study, key=f"{key}-{earlier.count()}")
+
+
+def _may_restart(job: Job) -> bool:
+    """Whether it failed some time ago, or is done although its file has been deleted since."""
+    if job.state == Job.State.FAILED:
+        return job.finished_at is None or timezone.now() - job.finished_at > RETRY_AFTER
+    return job.state == Job.State.DONE
+
+
+def _delete_outdated(path: str) -> None:
+    """Delete the study's files of the same report that were computed from other data."""
+    folder, _, file = path.rpartition("/")
+    name, data, _ = file.split("-", 2)
+    for other in default_storage.listdir(folder)[1]:
+        if other.startswith(f"{name}-") and not other.startswith(f"{name}-{data}-"):
+            default_storage.delete(f"{folder}/{other}")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

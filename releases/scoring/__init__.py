@@ -1,0 +1,1 @@
+"""Scoring runs: models, shards, cost, cache and stored scores."""

@@ -1,0 +1,337 @@
+"""Requests for scoring runs (one model, material set and measure), and the records of stored runs."""
+
+import hashlib
+import tempfile
+import uuid
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.files.base import File
+from django.db import transaction
+
+from analysis.comparison.in_depth.models import FULL, METHODS, read_roster, roster
+from analysis.errors import BadInput, UnknownName
+from analysis.files import read_table
+from analysis.scoring.base import Spec
+from analysis.scoring.conventions import conventions_text, scoring_conventions
+from analysis.scoring.model_uri import with_revisions
+from analysis.scoring.orientation import asks_for_sign
+from analysis.scoring.scorers.tables import COUNTS
+from analysis.table_forms import read_number_columns
+from experiments.job_runner import enqueue
+from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
+from releases.models import Release, ScoringRun
+from releases.scoring.loaded_model import kind_of
+from releases.scoring.model_registry import checked_uri, shown_name
+from releases.scoring.shards import retry
+from releases.scoring.training_metadata import KEY, Training
+
+SCORE = "releases.score"
+MAX_URI = 500  # characters of the column
+CLASSIFIER = "classifier"
+
+
+@transaction.atomic
+def request_scoring(
+    experiment: Experiment,
+    file: "File[bytes]",
+    *,
+    name: str = "",
+    method: str = "lp",
+    column: str = "",
+    sign: str = "",
+    training: Training | None = None,
+    user: User | None = None,
+) -> ScoringRun:
+    """Store an uploaded model or table of scores, and score the study's sentences with it."""
+    materials = materials_of(experiment)
+    if method not in METHODS:
+        raise UnknownName("method", method, METHODS)
+    if kind_of(str(file.name)) == "csv":
+        with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
+            # Names only: the values are checked in the job, which states the file by its own name.
+            columns = [column] if column else list(read_table(_write_to(file, Path(folder))).columns)
+        check_signs(columns, sign)
+    upload = _store_upload(file, user)
+    return _requested(
+        experiment,
+        materials,
+        upload,
+        name=name or column or upload.name,
+        method=method,
+        column=column,
+        sign=sign,
+        training=training or Training(),
+        user=user,
+    )
+
+
+@transaction.atomic
+def request_score_sets(
+    experiment: Experiment,
+    file: "File[bytes]",
+    *,
+    models: "File[bytes] | None" = None,
+    sign: str = "",
+    user: User | None = None,
+) -> list[ScoringRun]:
+    """Score with every column of a table; a second table describes how each was scored and trained.
+
+    ``sign`` concerns the columns named as surprisal, perplexity or loss.
+    """
+    materials = materials_of(experiment)
+    if kind_of(str(file.name)) != "csv":
+        raise BadInput("several models come as one table.", file=str(file.name), column="file")
+    with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
+        path = _write_to(file, Path(folder))
+        columns = score_columns(path)
+        if not columns:
+            raise BadInput("the table has no column of scores.", file=path.name, column="file")
+        metadata = read_roster(_write_to(models, Path(folder), "models")) if models is not None else None
+    check_signs(columns, sign)
+    models_table = roster(columns, metadata)
+    upload = _store_upload(file, user)
+    return [
+        _requested(
+            experiment,
+            materials,
+            upload,
+            name=str(row["name"]),
+            method=str(row["method"]),
+            column=str(row["model"]),
+            sign=sign if asks_for_sign(str(row["model"])) else "",
+            training=_training(row),
+            user=user,
+        )
+        for row in models_table.to_dict("records")
+    ]
+
+
+def score_columns(path: Path) -> list[str]:
+    """The columns of a table that may be scores."""
+    table, _ = read_number_columns(path, keys=("sentence_id", "sentence"))
+    return [str(name) for name in table.columns if name not in COUNTS]
+
+
+def check_signs(columns: Sequence[str], sign: str) -> None:
+    """Refuse a column whose name suggests that lower is better, unless the sign was chosen."""
+    unclear = [name for name in columns if asks_for_sign(name)]
+    if unclear and not sign:
+        raise BadInput(
+            f"{', '.join(unclear)}: does a higher or a lower value mean a better sentence? By the name, it "
+            "may be lower, as in surprisal, perplexity and loss.",
+            column="sign",
+            remedy="Choose one and upload the file again.",
+        )
+
+
+def _training(row: Mapping[Hashable, Any]) -> Training:
+    tokens = row["training_tokens"]
+    return Training(
+        "" if row["family"] == row["name"] else str(row["family"]),
+        None if pd.isna(tokens) else round(tokens),
+        "" if pd.isna(row["seed"]) else str(row["seed"]),
+        "" if row["corpus"] == FULL else str(row["corpus"]),
+    )
+
+
+def _store_upload(file: "File[bytes]", user: User | None) -> Upload:
+    filename = Path(str(file.name)).name
+    kind_of(filename)
+    upload = Upload(owner=user, batch=uuid.uuid4(), name=filename, purpose="scores", sha256=_sha256(file))
+    upload.file.save(filename, file, save=False)
+    upload.save()
+    return upload
+
+
+def _requested(
+    experiment: Experiment,
+    materials: MaterialSet,
+    upload: Upload,
+    *,
+    name: str,
+    method: str,
+    column: str,
+    sign: str,
+    training: Training,
+    user: User | None,
+) -> ScoringRun:
+    run = ScoringRun.objects.create(
+        material_set=materials,
+        name=name[:200],
+        model=f"{kind_of(upload.name)}:{upload.name}"[:500],
+        method=method,
+        spec={
+            "upload": upload.pk,
+            "column": column,
+            **({"sign": sign} if sign else {}),
+            KEY: training.as_dict(),
+        },
+        created_by=user,
+    )
+    return _audited(run, experiment, user)
+
+
+@transaction.atomic
+def request_model_runs(
+    experiment: Experiment,
+    models: Sequence[str] | Mapping[str, Sequence[str]],
+    *,
+    methods: Sequence[str] = ("lp",),
+    release: Release | None = None,
+    device: str = "",
+    asked_by: str = "",
+    names_by_uri: Mapping[str, str] | None = None,
+    user: User | None = None,
+) -> list[ScoringRun]:
+    """Create a run for each model and measure; a repeated request, by ``asked_by``, returns the same runs.
+
+    A mapping gives measures by model, in place of ``methods``. ``name@one,two`` names two models.
+    """
+    materials = materials_of(experiment)
+    methods_by_model = models if isinstance(models, Mapping) else dict.fromkeys(models, methods)
+    for method in dict.fromkeys(name for names in methods_by_model.values() for name in names):
+        if method not in METHODS:
+            raise UnknownName("method", method, METHODS)
+    shared = settings_of(experiment, release, device)
+    rows = ScoringRun.objects.filter(material_set=materials)
+    if asked_by and (existing := list(rows.filter(spec__asked_by=asked_by).order_by("pk"))):
+        return existing
+    runs = []
+    checked = {
+        checked_uri(uri): names for text, names in methods_by_model.items() for uri in with_revisions(text)
+    }
+    shown = {**run_names(list(checked)), **(names_by_uri or {})}
+    for uri, names in checked.items():
+        if len(uri) > MAX_URI:
+            raise BadInput(f"{uri[:60]}… has {len(uri)} characters, at most {MAX_URI} can be stored.")
+        for method in measures_for(uri, names):
+            run = ScoringRun.objects.create(
+                material_set=materials,
+                name=shown[uri][:200],
+                model=uri[:500],
+                method=method,
+                spec={**shared, "asked_by": asked_by},
+                created_by=user,
+            )
+            runs.append(_audited(run, experiment, user))
+    return runs
+
+
+def run_names(uris: Sequence[str]) -> dict[str, str]:
+    """Return a name for each model; checkpoints of one model are named with their revisions."""
+    n = Counter(map(shown_name, uris))
+    names = {}
+    for uri in uris:
+        name, revision = shown_name(uri), uri.partition("?")[0].partition("@")[2]
+        names[uri] = f"{name}@{revision}" if n[name] > 1 and revision else name
+    return names
+
+
+def materials_of(experiment: Experiment) -> MaterialSet:
+    """Return the materials of a study; raise BadInput if it has none."""
+    if experiment.materials is None:
+        raise BadInput("the study has no materials to score.", remedy="Choose materials first.")
+    return experiment.materials
+
+
+def settings_of(experiment: Experiment, release: Release | None, device: str) -> dict[str, Any]:
+    """Return the settings shared by runs of one request: the device, and the release that is scored."""
+    device = device or settings.SCORING_DEVICES[0]
+    if device not in settings.SCORING_DEVICES:
+        raise UnknownName("kind of device", device, settings.SCORING_DEVICES)
+    number = release.number if release is not None else None
+    return {"device": device, "release": number, "study": experiment.slug}
+
+
+def measures_for(uri: str, methods: Sequence[str]) -> list[str]:
+    """Return the measures of a model; the output of a classifier is used as it is."""
+    return [CLASSIFIER] if uri.startswith("hf-classifier:") else list(dict.fromkeys(methods))
+
+
+def has_stopped(run: ScoringRun) -> bool:
+    """Return whether the run will not finish: it failed, or its job did."""
+    is_over = run.job is None or run.job.state in Job.State.final()
+    return run.state != ScoringRun.State.DONE and is_over
+
+
+@transaction.atomic
+def retry_run(run: ScoringRun, *, experiment: Experiment, user: User | None = None) -> ScoringRun:
+    """Retry a failed run: its failed shards, and sentences without a score."""
+    retry(run)
+    if not has_stopped(run):
+        return run
+    ScoringRun.objects.filter(pk=run.pk).update(state=ScoringRun.State.QUEUED, error="")
+    run.state = ScoringRun.State.QUEUED
+    details = {"run": run.pk, "name": run.name}
+    AuditEntry.objects.create(experiment=experiment, user=user, action="scoring tried again", details=details)
+    return start(run, experiment=experiment, user=user)
+
+
+def start(run: ScoringRun, *, experiment: Experiment | None = None, user: User | None = None) -> ScoringRun:
+    """Queue the run's job, once."""
+    retry_suffix = f"-after-{run.job_id}" if run.job_id else ""
+    arguments = {"run": run.pk, "queue": run.spec.get("device", "cpu")}
+    key = f"{SCORE}-{run.pk}{retry_suffix}"
+    run.job = enqueue(SCORE, arguments, user=user, experiment=experiment, key=key)
+    run.save(update_fields=["job"])
+    return run
+
+
+def _audited(run: ScoringRun, experiment: Experiment, user: User | None) -> ScoringRun:
+    details = {"run": run.pk, "name": run.name, "model": run.model, "method": run.method}
+    AuditEntry.objects.create(experiment=experiment, user=user, action="scoring started", details=details)
+    return start(run, experiment=experiment, user=user)
+
+
+def _write_to(file: "File[bytes]", folder: Path, sub: str = "") -> Path:
+    """Write the upload to a file of the same name, which error messages then show."""
+    path = folder / sub / Path(str(file.name)).name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("wb") as target:
+        for chunk in file.chunks():
+            target.write(chunk)
+    file.seek(0)
+    return path
+
+
+def _sha256(file: "File[bytes]") -> str:
+    digest = hashlib.sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+SPEC = frozenset(field.name for field in fields(Spec))
+
+
+def run_records(runs: Sequence[ScoringRun], names: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the record of every run under its name in a table, with its conventions in words."""
+    return [_record(run, name) for run, name in zip(runs, names, strict=True)]
+
+
+def _record(run: ScoringRun, name: str) -> dict[str, Any]:
+    recorded = run.spec
+    spec = {key: recorded[key] for key in recorded if key in SPEC} | {
+        "uri": run.model,
+        "revision": run.revision,
+    }
+    record = {
+        "run": run.pk,
+        "model": name,
+        "columns": [f"{name}:{run.method}"],
+        "spec_id": recorded.get("spec_id"),
+        "spec": spec if "method" in spec else None,  # runs of older versions hold none
+        "tokens": recorded.get("n_tokens"),
+        "unknown_tokens": recorded.get("n_unknown"),
+        "flags": recorded.get("flags"),
+    }
+    conventions = scoring_conventions(record)
+    return record | {"conventions": conventions, "text": conventions_text(conventions)}

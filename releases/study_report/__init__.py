@@ -1,0 +1,1 @@
+"""The report of a study: request, facts, document and replication package."""

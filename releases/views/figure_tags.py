@@ -1,0 +1,26 @@
+"""Figures of a study in the templates of any package."""
+
+from dataclasses import replace
+from typing import Any
+
+from django import template
+
+from analysis.report.page_findings import participants_finding as write_finding
+from experiments.models import Experiment
+from releases.reports.study_figures import participants_by_agreement
+from releases.views.figures import registered_figure
+
+register = template.Library()
+
+
+@register.inclusion_tag("releases/_figure.html")
+def study_figure(study: Experiment, name: str, query: str = "", is_half: bool = False) -> dict[str, Any]:
+    """A figure of the registry with its own description; ``is_half`` draws it for half of a wide page."""
+    return {"figure": replace(registered_figure(study, name, query=query), is_half=is_half)}
+
+
+@register.inclusion_tag("releases/_finding.html")
+def participants_finding(study: Experiment) -> dict[str, Any]:
+    """How many participants of the figure of agreement and time have a quality signal or a flag."""
+    people, measure = participants_by_agreement(study)
+    return {"finding": write_finding(people, measure)}

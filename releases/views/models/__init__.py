@@ -1,0 +1,1 @@
+"""Pages of scored models, comparisons and leaderboards."""

@@ -1,0 +1,308 @@
+"""Pages of scored models and of comparisons with people on a release."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from analysis.errors import BadInput
+from analysis.report.page_findings import comparison_finding
+from analysis.text import plural
+from experiments.models import Experiment
+from experiments.pages.access import AuthenticatedRequest, may_edit
+from releases.comparison.compare import (
+    Options,
+    comparisons_of,
+    interval_rows,
+    lowest_and_highest,
+    n_resampled_participants,
+    request_comparison,
+)
+from releases.comparison.forms import ComparisonForm
+from releases.models import Comparison, ScoringRun, model_names
+from releases.scoring.forms import ScoreSetsForm, ScoringForm
+from releases.scoring.runs import request_score_sets, request_scoring, run_records
+from releases.scoring.training_metadata import training_of
+from releases.views.base import explained, json_attachment, page, study_page
+from releases.views.figures import comparison_figures
+from releases.views.models.leaderboard import newest_release
+
+PARTS = {
+    "models": "Beside people",
+    "scored": "Scored models",
+    "add": "Add scores",
+    "compare": "New comparison",
+}
+ADDRESSES = {
+    "models": "study-models",
+    "scored": "study-scored-models",
+    "add": "study-add-models",
+    "compare": "study-compare",
+}
+READ_ONLY = {"models", "scored"}  # the parts without a form
+SECTIONS = {
+    "intervals": "Intervals",
+    "pairs": "Pairs",
+    "correlations": "Correlations",
+    "curves": "ADC curves",
+    "tests": "Two models",
+    "predictors": "Shallow predictors",
+    "prefixes": "Prefix methods",
+    "learning": "Learning curves",
+    "filtered": "Filtered training",
+    "decisions": "Decisions",
+}
+
+
+@study_page
+def models(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """Show the newest comparison with people, and all comparisons."""
+    newest = comparisons_of(study).exclude(report={}).first()
+    return _part(
+        request,
+        study,
+        "models",
+        comparisons=with_labels(comparisons_of(study)),
+        comparison=newest,
+        n_runs=runs_of(study).count(),
+        board_release=newest_release(study),
+        **(comparison_context(study, newest) if newest else {}),
+    )
+
+
+@study_page
+def scored(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """Show the scored models with their sources and states."""
+    return _part(request, study, "scored", runs=labelled(runs_of(study)))
+
+
+@study_page
+def add(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """Show the forms for scores and models of one's own."""
+    return _add_page(request, study)
+
+
+@study_page
+@require_POST
+def score(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
+    """Store an uploaded file of scores or model, and enqueue the run."""
+    form = ScoringForm(request.POST, request.FILES)
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            run = request_scoring(
+                study,
+                data["file"],
+                name=data["name"],
+                method=data["method"],
+                column=data["column"],
+                sign=data["sign"],
+                training=form.training(),
+                user=request.user,
+            )
+        except BadInput as error:
+            explained(request, form, error)
+        else:
+            messages.success(request, f"Scoring of {run.name} has started.")
+            return redirect("study-scored-models", study.slug)
+    return _add_page(request, study, scoring_form=form, status=400)
+
+
+@study_page
+@require_POST
+def score_sets(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
+    """Store a table of several models with their metadata, and enqueue a run for each."""
+    form = ScoreSetsForm(request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            runs = request_score_sets(
+                study,
+                form.cleaned_data["file"],
+                models=form.cleaned_data["models"],
+                sign=form.cleaned_data["sign"],
+                user=request.user,
+            )
+        except BadInput as error:
+            explained(request, form, error)
+        else:
+            messages.success(request, f"Scoring of {plural(len(runs), 'model')} has started.")
+            return redirect("study-scored-models", study.slug)
+    return _add_page(request, study, sets_form=form, status=400)
+
+
+@study_page
+def compare(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
+    """Show the form of a comparison, and enqueue a comparison of the selected models."""
+    runs = done_runs(study)
+    if request.method != "POST":
+        initial = {"runs": list(runs.values_list("pk", flat=True))}
+        return _compare_page(request, study, ComparisonForm(experiment=study, runs=runs, initial=initial))
+    form = ComparisonForm(request.POST, experiment=study, runs=runs)
+    if form.is_valid():
+        data = form.cleaned_data
+        try:
+            options = Options(data["deltas"], data["signs"], data["already_standardized"])
+            comparison = request_comparison(data["release"], data["runs"], options=options, user=request.user)
+        except BadInput as error:
+            explained(request, form, error)
+        else:
+            return redirect("study-comparison", study.slug, comparison.pk)
+    return _compare_page(request, study, form, status=400)
+
+
+@study_page
+def comparison(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Show one comparison: table, figures and the largest differences."""
+    stored = get_object_or_404(comparisons_of(study), pk=pk)
+    context = comparison_context(study, stored)
+    return page(request, study, "models", template="comparison", comparison=stored, **context)
+
+
+@study_page
+def comparison_json(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Return the document of a comparison as the command prints it."""
+    stored = get_object_or_404(comparisons_of(study).exclude(report={}), pk=pk)
+    return json_attachment(stored.report, f"{study.slug}-comparison-{pk}.json")
+
+
+def _part(
+    request: HttpRequest, study: Experiment, name: str, *, status: int = 200, **context: Any
+) -> HttpResponseBase:
+    """Render one of the pages of models under their tabs."""
+    shown = {key: title for key, title in PARTS.items() if may_edit(request.user, study) or key in READ_ONLY}
+    parts = [
+        {"address": reverse(ADDRESSES[key], args=[study.slug]), "title": title, "is_here": key == name}
+        for key, title in shown.items()
+    ]
+    template = "models" if name == "models" else f"{name}_models"
+    return page(request, study, "models", template=template, status=status, parts=parts, **context)
+
+
+def _add_page(
+    request: HttpRequest, study: Experiment, *, status: int = 200, **forms: ScoringForm | ScoreSetsForm
+) -> HttpResponseBase:
+    empty_forms = {"scoring_form": ScoringForm(), "sets_form": ScoreSetsForm()}
+    return _part(request, study, "add", status=status, **{**empty_forms, **forms})
+
+
+def _compare_page(
+    request: HttpRequest, study: Experiment, form: ComparisonForm, *, status: int = 200
+) -> HttpResponseBase:
+    has_release = study.releases.filter(state="ready").exists()
+    return _part(
+        request,
+        study,
+        "compare",
+        status=status,
+        form=form,
+        has_release=has_release,
+        can_compare=has_release and done_runs(study).exists(),
+    )
+
+
+def runs_of(study: Experiment) -> QuerySet[ScoringRun]:
+    """Return runs over the study's materials, newest first."""
+    return ScoringRun.objects.filter(material_set=study.materials_id).select_related("job", "created_by")
+
+
+def labelled(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
+    """Return runs with unique labels and their training metadata."""
+    rows = list(runs)
+    for run, label in zip(rows, model_names(rows), strict=True):
+        run.label = label  # type: ignore[attr-defined]  # read by the template
+        run.training = training_of(run)  # type: ignore[attr-defined]
+    return rows
+
+
+def with_labels(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Return comparisons with the names of their models."""
+    rows = list(comparisons)
+    for row in rows:
+        names = model_names(sorted(row.runs.all(), key=lambda run: run.pk))
+        row.labels = names  # type: ignore[attr-defined]  # read by the template
+    return rows
+
+
+def done_runs(study: Experiment) -> QuerySet[ScoringRun]:
+    """Return finished runs."""
+    return runs_of(study).filter(state=ScoringRun.State.DONE).order_by("name", "pk")
+
+
+def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, Any]:
+    """Return the template context of a comparison."""
+    report = comparison.report
+    if not report:
+        return {"report": None}
+    keys = [format(delta, "g") for delta in comparison.options["deltas"]]
+    runs = list(comparison.runs.order_by("pk"))
+    methods = dict(zip((row["model"] for row in report["models"]), runs, strict=False))
+    ceiling, constant = report["baselines"]["human_ceiling"], report["baselines"]["constant"]
+    recalibrated = (
+        report["baselines"].get("constant_recalibrated", {}).get("adc", {})
+    )  # older comparisons lack it
+    rows = [
+        {
+            "name": row["model"],
+            "method": methods[row["model"]].method if row["model"] in methods else "",
+            "pairs": row["pairs"],
+            "left_out": row["left_out"],
+            "blimp": row["blimp"],
+            "adc": [row["adc"].get(key) for key in keys],
+            "r": row["pearson_r"],
+            "r_disattenuated": row.get("pearson_r_disattenuated"),
+            "rho": row["spearman_r"],
+            "skill": row["skill"].get(keys[0]),
+            "below": _below(row["adc"].get(keys[0]), constant["adc"].get(keys[0])),
+        }
+        for row in report["models"]
+    ]
+    figures = comparison_figures(study, comparison)
+    return {
+        "report": report,
+        "tabs": tabs(""),
+        "finding": comparison_finding(report),
+        "noise_ceiling": (ceiling or {}).get("correlation") or {},
+        "constant_recalibrated": [recalibrated.get(key) for key in keys],
+        "figures": figures,
+        "delta_figures": [figure for figure in figures if "/deltas-" in figure.url],
+        "keys": keys,
+        "rows": rows,
+        "chance": [
+            lowest_and_highest([row["chance_blimp"] for row in report["models"]]),
+            *(lowest_and_highest([row["chance"].get(key) for row in report["models"]]) for key in keys),
+        ],
+        "ceiling": [ceiling["adc"].get(key) for key in keys] if ceiling else None,
+        "constant": [constant["adc"].get(key) for key in keys],
+        "interval_rows": interval_rows(report, keys),
+        "lines": [
+            {
+                "name": row["model"],
+                "slope": row["slope"],
+                "intercept": row["intercept"],
+                "gap": row["mean_abs_difference"],
+                "recalibrated": [row["adc_recalibrated"].get(key) for key in keys],
+            }
+            for row in report["models"]
+        ],
+        "n_resampled_participants": n_resampled_participants(report),
+        "scoring": report.get("scoring") or run_records(runs, model_names(runs)),
+        "below_constant": [row["name"] for row in rows if row["below"]],
+        "largest_differences": [
+            {"model": name, "pairs": pairs[:10]} for name, pairs in report.get("parting", {}).items()
+        ],
+    }
+
+
+def tabs(current: str) -> list[dict[str, Any]]:
+    """Return the sections of a comparison; the empty name is its overview."""
+    titles = [("", "Overview"), *SECTIONS.items()]
+    return [{"name": name, "title": title, "is_here": name == current} for name, title in titles]
+
+
+def _below(model: float | None, constant: float | None) -> bool:
+    return model is not None and constant is not None and model < constant

@@ -1,0 +1,164 @@
+"""Pages of models scored on this installation: selection, cost estimate, progress, retry."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Sum
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from analysis.errors import BadInput
+from analysis.text import plural
+from experiments.models import Experiment, Job
+from experiments.pages.access import AuthenticatedRequest, may_edit
+from releases.models import Release, ScoreShard, ScoringRun
+from releases.scoring.cost import COST, request_cost
+from releases.scoring.execution import progress_of
+from releases.scoring.forms import ModelRunsForm
+from releases.scoring.model_registry import INSTALL, has_models_extra
+from releases.scoring.runs import has_stopped, request_model_runs, retry_run
+from releases.scoring.shards import mine
+from releases.views.base import explained, explained_on_top, page, study_page
+from releases.views.models.comparisons import runs_of
+from releases.views.models.leaderboard import newest_release
+
+SHOWN_SPEC = {
+    "bos": "beginning-of-sentence token (bos)",
+    "eos": "end of sentence scored (eos)",
+    "tokens": "tokens",
+    "casing": "casing",
+    "punctuation": "punctuation",
+    "dtype": "precision (dtype)",
+    "device": "device",
+    "scorer_version": "scorer version",
+    "spec_id": "settings id",
+}
+
+
+@study_page
+def choose(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
+    """Select sentences, models and measures, and enqueue a cost estimate."""
+    if not may_edit(request.user, study):
+        raise PermissionDenied("Viewers of a study cannot score models.")
+    form = ModelRunsForm(request.POST or None, experiment=study)
+    status = 200
+    if request.method == "POST":
+        status = 400
+        if form.is_valid():
+            data = form.cleaned_data
+            try:
+                job = request_cost(
+                    study,
+                    form.chosen(),
+                    methods=data["methods"],
+                    release=form.release(),
+                    device=data["device"],
+                    user=request.user,
+                )
+            except BadInput as error:
+                explained(request, form, error)
+            else:
+                return redirect("study-scoring-cost", study.slug, job.pk)
+    lacks = "" if has_models_extra() else INSTALL
+    return page(request, study, "models", template="choose_models", status=status, form=form, install=lacks)
+
+
+@study_page
+def cost(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Show a cost estimate with a button that starts its runs."""
+    job = _estimate(study, pk)
+    queue = job.arguments["device"]
+    return page(request, study, "models", template="scoring_cost", job=job, cost=job.result, device=queue)
+
+
+@study_page
+@require_POST
+def begin(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Start the runs of an estimate; a repeated request starts them only once."""
+    job = _estimate(study, pk)
+    arguments = job.arguments
+    try:
+        runs = request_model_runs(
+            study,
+            {row["uri"]: row["measures"] for row in job.result.get("models", [])},
+            names_by_uri={row["uri"]: row["name"] for row in job.result.get("models", [])},
+            release=_release(study, arguments["release"]),
+            device=arguments["device"],
+            asked_by=f"estimate {job.pk}",
+            user=request.user,
+        )
+    except BadInput as error:
+        explained_on_top(request, error)
+        return redirect("study-scoring-cost", study.slug, pk)
+    if len(runs) == 1:
+        return redirect("study-scoring-run", study.slug, runs[0].pk)
+    messages.success(request, f"{plural(len(runs), 'run')} started.")
+    return redirect("study-scored-models", study.slug)
+
+
+@study_page
+def run(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Show one run: progress, remaining time and failed shards with their reasons."""
+    scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
+    release = newest_release(study)
+    return page(
+        request,
+        study,
+        "models",
+        template="scoring_run",
+        board_release=release,
+        shown_spec={} if scoring_run.model.startswith("csv:") else SHOWN_SPEC,
+        compared=scoring_run.comparisons.exclude(report={}).first(),
+        **_run_context(scoring_run),
+    )
+
+
+@study_page
+def part(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Render the part of a run's page that is refreshed periodically."""
+    scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
+    return render(request, "releases/_scoring_run.html", {"study": study, **_run_context(scoring_run)})
+
+
+@study_page
+@require_POST
+def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Retry failed shards."""
+    scoring_run = get_object_or_404(runs_of(study), pk=pk)
+    retry_run(scoring_run, experiment=study, user=request.user)
+    return redirect("study-scoring-run", study.slug, pk)
+
+
+def _run_context(run: ScoringRun) -> dict[str, Any]:
+    failed = mine(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
+    progress = progress_of(run)
+    return {
+        "run": run,
+        "progress": progress,
+        "left": duration_text(progress.seconds_left),
+        "failed": failed.annotate(shards=Count("pk"), sentences=Sum("n_sentences")).order_by("-shards"),
+        "can_retry": has_stopped(run) or progress.shards_failed > 0,
+        "is_over": run.state in (ScoringRun.State.DONE, ScoringRun.State.FAILED),
+    }
+
+
+def duration_text(seconds: int | None) -> str:
+    """Format seconds as an approximate duration, rounded up."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return "less than a minute"
+    minutes = -(-seconds // 60)
+    if minutes < 90:
+        return plural(minutes, "minute")
+    return f"{minutes / 60:.1f} hours"
+
+
+def _estimate(study: Experiment, pk: int) -> Job:
+    return get_object_or_404(Job, pk=pk, kind=COST, experiment=study)
+
+
+def _release(study: Experiment, number: int | None) -> Release | None:
+    return study.releases.filter(number=number).first() if number else None

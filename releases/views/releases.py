@@ -1,0 +1,111 @@
+"""Releases: the list, building the next one, files and downloads."""
+
+import mimetypes
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect
+
+from analysis.errors import BadInput
+from experiments.models import Experiment
+from releases.exports.snippets import release_snippets
+from releases.gold.describe import FILES, withdrawn_since
+from releases.gold.freeze import request_release
+from releases.gold.options import Options
+from releases.gold.storage import MANIFEST, chunks, zip_chunks
+from releases.models import Release
+from releases.reports.forms import ReleaseForm
+from releases.views.base import explained, page, study_page
+
+JUDGMENTS = "judgments.csv"
+CONTENTS = {"README.md": "description of the release: read it first", **FILES}
+
+
+@study_page
+def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The list; a form builds the next one."""
+    form = ReleaseForm(request.POST or None, experiment=study, initial={"ties": "strict"})
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        try:
+            options = Options(form.exclude(), data["rule"], data["ties"], data["seed"])
+            release = request_release(study, options, title=data["title"], user=request.user)
+        except BadInput as error:
+            explained(request, form, error)
+        else:
+            messages.success(request, f"Release {release.number} is being built.")
+            return redirect("study-release", study.slug, release.number)
+    rows = (
+        Release.objects.filter(experiment=study)
+        .select_related("job", "plan", "created_by")
+        .order_by("-number")
+    )
+    status = 400 if form.is_bound and form.errors else 200
+    return page(request, study, "releases", form=form, releases=rows, status=status)
+
+
+@study_page
+def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResponseBase:
+    """One release: its options, files and checksums."""
+    release_row = find(study, number)
+    files = [
+        {**file, "holds": CONTENTS.get(file["path"], "")} for file in release_row.manifest.get("files", [])
+    ]
+    return page(
+        request,
+        study,
+        "releases",
+        template="release",
+        release=release_row,
+        files=files,
+        manifest=release_row.manifest,
+        withdrawn=withdrawn_since(release_row),
+        snippets=release_snippets(study, JUDGMENTS) if files else [],
+        file=JUDGMENTS,
+    )
+
+
+@study_page
+def download(request: HttpRequest, study: Experiment, *, number: int) -> HttpResponseBase:
+    """The whole release as one streamed ZIP."""
+    return zip_answer(find(study, number, ready=True))
+
+
+@study_page
+def file(request: HttpRequest, study: Experiment, *, number: int, name: str) -> HttpResponseBase:
+    """One file of a release."""
+    return file_answer(find(study, number, ready=True), name)
+
+
+def find(study: Experiment, number: int, *, ready: bool = False) -> Release:
+    """The study's release of that number, or 404."""
+    rows = Release.objects.filter(experiment=study).select_related("job", "plan", "created_by", "experiment")
+    return get_object_or_404(rows, number=number, **({"state": Release.State.READY} if ready else {}))
+
+
+def zip_answer(release: Release) -> StreamingHttpResponse:
+    """A streamed ZIP."""
+    folder = f"{release.experiment.slug}-{release.number}"
+    response = StreamingHttpResponse(
+        zip_chunks(release.storage_key, names(release), folder=folder), content_type="application/zip"
+    )
+    response["Content-Disposition"] = f'attachment; filename="{folder}.zip"'
+    return response
+
+
+def file_answer(release: Release, name: str) -> StreamingHttpResponse:
+    """A streamed file; only files of the manifest are served."""
+    if name not in names(release):
+        raise Http404("no such file in this release")
+    guessed = mimetypes.guess_type(name)[0] or "text/plain"
+    kind = {"text/markdown": "text/plain"}.get(guessed, guessed)
+    response = StreamingHttpResponse(chunks(release.storage_key, name), content_type=f"{kind}; charset=utf-8")
+    response["Content-Disposition"] = (
+        f'attachment; filename="{release.experiment.slug}-{release.number}-{name}"'
+    )
+    return response
+
+
+def names(release: Release) -> list[str]:
+    """Every file of the release."""
+    return [*(str(file["path"]) for file in release.manifest["files"]), MANIFEST]

@@ -1,0 +1,85 @@
+"""Power and cost by number of participants: before data collection, and with this study as a pilot."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+
+from analysis.errors import BadInput
+from analysis.report.page_findings import power_finding
+from experiments.models import Experiment
+from experiments.studies.targets import minutes
+from releases.gold.plans import find_plan
+from releases.reports.judgment_cache import n_judgments
+from releases.reports.planned_power import plan_form, prospective_power
+from releases.reports.power_forms import PilotForm, PlanPowerForm, costed, per_hour
+from releases.views.base import explicit_query, form_choices, json_attachment, page, study_page
+from releases.views.figures import registered_figure
+from releases.views.results.computed_reports import report_json, report_outcome
+
+POWER_CAPTION = "Power of the planned study by number of participants, with what they cost."
+
+
+@study_page
+def power(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The calculator; with judgments also the study as a pilot of the next one."""
+    form = plan_form(request.GET.dict(), study)
+    result = plan_outcome(form, study, query=request.GET.urlencode())
+    pilot, context = None, {}
+    if n_judgments(study):
+        pilot, choices, is_valid = form_choices(request, study, PilotForm)
+        if not is_valid:
+            choices = PilotForm({}, experiment=study).choices()
+        pilot_result = report_outcome(request, study, "pilot", choices)
+        context = {f"pilot_{name}": value for name, value in pilot_result.items()}
+        if "pilot_report" in context:
+            currency = form.cleaned_data.get("currency") or "GBP"
+            context["pilot_sizes"] = costed(context["pilot_report"]["sizes"], currency)
+        context["plan"] = find_plan(study, choices["exclude"])
+    return page(
+        request,
+        study,
+        "power",
+        plan_form=form,
+        pilot_form=pilot,
+        query=explicit_query(request, study),
+        status=400 if form.errors or "refused" in result else 200,
+        **result,
+        **context,
+    )
+
+
+@study_page
+def as_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The plan's report as the command prints it."""
+    result = plan_outcome(plan_form(request.GET.dict(), study), study)
+    document = result.get("report") or {"error": result.get("refused", "")}
+    return json_attachment(document, f"{study.slug}-power.json")
+
+
+@study_page
+def pilot_json(request: HttpRequest, study: Experiment) -> HttpResponseBase:
+    """The pilot's report as the command prints it."""
+    return report_json(request, study, "pilot", form_class=PilotForm)
+
+
+def plan_outcome(form: PlanPowerForm, study: Experiment, *, query: str = "") -> dict[str, Any]:
+    """The report with its cost, or why it cannot be computed."""
+    if form.errors:
+        return {"refused": "a value above is not valid."}
+    try:
+        report = prospective_power(form)
+    except BadInput as error:
+        return {"refused": str(error)}
+    currency = form.cleaned_data["currency"] or "GBP"
+    trials = max(design["trials_per_participant"] for design in report["designs"])
+    takes = minutes(study, n_trials=trials)
+    smallest = costed([report["smallest"]], currency)[0] if report["smallest"] else None
+    return {
+        "report": report,
+        "finding": power_finding(report, smallest["cost"] if smallest else ""),
+        "figures": [registered_figure(study, "power-planned", query=query, caption=POWER_CAPTION)],
+        "designs": costed(report["designs"], currency),
+        "smallest": smallest,
+        "minutes": takes,
+        "per_hour": per_hour(report["price"]["reward_minor"], takes, currency),
+    }

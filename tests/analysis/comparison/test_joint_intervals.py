@@ -1,0 +1,120 @@
+"""Intervals that hold for other pairs and other people."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare_report
+from analysis.comparison.intervals import cluster_bootstrap
+from analysis.comparison.joint_intervals import joint_intervals
+from analysis.comparison.pairs import pair_table
+
+N = 60
+GOOD, BAD = [f"g{i}" for i in range(N)], [f"b{i}" for i in range(N)]
+PAIRS = pd.DataFrame({"pair_id": [f"p{i}" for i in range(N)], "good_id": GOOD, "bad_id": BAD})
+PAIRS["phenomenon"] = [f"ph {i // 2}" for i in range(N)]
+
+
+def truth_and_model(seed=1):
+    rng = np.random.default_rng(seed)
+    truth = np.concatenate([rng.normal(0.7, 0.4, N), rng.normal(-0.7, 0.4, N)])
+    return truth, pd.DataFrame({"sentence_id": GOOD + BAD, "model": truth + rng.normal(0, 0.5, 2 * N)})
+
+
+def people(truth, n, *, noise, rng):
+    """Ratings of so many people, whose own mean and spread say nothing."""
+    rows = truth + noise * rng.normal(size=(n, len(truth)))
+    names = np.repeat([f"P{number}" for number in range(n)], len(truth))
+    return pd.DataFrame({"participant": names, "sentence_id": (GOOD + BAD) * n, "value": rows.ravel()})
+
+
+def found(judgments, scores, **settings):
+    z = judgments.assign(
+        score=judgments.groupby("participant")["value"].transform(lambda x: (x - x.mean()) / x.std())
+    )
+    human = z.groupby("sentence_id")["score"].mean().reset_index()
+    table = pair_table(human, PAIRS, scores)
+    return table, joint_intervals(judgments, table, rng=np.random.default_rng(2), **settings)["model"]
+
+
+def width(ends):
+    return ends[1] - ends[0]
+
+
+def test_people_who_all_answer_alike_leave_the_uncertainty_of_pairs():
+    truth, scores = truth_and_model()
+    table, one = found(people(truth, 8, noise=0, rng=np.random.default_rng(0)), scores)
+    passes = (table.human_delta - table.model_delta["model"]).abs().to_numpy() < 1
+    pairs_alone = cluster_bootstrap(
+        table.clusters, passes[:, None].astype(float), rng=np.random.default_rng(3)
+    )[0]
+    assert one.status == "ok" and one.participants == 8
+    assert one.adc[1] == pytest.approx(pairs_alone, abs=0.03)
+    assert one.shift[1] == pytest.approx(0, abs=0.01)
+
+
+def test_the_interval_is_as_wide_as_samples_of_people_and_pairs_differ():
+    truth, scores = truth_and_model()
+    rng = np.random.default_rng(5)
+    model = scores["model"].to_numpy()
+    estimates = []
+    for _ in range(300):  # new people and new families of pairs each time
+        means = people(truth, 10, noise=2, rng=rng).groupby("sentence_id", sort=False)["value"].mean()
+        z = (means - means.mean()) / np.sqrt(1 + 2**2 + 0.49 - 0.16)  # as z by participant shrinks them
+        drawn = 2 * rng.integers(N // 2, size=N // 2)[:, None] + [0, 1]
+        theirs = (model - model.mean()) / model.std()
+        gap = (z.to_numpy()[:N] - z.to_numpy()[N:]) - (theirs[:N] - theirs[N:])
+        estimates.append((np.abs(gap) < 1)[drawn.ravel()].mean())
+    wanted = 2 * 1.96 * np.std(estimates)
+    got = [
+        width(found(people(truth, 10, noise=2, rng=rng), scores, resamples=500)[1].adc[1]) for _ in range(6)
+    ]
+    assert np.mean(got) == pytest.approx(wanted, rel=0.3)
+
+
+def test_noisier_people_widen_the_interval_and_shift_the_draws():
+    truth, scores = truth_and_model()
+    few = found(people(truth, 6, noise=2, rng=np.random.default_rng(0)), scores)[1]
+    many = found(people(truth, 60, noise=2, rng=np.random.default_rng(0)), scores)[1]
+    assert width(few.pearson_r) > width(many.pearson_r)
+    assert abs(few.shift[0.5]) > abs(many.shift[0.5])
+
+
+def test_choices_are_resampled_as_ratings_are():
+    truth, scores = truth_and_model()
+    rng = np.random.default_rng(0)
+    share = 1 / (1 + np.exp(-2 * (truth[:N] - truth[N:])))
+    value = (rng.random((20, N)) < share).astype(float)
+    judgments = pd.DataFrame(
+        {
+            "participant": np.repeat([f"P{n}" for n in range(20)], N),
+            "pair_id": list(PAIRS["pair_id"]) * 20,
+            "sentence_id": np.where(value == 1, GOOD, BAD).ravel(),
+            "value": value.ravel(),
+            "task": "forced_choice",
+        }
+    )
+    human = pd.DataFrame({"sentence_id": GOOD + BAD, "score": np.concatenate([share, 1 - share]) * 2})
+    document = compare_report(human, PAIRS, scores, judgments=judgments)
+    joint, pairs_alone = document["models"][0]["intervals"]["joint"], document["models"][0]["intervals"]
+    assert joint["status"] == "ok" and joint["participants"] == 20
+    low, high = joint["pearson_r"]
+    assert low < document["models"][0]["pearson_r"] < high
+    assert width(joint["pearson_r"]) > width(pairs_alone["pearson_r"])
+    json.dumps(document, allow_nan=False)
+
+
+def test_three_people_or_one_family_are_too_few():
+    truth, scores = truth_and_model()
+    judgments = people(truth, 3, noise=1, rng=np.random.default_rng(0))
+    assert found(judgments, scores)[1].status == "too_few"
+    assert found(judgments, scores)[1].adc == {0.5: None, 1.0: None, 5.0: None}
+
+
+def test_without_judgments_there_is_none():
+    truth, scores = truth_and_model()
+    people_scores = pd.DataFrame({"sentence_id": GOOD + BAD, "score": truth})
+    model = compare_report(people_scores, PAIRS, scores)["models"][0]
+    assert model["intervals"]["joint"] is None

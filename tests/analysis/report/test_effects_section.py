@@ -1,0 +1,47 @@
+"""The section on contrasts names each method once, and the sentence names every method that was used."""
+
+import numpy as np
+import pandas as pd
+
+from analysis.effects.report import effects_report
+from analysis.report.findings import effects_sentence
+from analysis.report.sections.effects import effects_section
+
+
+def choices(n_paradigms: int = 4) -> pd.DataFrame:
+    """Give 24 participants; the first paradigm has one choice each, the others four."""
+    rng = np.random.default_rng(5)
+    people = rng.normal(0, 1, 24)
+    rows = [
+        (f"p{p}", f"paradigm {g}", f"{g}-{i}", float(rng.random() < 1 / (1 + np.exp(-0.8 - people[p]))))
+        for p in range(24)
+        for g in range(n_paradigms)
+        for i in range(1 if g == 0 else 4)
+    ]
+    frame = pd.DataFrame(rows, columns=["participant", "paradigm", "item", "value"])
+    return frame.assign(task="forced_choice", kind="target")
+
+
+def numbers() -> dict:
+    effects = effects_report(choices(), by="paradigm")
+    return {"effects": effects, "by": "paradigm", "task": "forced_choice"}
+
+
+def test_the_note_has_one_line_for_the_method_of_many_fits():
+    document = numbers()
+    fitted = [row for row in document["effects"]["analyses"] if row["analysis"] == "mixed_model"]
+    assert len({row["exact_estimate"] for row in fitted if row["exact_estimate"] is not None}) >= 2
+    section, _ = effects_section(document, [])
+    note = next(
+        block.note for block in section.blocks if getattr(block, "caption", "").startswith("The five")
+    )
+    assert note.count("score ~ 1") == 1 and "optimum" not in note
+    assert (
+        "t of participants' shares against 1/2 (3 contrasts); exact sign test, participants (1 contrast)"
+        in note
+    )
+
+
+def test_the_sentence_names_every_test_that_was_used():
+    text = effects_sentence(numbers())
+    assert "(t of participants' shares against 1/2 or exact sign test, participants)" in text

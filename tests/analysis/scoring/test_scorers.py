@@ -1,0 +1,283 @@
+"""Scorers by address, their options, the measures, and what is said of a wrong address."""
+
+import gzip
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.errors import BadInput, MissingColumns, NotEnoughData, UnknownName
+from analysis.ngrams import train_model, write_arpa
+from analysis.scoring import BUILT_IN, score_sentences, scorer
+from analysis.scoring.base import FLAG_MARKED, FLAG_SAME
+from analysis.scoring.measures import measure
+from analysis.scoring.registry import GROUP
+from analysis.scoring.words.tokens import Tokenization
+
+TEXT = ["the cat sees the dog .", "a dog sees a cat .", "the dogs see the cat .", "the cats see a dog ."] * 3
+
+
+@pytest.fixture
+def arpa(tmp_path):
+    path = tmp_path / "trigram.arpa"
+    write_arpa(train_model([line.split() for line in TEXT], order=3), path)
+    return path
+
+
+def test_measures_equal_the_vector(shared_vectors):
+    vector = shared_vectors["lau_measures"]
+    given = vector["input"]
+    for name, expected in vector["expected"].items():
+        found = measure(name, [given["logp"]], n_tokens=[given["n"]], unigram_logprob=[given["logp_uni"]])
+        assert found[0] == pytest.approx(expected, abs=1e-8), name
+
+
+def test_undefined_measures_are_missing_not_infinite():
+    assert np.isnan(measure("slor", [-1.0], n_tokens=[0], unigram_logprob=[-1.0])).all()
+    assert np.isnan(measure("normlp", [-1.0], n_tokens=[1], unigram_logprob=[0.0])).all()
+
+
+def test_measures_that_need_unigrams_say_so():
+    with pytest.raises(BadInput, match="words' own"):
+        measure("slor", [-1.0], n_tokens=[1])
+    with pytest.raises(UnknownName, match="slor"):
+        measure("slorr", [-1.0], n_tokens=[1])
+
+
+def test_lp_is_natural_and_slor_uses_the_files_own_unigrams(arpa):
+    model = scorer(f"arpa:{arpa}?engine=own")
+    found = model.score(["the cat sees a dog ."], tokens=True)
+    assert found.n_tokens.tolist() == [6] and found.n_unk.tolist() == [0]
+    assert found.token_logprobs[0].sum() == pytest.approx(found.logprob[0])
+    assert len(found.token_logprobs[0]) == 7
+    frame = score_sentences(
+        model,
+        pd.DataFrame({"sentence_id": ["s"], "sentence": ["the cat sees a dog ."]}),
+        methods=["lp", "slor"],
+    ).frame
+    assert frame.columns.tolist() == ["sentence_id", "trigram:lp", "trigram:slor"]
+    assert frame["trigram:slor"][0] == pytest.approx((found.logprob[0] - found.unigram_logprob[0]) / 6)
+
+
+def test_punctuation_and_case_can_be_fitted_to_the_model(arpa):
+    sentence = ["The cat sees the dog."]
+    assert scorer(f"arpa:{arpa}").score(sentence).n_unk.tolist() == [2]
+    fitted = scorer(f"arpa:{arpa}?casing=lower&punctuation=split").score(sentence)
+    plain = scorer(f"arpa:{arpa}").score(["the cat sees the dog ."])
+    assert fitted.n_unk.tolist() == [0]
+    assert fitted.logprob == pytest.approx(plain.logprob)
+
+
+def test_boundaries_are_scored_only_when_asked(arpa):
+    whole = scorer(f"arpa:{arpa}").score(["the cat"]).logprob[0]
+    open_end = scorer(f"arpa:{arpa}?eos=no").score(["the cat"]).logprob[0]
+    assert whole < open_end
+    assert scorer(f"arpa:{arpa}?bos=no&eos=no").score(["the cat"]).logprob[0] < open_end
+
+
+def test_characters_can_be_the_tokens(tmp_path):
+    path = tmp_path / "chars.arpa"
+    write_arpa(train_model([list("他走了"), list("她走了")], order=2), path)
+    found = scorer(f"arpa:{path}?tokens=chars").score(["她走了", "他 走"])
+    assert found.n_tokens.tolist() == [3, 2] and not found.n_unk.any()
+
+
+def test_an_empty_sentence_is_flagged_and_has_no_mean(arpa):
+    found = score_sentences(
+        scorer(f"arpa:{arpa}"), pd.DataFrame({"sentence_id": ["a"], "sentence": [""]}), methods=["meanlp"]
+    )
+    assert found.summary["empty_sentences"] == 1
+    assert found.frame["trigram:meanlp"].isna().all()
+
+
+def test_order_and_company_of_sentences_change_no_score(arpa):
+    model = scorer(f"arpa:{arpa}")
+    together = model.score(TEXT).logprob
+    alone = [model.score([sentence]).logprob[0] for sentence in TEXT]
+    assert together == pytest.approx(alone, abs=1e-12)
+
+
+def test_kenlm_gives_the_same_numbers(arpa):
+    pytest.importorskip("kenlm", reason="kenlm is optional and not installed here")
+    sentences = [*TEXT, "the zebra sees the dog .", ""]
+    ours, theirs = (scorer(f"arpa:{arpa}?engine={engine}").score(sentences) for engine in ("own", "kenlm"))
+    assert theirs.logprob == pytest.approx(ours.logprob, abs=1e-4)
+    assert theirs.n_unk.tolist() == ours.n_unk.tolist()
+
+
+def test_a_compressed_model_is_read(arpa, tmp_path):
+    packed = tmp_path / "trigram.arpa.gz"
+    packed.write_bytes(gzip.compress(arpa.read_bytes()))
+    there = scorer(f"arpa:{packed}?engine=own").score(TEXT).logprob
+    assert there == pytest.approx(scorer(f"arpa:{arpa}").score(TEXT).logprob, abs=1e-5)
+
+
+def test_spec_names_everything_that_changes_a_number(arpa):
+    one, same, other = (scorer(f"arpa:{arpa}{options}").spec for options in ("", "", "?casing=lower"))
+    assert one.spec_id == same.spec_id != other.spec_id
+    assert one.revision.startswith("sha256:")
+
+
+def test_scores_of_a_file_are_found_by_id_or_by_sentence(tmp_path):
+    by_id, by_text = tmp_path / "ids.csv", tmp_path / "texts.csv"
+    by_id.write_text("sentence_id,gpt\na,-10\nb,-12.5\n")
+    by_text.write_text('sentence,gpt\n"Well, yes.",-7\n')
+    sentences = pd.DataFrame({"sentence_id": ["b", "x"], "sentence": ["Well, yes.", "No."]})
+    found = score_sentences(scorer(f"csv:{by_id}"), sentences, name="gpt")
+    assert found.frame["gpt:lp"].tolist()[0] == -12.5 and np.isnan(found.frame["gpt:lp"][1])
+    assert found.summary["missing_sentence_ids"] == ["x"]
+    assert score_sentences(scorer(f"csv:{by_text}"), sentences).frame["texts:lp"][0] == -7
+
+
+def test_a_file_with_lengths_and_unigrams_serves_every_measure(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("sentence_id,logprob,n_tokens,unigram_logprob\na,-30,10,-45\n")
+    sentences = pd.DataFrame({"sentence_id": ["a"], "sentence": ["x"]})
+    found = score_sentences(scorer(f"csv:{path}"), sentences, methods=["slor"], name="m")
+    assert found.frame["m:slor"].tolist() == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "told"),
+    [
+        ("arpas:model.arpa", UnknownName, "Did you mean 'arpa'"),
+        ("gpt2", BadInput, "kind:target"),
+        ("arpa:", BadInput, "kind:target"),
+        ("arpa:nowhere.arpa", BadInput, "no such file"),
+        ("csv:nowhere.csv", BadInput, "no such file"),
+        ("arpa:nowhere.arpa?case=lower", UnknownName, "casing"),
+        ("arpa:nowhere.arpa?casing=lwer", UnknownName, "lower"),
+        ("arpa:nowhere.arpa?casing", BadInput, "name=value"),
+    ],
+)
+def test_a_wrong_address_is_refused_with_a_hint(address, error, told):
+    with pytest.raises(error, match=told):
+        scorer(address)
+
+
+MADE_ELSEWHERE = '''
+from analysis.scoring.base import Scores, Spec
+import numpy as np
+
+class Shortest:
+    """Prefers the shorter sentence."""
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, address):
+        self.spec = Spec(uri=address.uri, revision="1", method="length", options=address.options)
+
+    def score(self, sentences, *, ids=None, tokens=False, progress=None):
+        n = np.array([len(one) for one in sentences], dtype=np.int32)
+        return Scores(-n.astype(float), n, n, n, 0 * n, np.zeros(len(n), dtype=np.uint8))
+'''
+
+
+def offered(folder, points):
+    """A package as pip would leave it, that offers kinds of models."""
+    (folder / "shortest.py").write_text(MADE_ELSEWHERE)
+    said = folder / "shortest-1.0.dist-info"
+    said.mkdir()
+    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: shortest\nVersion: 1.0\n")
+    (said / "entry_points.txt").write_text("[obelus.scorers]\n" + points)
+
+
+def test_a_package_may_offer_a_kind_of_model(tmp_path, monkeypatch):
+    offered(tmp_path, "shortest = shortest:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = scorer("shortest:any?weight=2")
+    assert found.score(["abc", "a"]).logprob.tolist() == [-3.0, -1.0]
+    assert found.spec.options == {"weight": "2"}
+    with pytest.raises(UnknownName, match="Did you mean 'shortest'"):
+        scorer("shorter:any")
+
+
+def test_a_package_does_not_take_the_place_of_our_own_kinds(tmp_path, monkeypatch, arpa):
+    offered(tmp_path, "arpa = shortest:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert type(scorer(f"arpa:{arpa}")).__name__ == "ArpaScorer"
+
+
+def test_a_broken_package_is_named(tmp_path, monkeypatch):
+    offered(tmp_path, "broken = shortest.nowhere:Shortest\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match="package that offers broken: cannot be imported"):
+        scorer("broken:any")
+
+
+def test_our_own_kinds_stand_in_the_projects_entry_points():
+    text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    named = tomllib.loads(text)["project"]["entry-points"][GROUP]
+    assert named == {kind: f"{made.__module__}:{made.__name__}" for kind, made in BUILT_IN.items()}
+
+
+def test_torch_is_not_imported_before_a_model_needs_it():
+    code = (
+        "import sys; from analysis.scoring import scorer; assert scorer\n"
+        "print([name for name in ('torch', 'transformers', 'django') if name in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_options_with_wrong_values_are_refused(arpa):
+    with pytest.raises(BadInput, match="yes or no"):
+        scorer(f"arpa:{arpa}?bos=perhaps")
+    with pytest.raises(UnknownName, match="engine"):
+        scorer(f"arpa:{arpa}?engine=srilm")
+
+
+def test_several_columns_of_scores_ask_for_a_choice(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("sentence_id,small,large\na,1,2\n")
+    with pytest.raises(BadInput, match="small, large"):
+        scorer(f"csv:{path}")
+    assert scorer(f"csv:{path}?column=large").score(["x"], ids=["a"]).logprob.tolist() == [2]
+    with pytest.raises(UnknownName, match="large"):
+        scorer(f"csv:{path}?column=larg")
+
+
+def test_frames_without_sentences_are_refused(arpa):
+    with pytest.raises(MissingColumns):
+        score_sentences(scorer(f"arpa:{arpa}"), pd.DataFrame({"sentence_id": ["a"]}))
+    with pytest.raises(NotEnoughData):
+        score_sentences(scorer(f"arpa:{arpa}"), pd.DataFrame({"sentence_id": [], "sentence": []}))
+
+
+def test_marks_inside_words_stay_with_them():
+    found = Tokenization(punctuation="split").tokens('Don\'t ask, well-known ("poets")!')
+    assert found == ["Don't", "ask", ",", "well-known", "(", '"', "poets", '"', ")", "!"]
+    assert Tokenization(punctuation="drop").tokens("Ready , aim !") == ["Ready", "aim"]
+
+
+def test_lengths_are_counted_in_tokens_words_characters_and_bytes(arpa):
+    sentences = pd.DataFrame({"sentence_id": ["a"], "sentence": ["the café sees 漢"]})
+    found = score_sentences(scorer(f"arpa:{arpa}"), sentences, methods=["bytelp", "charlp"], name="m")
+    counts = found.counts.iloc[0]
+    assert (counts["n_tokens"], counts["n_words"], counts["n_chars"], counts["n_bytes"]) == (4, 4, 15, 18)
+    assert counts["n_unk"] == 2
+    assert found.frame["m:bytelp"][0] == pytest.approx(counts["logprob"] / 18)
+    with pytest.raises(BadInput, match="number of bytes"):
+        measure("bytelp", [-1.0], n_tokens=[1])
+
+
+def test_sentences_of_the_same_words_to_the_model_are_flagged(arpa):
+    found = scorer(f"arpa:{arpa}").score(["the zebra sees", "the gnu sees", "the  cat", "the cat", "a dog"])
+    assert (found.flags & FLAG_SAME > 0).tolist() == [True, True, True, True, False]
+    assert found.logprob[0] == found.logprob[1]
+
+
+def test_a_mark_of_the_model_in_a_sentence_is_flagged(arpa):
+    found = scorer(f"arpa:{arpa}").score(["the cat </s>", "<s> the cat", " the cat "])
+    assert (found.flags & FLAG_MARKED > 0).tolist() == [True, True, False]
+
+
+def test_every_token_has_its_characters(arpa):
+    sentence = "The cat, seen İn the PARK."
+    found = scorer(f"arpa:{arpa}?casing=lower&punctuation=split").score([sentence], tokens=True)
+    pieces = [sentence[start:end] for start, end in found.spans[0]]
+    assert pieces == ["The", "cat", ",", "seen", "İn", "the", "PARK", ".", ""]
+    assert len(found.token_logprobs[0]) == len(pieces)

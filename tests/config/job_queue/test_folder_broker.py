@@ -1,0 +1,60 @@
+"""The embedded broker's folder, after processes were killed at bad moments."""
+
+import pytest
+from kombu import Connection, Exchange, Queue
+from kombu.simple import SimpleQueue
+
+from config.job_queue.folder_broker import Transport
+
+
+@pytest.fixture
+def folders(tmp_path):
+    for name in ("messages", "control"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+@pytest.fixture
+def mail(folders):
+    """Open the folder's queue; each test has its own, because kombu keeps in mind what it declared."""
+    name = f"jobs-{folders.name}"
+    options = {
+        "data_folder_in": str(folders / "messages"),
+        "data_folder_out": str(folders / "messages"),
+        "control_folder": str(folders / "control"),
+    }
+
+    def connect() -> SimpleQueue:
+        connection = Connection(transport=Transport, transport_options=options)
+        return SimpleQueue(connection.channel(), Queue(name, Exchange(name), routing_key=name), no_ack=True)
+
+    return connect
+
+
+def test_messages_arrive_in_their_order_at_another_process(mail):
+    sender, receiver = mail(), mail()
+    for number in range(3):
+        sender.put({"number": number})
+    got = [receiver.get(timeout=5) for _ in range(3)]
+    assert [message.payload["number"] for message in got] == [0, 1, 2]
+    with pytest.raises(receiver.Empty):
+        receiver.get_nowait()
+
+
+def test_a_table_of_queues_left_empty_by_a_killed_process_is_made_anew(mail, folders):
+    (folders / "control" / f"jobs-{folders.name}.exchange").touch()
+    mail().put({"number": 1})
+    assert mail().get(timeout=5).payload == {"number": 1}
+
+
+def test_no_reader_sees_a_message_before_it_is_whole(mail, folders, monkeypatch):
+    """A writer that dies in the middle leaves nothing that a worker would take for a message."""
+    sender = mail()
+    monkeypatch.setattr("pathlib.Path.rename", lambda *paths: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        sender.put({"number": 1})
+    monkeypatch.undo()
+    with pytest.raises(sender.Empty):
+        mail().get_nowait()
+    sender.put({"number": 2})
+    assert mail().get(timeout=5).payload == {"number": 2}

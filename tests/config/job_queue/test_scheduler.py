@@ -1,0 +1,31 @@
+"""The scheduler starts whatever a kill left of its file."""
+
+import pytest
+
+from config.celery import app
+from config.job_queue.scheduler import Scheduler
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """Start a scheduler on the same file again and again."""
+    return lambda: Scheduler(app, schedule_filename=str(tmp_path / "beat"))
+
+
+def test_it_remembers_when_a_thing_ran_last(begin):
+    first = begin()
+    name = "expire abandoned sessions"
+    first.schedule[name] = next(first.schedule[name])
+    first.close()
+    assert begin().schedule[name].total_run_count == 1
+
+
+@pytest.mark.parametrize("kept_bytes", [0, 520, 1100, 2100, 2400])
+def test_a_file_cut_short_is_begun_anew(begin, tmp_path, kept_bytes):
+    begin().close()
+    largest = max(tmp_path.iterdir(), key=lambda path: path.stat().st_size)
+    largest.write_bytes(largest.read_bytes()[:kept_bytes])
+    again = begin()
+    assert set(app.conf.beat_schedule) <= set(again.schedule)
+    again.close()
+    assert set(app.conf.beat_schedule) <= set(begin().schedule)

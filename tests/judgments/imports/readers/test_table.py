@@ -1,0 +1,215 @@
+"""The long table: columns under any name, scales, tasks and bad cells."""
+
+import gzip
+import json
+
+import pytest
+
+from analysis.errors import BadInput, MissingColumns, UnknownName
+from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.registry import parse_judgment_mapping
+
+HEAD = "participant,item,condition,position,value"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(*lines, name="ratings.csv"):
+        path = tmp_path / name
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    return write
+
+
+def read(path, *mapping, **options):
+    return read_judgments(
+        path, "table", options=SourceOptions(mapping=parse_judgment_mapping(list(mapping)), **options)
+    )
+
+
+def test_columns_are_mapped_and_the_rest_is_kept_with_each_trial(table):
+    found = read(table("wer,Nr,Urteil,age", "p1,i1,5,30"), "participant=wer", "item=Nr", "value=Urteil")
+    assert found.extra == ("age",)
+    assert found.judgments["extra:age"].tolist() == ["30"]
+    assert found.judgments["value"].tolist() == [5.0]
+
+
+def test_several_columns_join_to_one_item(table):
+    found = read(table("participant,verb,frame,value", "p,know,that S,5"), "item=verb+frame")
+    assert found.judgments["item"].tolist() == ["know:that S"]
+    assert found.extra == ("verb", "frame")
+
+
+def test_columns_joined_are_blank_where_all_of_them_are(table):
+    rows = ("p,i1,isl,em,5", "p,i2,,,4", "p,i3,isl,,3")
+    found = read(table("participant,item,structure,distance,value", *rows), "condition=structure+distance")
+    assert found.judgments["condition"].tolist() == ["isl:em", "", "isl:"]
+
+
+def test_the_scale_is_detected_and_named_and_can_be_stated(table):
+    path = table(HEAD, "p,i1,a,1,2", "p,i2,a,2,7")
+    assert read(path).scale == (1.0, 7.0)
+    assert any("scale 1 to 7" in note for note in read(path).notes)
+    assert read(path, scale_low=0, scale_high=10).scale == (0, 10)
+
+
+def test_a_rating_outside_the_stated_scale_is_refused_by_row_and_column(table):
+    with pytest.raises(
+        BadInput, match=r"ratings\.csv, row 3, column 'value': 8 is outside the scale from 1 to 7"
+    ):
+        read(table(HEAD, "p,i1,a,1,2", "p,i2,a,2,8"), scale_low=1, scale_high=7)
+
+
+@pytest.mark.parametrize("cell", ["good", "NaN", "inf", "-Infinity", "3,5"])
+def test_what_is_no_finite_number_is_refused_by_row_and_column(table, cell):
+    with pytest.raises(BadInput, match=r"row 3, column 'value'.*not a number"):
+        read(table(HEAD, "p,i1,a,1,2", f'p,i2,a,2,"{cell}"'))
+
+
+def test_a_blank_is_a_missing_answer(table):
+    found = read(table(HEAD, "p,i1,a,1,2", "p,i2,a,2,", "p,i3,a,3,NA"))
+    assert found.judgments["status"].tolist() == ["answered", "missing", "missing"]
+
+
+def test_a_missing_column_is_named_with_the_columns_found(table):
+    with pytest.raises(MissingColumns, match="missing column value.*participant, item"):
+        read(table("participant,item,age", "p,i,30"))
+
+
+def test_an_unknown_column_of_ours_suggests_near_names():
+    with pytest.raises(UnknownName, match="Did you mean.*value"):
+        parse_judgment_mapping(["valu=rating"])
+
+
+def test_one_file_has_one_task(table):
+    head = "participant,item,task,value"
+    with pytest.raises(BadInput, match="several tasks"):
+        read(table(head, "p,i1,likert,3", "p,i2,yes_no,1"))
+
+
+def test_yes_and_no_are_read_as_one_and_nothing(table):
+    found = read(table("participant,sentence_id,response", "p,s1,yes", "p,s2,no"))
+    assert found.task == "yes_no"
+    assert found.judgments["value"].tolist() == [1.0, 0.0]
+
+
+def test_repeated_positions_are_numbered_anew_and_said(table):
+    found = read(table(HEAD, "p,i1,a,0,2", "p,i2,a,0,3", "p,i3,a,1,4"))
+    assert found.judgments["position"].tolist() == [1, 2, 3]
+    assert any("renumbered" in note for note in found.notes)
+
+
+def test_sessions_are_participant_with_list_and_native_answers_join(table):
+    found = read(
+        table("participant,list,item,value,native", "p,1,i1,2,True", "p,2,i2,3,True", "q,1,i1,4,False")
+    )
+    assert found.sessions["session"].tolist() == ["p/1", "p/2", "q/1"]
+    assert found.participants["is_native"].tolist() == [True, False]
+
+
+def test_forced_choices_with_both_members_are_pairs(table):
+    head = "participant,pair_id,good,bad,good_id,bad_id,shown_first,value"
+    found = read(table(head, "p,1,He runs.,He run.,1g,1b,1b,1"))
+    assert found.task == "forced_choice"
+    assert found.judgments["expected_first"].tolist() == [False]
+
+
+def test_a_phenomenon_without_paradigms_is_one_paradigm_of_its_name(table):
+    found = read(table("participant,item,phenomenon,paradigm,value", "p,i,islands,,3", "p,j,islands,wh,4"))
+    assert found.judgments["paradigm"].tolist() == ["islands", "wh"]
+
+
+def test_addresses_of_persons_are_never_kept(table):
+    found = read(table("participant,item,value,email,IP.address", "p,i,2,a@b.org,1.2.3.4"))
+    assert found.extra == ()
+
+
+def test_json_lines_and_packed_tables_are_read_alike(table, tmp_path):
+    rows = [{"participant": "p", "item": "i1", "value": 3}, {"participant": "p", "item": "i2", "value": 4}]
+    lines = read(table(*map(json.dumps, rows), name="a.jsonl"))
+    packed = tmp_path / "a.tsv.gz"
+    packed.write_bytes(gzip.compress(b"participant\titem\tvalue\np\ti1\t3\np\ti2\t4\n"))
+    assert lines.judgments["value"].tolist() == read(packed).judgments["value"].tolist() == [3.0, 4.0]
+
+
+def test_ssa_2013_is_read_without_a_mapping(shared_data):
+    found = read(shared_data("ssa2013-likert/LI.ls.results.csv"))
+    assert found.counts["judgments"] == 30400
+    assert found.counts["missing"] == 62
+    assert found.counts["participants"] == 304
+    assert found.judgments["position"].min() == 7
+    assert "Mac Roman" in found.description
+
+
+def test_swp_2012_is_read_without_a_mapping(shared_data):
+    found = read(shared_data("swp2012-exp1/SWP.EXP1.results.csv"), "background.age=age")
+    assert found.counts["judgments"] == 6816
+    assert len(found.participants) == 142
+    assert found.participants["background"].iloc[0] == {"age": "21"}
+
+
+def test_slider_ratings_are_a_slider_with_practice_trials(shared_data):
+    found = read(shared_data("slider-that-trace/thattracenewfull-trials.csv"))
+    assert (found.task, found.scale) == ("slider", (0.0, 1.0))
+    assert found.counts["by_kind"] == {"practice": 402, "target": 6432}
+
+
+def test_mega_acceptability_is_keyed_by_verb_and_frame(shared_data):
+    found = read(shared_data("mega-acceptability-v1/mega-acceptability-v1.tsv.gz"), "item=verb+frame")
+    assert (found.counts["judgments"], found.counts["missing"]) == (250_000, 10)
+    assert found.judgments["item"].nunique() == 50_000
+    assert (len(found.participants), len(found.sessions)) == (729, 5000)
+    native = [attributes["native"] for attributes in found.sessions["attributes"]]
+    assert 50 * native.count(False) == 600
+
+
+def test_a_forced_choice_is_one_or_nothing(table):
+    head = "participant,pair_id,value"
+    with pytest.raises(BadInput, match=r"row 3, column 'value': 0\.5 is neither 0 nor 1"):
+        read(table(head, "p,1,1", "p,2,0.5"), task="forced_choice")
+
+
+def test_a_row_without_a_participant_is_refused(table):
+    with pytest.raises(BadInput, match=r"ratings\.csv, row 3, column 'participant'"):
+        read(table(HEAD, "p,i1,a,1,2", ",i2,a,2,3"))
+
+
+def test_broken_parquet_is_refused(table):
+    with pytest.raises(BadInput, match="no Parquet file"):
+        read(table("not parquet", name="a.parquet"))
+
+
+def test_estimates_beyond_any_that_people_give_are_refused(table):
+    rows = [f"p,i{n},{value}" for n, value in enumerate((50, 200, 100, "1e300"))]
+    with pytest.raises(BadInput, match=r"row 5, column 'value': '1e300' is beyond 1e\+12"):
+        read(table("participant,item,value", *rows))
+
+
+def test_a_column_of_answers_without_any_answer_is_refused(table):
+    with pytest.raises(BadInput, match="column 'value': the column of answers is empty in every row"):
+        read(table("participant,item,value", "p,i1,", "p,i2,NA"))
+
+
+def test_a_wide_table_has_one_column_for_each_person(table):
+    path = table("item,sentence,annotator1,annotator2,annotator3", "i1,It rains.,6,7,", "i2,It rain.,2,1,3")
+    found = read(path, people=("annotator*",))
+    rows = found.judgments[["session", "item", "text", "value", "row"]].values.tolist()
+    assert rows == [
+        ["annotator1", "i1", "It rains.", 6.0, 2], ["annotator1", "i2", "It rain.", 2.0, 3],
+        ["annotator2", "i1", "It rains.", 7.0, 2], ["annotator2", "i2", "It rain.", 1.0, 3],
+        ["annotator3", "i2", "It rain.", 3.0, 3],
+    ]  # fmt: skip
+    assert found.participants["participant"].tolist() == ["annotator1", "annotator2", "annotator3"]
+    assert "3 columns hold the answers of one person each" in found.notes
+    assert "1 empty cells are no judgments" in found.notes
+
+
+def test_a_wide_table_is_recognized_and_its_bad_cell_named(table):
+    path = table("item,annotator1,annotator2,annotator3", "i1,6,7,x", "i2,2,1,3")
+    with pytest.raises(BadInput, match=r"columns annotator\* may be one person each"):
+        read(path)
+    with pytest.raises(BadInput, match=r"row 2, column 'value': 'x' is not a number"):
+        read(path, people=("annotator*",))
+    with pytest.raises(UnknownName, match="unknown column 'annotators'"):
+        read(path, people=("annotators",))

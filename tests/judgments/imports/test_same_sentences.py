@@ -1,0 +1,212 @@
+"""Sentences never merge, repeats are not new people, and checks say the same as for materials."""
+
+import html
+import json
+from io import StringIO
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+
+from experiments.job_runner import run
+from experiments.models import Experiment, Job
+from judgments.models import Judgment, Trial
+from tests import cast
+from tests.experiments.traps import N_CONFLICTING, N_IDENTICAL, trap_judgments, trap_lines
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def table(tmp_path):
+    def write(text, name="answers.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def imported(path, experiment="answers", **options):
+    out = StringIO()
+    call_command(
+        "import_judgments", path, experiment=experiment, format="table", stdout=out, json=True, **options
+    )
+    return json.loads(out.getvalue())
+
+
+def phenomena_table():
+    """Item numbers that begin again in each phenomenon."""
+    rows = [
+        f"{person},{item},{phenomenon},{phenomenon} sentence {item}.,{value}"
+        for person, value in (("a", 1), ("b", 0))
+        for phenomenon in ("anaphora", "islands", "agreement")
+        for item in (1, 2)
+    ]
+    return "\n".join(["participant,test_item,phenomenon,sentence,value", *rows]) + "\n"
+
+
+def test_items_of_several_phenomena_are_told_apart_with_a_warning(table):
+    report = imported(table(phenomena_table()), map=["item=test_item"])
+    study = Experiment.objects.get()
+    assert study.materials.sentences.count() == 6 and study.materials.phenomena.count() == 3
+    assert sorted(study.materials.items.values_list("key", flat=True))[0] == "agreement:1"
+    shown = Trial.objects.values_list("sentence__text", "shown__text")
+    assert shown.count() == 12 and all(text == shown_text for text, shown_text in shown)
+    assert any("told_apart (2)" in warning and "'islands:1'" in warning for warning in report["warnings"])
+
+
+def test_texts_of_one_item_without_conditions_are_told_apart(table):
+    text = "participant,item,sentence,value\na,1,One.,5\na,1,Two.,2\nb,1,One.,6\nb,2,Three.,3\n"
+    report = imported(table(text))
+    sentences = dict(Experiment.objects.get().materials.sentences.values_list("key", "text"))
+    assert sentences == {"1": "One.", "1#2": "Two.", "2": "Three."}
+    assert any("told_apart" in warning for warning in report["warnings"])
+
+
+def test_texts_of_one_item_and_condition_are_refused_with_all_rows_and_the_remedy(table):
+    text = (
+        "participant,item,condition,sentence,value\n"
+        "a,1,x,One.,5\na,1,y,Two.,2\nb,1,x,Another.,6\nb,1,y,Yet another.,3\n"
+    )
+    with pytest.raises(CommandError, match=r"different texts.*rows 2, 3, 4, 5.*--map item=phenomenon\+item"):
+        imported(table(text))
+    assert not Experiment.objects.exists()
+
+
+def test_pairs_of_one_name_and_several_wordings_are_refused_with_all_rows(table):
+    text = "participant,pair_id,good,bad,value\na,1,A.,B.,1\na,2,C.,D.,1\nb,1,E.,F.,0\nb,2,G.,H.,0\n"
+    with pytest.raises(CommandError, match=r"2 pairs of one pair_id .* rows 4, 5"):
+        imported(table(text))
+
+
+def test_judgments_and_materials_get_the_same_verdict(table):
+    out = StringIO()
+    call_command("import_materials", table(trap_lines(), "traps.jsonl"), name="traps", stdout=out, json=True)
+    materials = json.loads(out.getvalue())["finding_counts"]
+    report = imported(table(trap_judgments()))
+    assert report["added"]["judgments"] == len(trap_judgments().splitlines()) - 1
+    for code in ("identical_members", "conflicting_status"):
+        assert report["finding_counts"][code] == materials[code] > 0
+    warning = next(text for text in report["warnings"] if text.startswith("identical_members"))
+    assert f"identical_members ({N_IDENTICAL}) in answers.csv, rows 22, 23, 24" in warning
+    assert "import_materials --leave-out identical_members" in warning
+    assert materials["conflicting_status"] == N_IDENTICAL + N_CONFLICTING
+
+
+def repeated(n_repeats, *, values=None):
+    rows = [
+        f"p{person},i,The sentence.,{(values or {}).get(repeat, 5 if person < 7 else 3)}"
+        for repeat in range(n_repeats)
+        for person in range(10)
+    ]
+    return "\n".join(["participant,item,sentence,value", *rows]) + "\n"
+
+
+def test_repeats_are_reported_with_rows_and_numbered_by_default(table):
+    report = imported(table(repeated(2)), task="likert", scale_low=1, scale_high=7)
+    (warning,) = [text for text in report["warnings"] if "judge a sentence again" in text]
+    assert warning.startswith("10 rows judge a sentence again that the same participant judged before")
+    assert "10 have the same answer as the first" in warning and "rows 12, 13, 14" in warning
+    assert "--repeats" in warning
+    assert sorted(Trial.objects.values_list("attributes__repetition", flat=True)) == [1] * 10 + [2] * 10
+
+
+def test_the_researcher_says_what_repeats_are(table):
+    path = table(repeated(3, values={1: 1}))
+    options = {"task": "slider", "scale_low": 1, "scale_high": 7}
+    with pytest.raises(CommandError, match="20 rows judge a sentence again"):
+        imported(path, repeats="refuse", **options)
+    with pytest.raises(CommandError, match="average"):
+        imported(path, repeats="averge", **options)
+    assert not Experiment.objects.exists()
+    report = imported(path, "wrong", repeats="first", **options)
+    assert report["added"]["judgments"] == 10 and not report["warnings"]
+    assert set(Judgment.objects.values_list("value", flat=True)) == {5, 3}
+    imported(path, "averaged", repeats="average", **options)
+    averaged = Judgment.objects.filter(trial__session__experiment__slug="averaged")
+    assert {round(value, 3) for value in averaged.values_list("value", flat=True)} == {3.667, 2.333}
+    report = imported(path, "kept", repeats="number", **options)
+    assert report["added"]["judgments"] == 30 and not report["warnings"]
+
+
+def test_intervals_of_items_count_people_whatever_is_kept(table):
+    for experiment, n_repeats in (("once", 1), ("tenfold", 10)):
+        imported(
+            table(repeated(n_repeats), f"{experiment}.csv"),
+            experiment,
+            task="likert",
+            scale_low=1,
+            scale_high=7,
+        )
+        out = StringIO()
+        call_command("ratings", experiment, transform="raw", json=True, stdout=out)
+        (item,) = json.loads(out.getvalue())["items"]
+        assert (item["n"], round(item["mean"], 6), round(item["se"], 6)) == (10, 4.4, 0.305505)
+
+
+# Rows of stored materials
+
+
+STORED = "participant,item,sentence,value\na,1,She left.,5\na,2,He leave.,2\n"
+
+
+def test_a_row_of_another_wording_than_the_stored_sentence_is_refused_with_both_texts(table):
+    imported(table(STORED), experiment="first")
+    other = table(
+        "participant,item,sentence,value\nq,1,She left.,4\nq,2,They goes.,2\nr,2,They goes.,1\n", "other.csv"
+    )
+    with pytest.raises(CommandError) as refusal:
+        imported(other, experiment="second", materials="first")
+    message = str(refusal.value)
+    assert "2 rows with another text" in message
+    assert "row 3: 'They goes.' (stored: 'He leave.')" in message and "rows 3, 4" in message
+    assert "--map sentence=" in message
+    assert Judgment.objects.count() == 2 and not Experiment.objects.filter(slug="second").exists()
+    report = imported(other, experiment="second", materials="first", map=["sentence="])
+    assert report["added"]["judgments"] == 3
+
+
+def test_the_page_refuses_another_wording_and_takes_rows_without_their_text(client, table):
+    imported(table(STORED), experiment="first")
+    ada = cast.ada()
+    materials = Experiment.objects.get(slug="first").materials
+    type(materials).objects.update(owner=ada)
+    client.force_login(ada)
+    sent = SimpleUploadedFile("other.csv", b"participant,item,sentence,value\nq,2,They goes.,2\n")
+    choices = {"experiment": "second", "format": "table", "materials": materials.pk}
+    preview = client.post("/judgments/import/", {**choices, "file": sent}).url
+    page = html.unescape(client.get(preview).content.decode())
+    assert "row 2: 'They goes.' (stored: 'He leave.')" in page
+    columns = {"map-participant": "participant", "map-item": "item", "map-value": "value"}
+    client.post(preview, {**choices, **columns, "map-sentence": ""})
+    assert "They goes." not in html.unescape(client.get(preview).content.decode())
+    client.post(preview, {**choices, **columns, "map-sentence": "", "action": "import"})
+    run(Job.objects.get().pk)
+    assert Trial.objects.get(session__experiment__slug="second").sentence.text == "He leave."
+
+
+def test_markup_and_spaces_are_no_other_wording(table):
+    marked = "item,condition,sentence,markup\n1,a,She <em>left</em>.,inline\n2,a,He  leave.,\n"
+    call_command("import_materials", table(marked, "marked.csv"), name="marked", stdout=StringIO())
+    report = imported(
+        table("participant,item,sentence,value\nq,1,She left.,4\nq,2,He leave. ,2\n"), materials="marked"
+    )
+    assert report["added"]["judgments"] == 2
+
+
+def pairs_of_materials(tmp_path):
+    path = tmp_path / "pairs.jsonl"
+    row = {"sentence_good": "He runs.", "sentence_bad": "He run.", "UID": "sva", "pairID": "0"}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    call_command("import_materials", path, name="sva", stdout=StringIO())
+
+
+def test_members_of_a_pair_that_are_exchanged_or_others_are_refused(table, tmp_path):
+    pairs_of_materials(tmp_path)
+    head = "participant,pair_id,good,bad,value\n"
+    for members in ("He run.,He runs.", "She runs.,He run."):
+        with pytest.raises(CommandError, match="with another text than the sentence of the materials 'sva'"):
+            imported(table(f"{head}q,sva:0,{members},1\n"), materials="sva")
+    report = imported(table(f"{head}q,sva:0,He runs.,He run.,1\n"), materials="sva")
+    assert report["added"]["judgments"] == 1

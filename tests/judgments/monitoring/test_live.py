@@ -1,0 +1,175 @@
+"""A study as it runs."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.utils import timezone
+
+from experiments.job_runner import run
+from experiments.models import Campaign
+from judgments.flags import raise_flag
+from judgments.models import Judgment, Session, Signal
+from judgments.monitoring.live import count_live, hourly_pay, position_bias
+from judgments.quality_check import request_check
+from judgments.sessions.removal import erase, leave
+from releases import jobs
+from tests import cast
+
+pytestmark = pytest.mark.django_db
+QUESTIONS = [{"name": "age", "label": "How old are you?", "type": "number"}]
+
+
+@pytest.fixture(autouse=True)
+def fresh_numbers():
+    """No numbers of another test."""
+    cache.clear()
+
+
+def test_page_tells_people_lists_and_where_they_leave(client):
+    study = cast.study("agreement", n_lists=2, target_judgments=10, questionnaire=QUESTIONS)
+    cast.sit(study, "pia")
+    cast.sit(study, "quentin", n=1)
+    leave(cast.begin(study, "rosa"))
+    client.force_login(cast.ben())
+    page = client.get("/studies/agreement/live/").content.decode()
+    assert "1 <small>of 10 needed" in page and "no reward is set" in page and "no limit" in page
+    text = re.sub(r"<[^>]+>|\s+", " ", page)
+    assert re.search(r"Consent\s+3\s+0", text)
+    assert re.search(r"Background questions\s+3\s+1\s+33.3 %", text)
+    assert re.search(r"Trials, block 1\s+2\s+0", text) and re.search(r"Done\s+1", text)
+
+
+def test_a_study_that_has_enough_does_not_say_that_people_may_begin(client):
+    study = cast.study("agreement", n_lists=2, target_judgments=2)
+    client.force_login(cast.ada())
+    assert "The study takes participants" in client.get("/studies/agreement/live/").content.decode()
+    for name in ("pia", "quentin"):
+        cast.sit(study, name)
+    cache.clear()
+    assert "the target is reached" in client.get("/studies/agreement/live/part/").content.decode()
+    page = client.get("/studies/agreement/live/").content.decode()
+    assert "new participants see a message" in page
+    assert "The study takes participants" not in page
+    assert "new participants see a message" in client.get("/studies/agreement/").content.decode()
+    assert "The target number of sessions is reached" in client.get("/").content.decode()
+
+
+def test_who_took_the_answers_back_after_the_end_stands_beside_those_who_reached_it(client):
+    study = cast.study("agreement")
+    erase(cast.sit(study, "pia").participant, reason="asked")
+    cast.sit(study, "quentin")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/live/").content.decode()
+    text = re.sub(r"<[^>]+>|\s+", " ", page)
+    assert re.search(r"Done\s+2\s+1\s+50.0 %", text) and "withdrew their answers afterwards" in text
+
+
+def test_bars_add_up_to_the_sessions_of_each_list():
+    study = cast.study("agreement", n_lists=2, target_judgments=4)
+    cast.sit(study, "pia")
+    cast.sit(study, "quentin", n=1)
+    found = count_live(study)
+    assert [bar.n_total for bar in found.bars] == [1, 1]
+    assert sorted((bar.complete, bar.live) for bar in found.bars) == [(0.0, 50.0), (50.0, 0.0)]
+
+
+def test_silent_people_count_as_left_on_the_screen_they_were_at():
+    study = cast.study("agreement", n_blocks=2)
+    gone = cast.sit(study, "pia", n=1)
+    Session.objects.filter(pk=gone.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    stages = {stage.label: (stage.n_reached, stage.n_left) for stage in count_live(study).stages}
+    assert stages["Instructions"] == (1, 0)
+    assert stages["Trials, block 1"] == (1, 1) and stages["Trials, block 2"] == (0, 0)
+
+
+def test_pay_comes_from_the_recruitment_and_says_why_when_there_is_none():
+    study = cast.study("agreement")
+    assert hourly_pay(study, 240).reason == "no reward is set"
+    Campaign.objects.create(experiment=study, name="prolific", reward_minor=76, currency="GBP")
+    assert hourly_pay(study, 240).per_hour == "11.40 GBP"
+    assert hourly_pay(study, None).reason == "no complete session yet"
+
+
+def test_position_bias_is_counted_by_person_and_shown_with_its_interval():
+    study = cast.study("agreement", n_lists=2)
+    assert position_bias(study) is None
+    for name in ("pia", "quentin", "rosa"):
+        cast.sit(study, name)
+    found = position_bias(study)
+    assert (found.share, found.n, found.n_people) == (0.5, 12, 3)
+    Judgment.objects.filter(trial__expected_first=False).update(value=0)
+    biased = position_bias(study)
+    assert biased.share == 1 and biased.is_sure
+
+
+def test_ratings_have_no_sides_to_prefer(client):
+    cast.study("agreement", task="likert")
+    client.force_login(cast.ada())
+    assert "First-shown" not in client.get("/studies/agreement/live/").content.decode()
+
+
+def test_flags_by_hand_and_by_signal_are_counted_once_per_person():
+    study = cast.study("agreement")
+    session = cast.sit(study, "pia")
+    Signal.objects.create(session=session, name="impossible_speed", version=1, value=1.0, reason="Too fast.")
+    raise_flag(session.participant, "Answers in a rhythm", by=cast.ada())
+    found = count_live(study)
+    assert found.n_flagged == 1
+    assert found.flags == [("impossible speed", 1), ("excluded manually", 1)]
+    Signal.objects.update(name="speed")
+    assert count_live(study).flags[0] == ("faster than reading", 1)
+
+
+def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):
+    study = cast.study("agreement")
+    client.force_login(cast.ben())
+
+    def told():
+        cache.clear()
+        page = client.get("/studies/agreement/live/part/").content.decode()
+        return re.sub(r"<[^>]+>|\s+", " ", page.split("Flagged participants")[1].split("</dd>")[0])
+
+    assert " 0 " in told()
+    cast.sit(study, "pia")
+    assert "signals not computed yet" in told() and " 0 " not in told()
+    assert request_check(study).kind == jobs.CHECK
+    run(request_check(study).pk)
+    assert " 0 " in told() and "yet" not in told()
+    cast.sit(study, "quentin")
+    assert "1 session not checked yet" in told()
+
+
+def test_part_is_the_numbers_alone_and_never_kept(client):
+    cast.study("agreement")
+    client.force_login(cast.ben())
+    answer = client.get("/studies/agreement/live/part/")
+    text = answer.content.decode()
+    assert "<html" not in text and "data-live=" in text and "no-store" in answer["Cache-Control"]
+    client.force_login(cast.cleo())
+    assert client.get("/studies/agreement/live/part/").status_code == 404
+    assert client.get("/studies/agreement/live/").status_code == 404
+
+
+def test_pilots_are_not_in_the_numbers():
+    study = cast.study("agreement", status="pilot")
+    cast.sit(study, "pia")
+    found = count_live(study)
+    assert found.numbers.n_complete == 0 and found.bias is None and found.bars[0].n_total == 0
+
+
+def test_number_of_queries_does_not_grow_with_people(django_assert_max_num_queries):
+    study = cast.study("agreement", n_lists=2)
+    for number in range(6):
+        cast.sit(study, f"person-{number}")
+    with django_assert_max_num_queries(20):
+        count_live(study)
+
+
+def test_figures_side_by_side_are_drawn_for_half_of_the_page(client):
+    study = cast.study("agreement")
+    cast.sit(study, "pia")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/live/part/").content.decode()
+    assert "figures/arrivals.svg?width=half" in page and "width=narrow" in page and "width=wide" not in page

@@ -1,0 +1,157 @@
+"""The consent page: Markdown, statements to tick, a copy to keep, contact at the foot."""
+
+import pytest
+import typst
+from django.test import Client
+
+from experiments.pages.settings import SettingsForm
+from judgments.models import Consent, Session
+from judgments.screens.arrival_views import consent_record
+from judgments.sessions.protocol import protocol_of
+from judgments.simulation.http_client import InProcess
+from judgments.simulation.participant import Persona
+from judgments.simulation.walkthrough import visit
+from tests import cast
+from tests.judgments.screens.walk import consent, hidden
+
+pytestmark = pytest.mark.django_db
+LINK = "/take/agreement/"
+TEXT = """# What we keep
+
+Your *answers*, see [the policy](https://example.org/privacy) or write to ethics@example.org.
+
+- You can stop at any time.
+- <script>alert(1)</script> [no](javascript:alert(1))
+"""
+STATEMENTS = [
+    {"text": "I am 18 or older.", "required": True},
+    {"text": "You may invite me again.", "required": False},
+]
+
+
+def a_study(**fields):
+    return cast.study("agreement", consent=TEXT, consent_statements=STATEMENTS, **fields)
+
+
+def filled(client, **ticks):
+    html = client.get(LINK).content.decode()
+    return {"arrival": hidden(html, "arrival"), "consent": "yes", **ticks}
+
+
+def test_markdown_has_headings_lists_and_links_and_nothing_that_runs(client):
+    a_study()
+    html = client.get(LINK).content.decode()
+    assert "<h2>What we keep</h2>" in html and "<li>You can stop at any time.</li>" in html
+    assert (
+        '<a href="https://example.org/privacy" target="_blank" rel="noopener noreferrer">the policy</a>'
+        in html
+    )
+    assert 'href="mailto:ethics@example.org"' in html
+    assert "<script>alert" not in html and 'href="javascript' not in html and "&lt;script&gt;" in html
+
+
+def test_required_statements_are_ticked_and_all_are_stored_with_the_consent(client):
+    study = a_study()
+    refused = client.post(LINK, filled(client, statement_2="yes"))
+    assert "Please tick each statement" in refused.content.decode() and not Session.objects.exists()
+    assert client.post(LINK, filled(client, statement_1="yes")).status_code == 302
+    stored = Consent.objects.get()
+    assert [(row["text"], row["ticked"]) for row in stored.statements] == [
+        ("I am 18 or older.", True),
+        ("You may invite me again.", False),
+    ]
+    assert "I am 18 or older." in consent_record(protocol_of(study.current_version()))
+
+
+def test_nobody_has_to_tick_to_refuse_and_simulated_participants_tick(client):
+    study = a_study()
+    assert "formnovalidate" in client.get(LINK).content.decode()
+    assert "You do not take part" in client.post(LINK, {**filled(client), "consent": "no"}).content.decode()
+    assert visit(InProcess(), study, Persona("pia")).status == "complete"
+
+
+def test_everybody_can_keep_a_copy_as_page_and_pdf(client):
+    study = a_study(contact="lab@example.org", title="How natural?")
+    for address in (f"{LINK}consent/", f"{LINK}consent.pdf"):
+        assert address in client.get(LINK).content.decode()
+    page = client.get(f"{LINK}consent/").content.decode()
+    assert "☐ I am 18 or older." in page and "You agreed" not in page
+    response = client.get(f"{LINK}consent.pdf")
+    assert response["Content-Type"] == "application/pdf" and response.content.startswith(b"%PDF")
+    own = client.post(LINK, filled(client, statement_1="yes"))["Location"]
+    page = client.get(f"{own}consent/").content.decode()
+    assert "☒ I am 18 or older." in page and "☐ You may invite me again." in page and "You agreed" in page
+    assert client.get(f"{own}consent.pdf").content.startswith(b"%PDF")
+    session = Session.objects.get()
+    for trial in session.trials.select_related("session__experiment"):
+        cast.record(session, trial.public_id, cast.answer_to(trial))
+    assert f"{own}consent.pdf" in client.get(own).content.decode()
+    assert Client().get("/take/nowhere/consent.pdf").status_code == 404
+    assert study.sessions.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("contact", "link"),
+    [
+        ("lab@example.org", 'href="mailto:lab@example.org"'),
+        ("https://example.org/lab", 'href="https://example.org/lab"'),
+        ("room <5>", "room &lt;5&gt;"),
+    ],
+)
+def test_the_contact_is_at_the_foot_of_every_page(client, contact, link):
+    study = cast.study("agreement", contact=contact, debrief="Thanks.")
+    pages = [client.get(LINK), client.get(f"{LINK}consent/")]
+    own = consent(client, LINK)
+    pages += [
+        client.get(own),
+        client.get(f"{own}leave/"),
+        client.get(f"{own}withdraw/"),
+        client.get(f"{own}kept/"),
+    ]
+    session = study.sessions.get()
+    for trial in session.trials.select_related("session__experiment"):
+        cast.record(session, trial.public_id, cast.answer_to(trial))
+    pages.append(client.get(own))
+    cast.study("other", contact=contact)
+    form = {"arrival": hidden(Client().get("/take/other/").content.decode(), "arrival"), "consent": "no"}
+    pages.append(Client().post("/take/other/", form))
+    study.status = "paused"
+    study.save()
+    pages.append(Client().get(LINK))
+    for page in pages:
+        assert link in page.content.decode().partition("<footer")[2]
+
+
+def test_statements_are_written_one_per_line_in_the_settings():
+    study = cast.draft("agreement", consent_statements=STATEMENTS)
+    form = SettingsForm(instance=study, user=cast.ada())
+    lines = "I am 18 or older.\nYou may invite me again. | optional"
+    assert form["consent_statements"].initial == lines
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "family"),
+    [
+        ("ar", "تُحفظ إجاباتك.", "Noto Naskh Arabic"),
+        ("zh-Hans", "直角、骨、海。", "Noto Serif CJK SC"),
+        ("zh-TW", "直角、骨、海。", "Noto Serif CJK TC"),
+        ("ja", "直角、骨、海。", "Noto Serif CJK JP"),
+        ("ko", "문장을 읽습니다.", "Noto Serif CJK KR"),
+    ],
+)
+def test_a_pdf_has_the_shapes_of_the_language(client, language, text, family):
+    if family not in typst.Fonts().families():
+        pytest.skip(f"{family} is not installed")
+    cast.study("agreement", consent=text, language=language)
+    response = client.get(f"{LINK}consent.pdf")
+    assert response["Content-Type"] == "application/pdf"
+    assert family.replace(" ", "").lower().encode() in response.content.lower()
+
+
+def test_a_script_without_a_font_has_the_page_to_print_in_place_of_the_pdf(client):
+    cast.study("agreement", consent="Only \U0010fffd draws this.", language="de", contact="lab@example.org")
+    response = client.get(f"{LINK}consent.pdf")
+    page = response.content.decode()
+    assert response["Content-Type"].startswith("text/html") and "Das PDF kann hier nicht erstellt" in page
+    assert "Only \U0010fffd draws this." in page and "mailto:lab@example.org" in page
+    assert "Das PDF kann" not in client.get(f"{LINK}consent/").content.decode()

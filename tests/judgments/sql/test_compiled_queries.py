@@ -1,0 +1,102 @@
+"""Queries whose SQL is kept yield what the queryset itself yields; kept inserts store what a save stores."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.db.models import Count, F, Q
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from experiments.models import Experiment
+from judgments.models import Session, Trial
+from judgments.sql.compiled_queries import Compiled
+from judgments.sql.statements import insert_rows
+from tests import cast
+from tests.judgments.screens.walk import hidden
+
+pytestmark = pytest.mark.django_db
+
+
+def test_instances_come_with_relations_annotations_and_what_was_left_out(django_assert_num_queries):
+    session = cast.sit(cast.study(), n=2)
+
+    def sessions(token):
+        found = Session.objects.select_related("experiment", "version").defer("version__snapshot")
+        return found.annotate(n_answered=Count("trials__judgment")).filter(token=token)
+
+    compiled = Compiled(sessions)
+    for _ in range(2):
+        with django_assert_num_queries(1):
+            one = compiled.first(session.token)
+            assert (one, one.experiment.slug, one.n_answered) == (session, "agreement", 2)
+            assert one.started_at == session.started_at and one.version.sha256
+        assert one.version.snapshot["task"] == "forced_choice"
+    assert compiled.first("another") is None
+
+
+def test_values_of_every_kind_reach_the_query_each_time_anew():
+    study = cast.study()
+    for name in ("pia", "quentin", "rosa"):
+        cast.begin(study, name)
+    lists = [one.pk for one in study.lists.all()]
+
+    def sessions(now, *lists, is_test):
+        live = Session.objects.filter(lease_expires_at__gte=now, list__in=lists, is_test=is_test)
+        return live.order_by("pk").values_list("participant__pseudonym", F("list_id"))
+
+    compiled, now = Compiled(sessions), timezone.now()
+    for moment in (now, now + timedelta(days=1)):
+        for chosen in (lists, lists[:1], lists[1:]):
+            for is_test in (False, True):
+                assert compiled(moment, *chosen, is_test=is_test) == list(
+                    sessions(moment, *chosen, is_test=is_test)
+                )
+
+
+def test_conditions_are_variants():
+    cast.study("open")
+    cast.study("piloted", status="pilot")
+    compiled = Compiled(lambda language, where: Experiment.objects.filter(where, language=language))
+    for status in ("open", "pilot"):
+        assert [one.status for one in compiled("en", where=Q(status=status))] == [status]
+
+
+def test_a_value_that_the_query_changes_is_refused():
+    compiled = Compiled(lambda slug: Experiment.objects.filter(slug__icontains=slug))
+    with pytest.raises(LookupError, match="does not reach"):
+        compiled("agree")
+
+
+def test_many_rows_are_stored_with_the_defaults_of_what_is_not_given():
+    session = cast.sit(cast.study(), n=0)
+    shown = {"text": 'It\'s 100 % "fine" …'}
+    rows = [
+        {"session_id": session.pk, "position": 100 + n, "public_id": f"id-{n}", "shown": shown}
+        for n in range(150)
+    ]
+    insert_rows(Trial, rows)
+    stored = session.trials.filter(position__gte=100)
+    assert [one.public_id for one in stored] == [row["public_id"] for row in rows]
+    last = stored.last()
+    assert last.shown == shown and last.correct == {} and last.attributes == {}
+    assert (last.kind, last.block, last.pair_id, last.shown_at) == ("target", 1, None, None)
+
+
+def test_from_link_to_first_trial_and_its_plan_in_few_queries(client):
+    cast.study(instructions="", n_lists=1, max_participants=50, materials=cast.material_set(n_items=40))
+    at_first_trial(Client())  # frozen texts and lists are read once in a process
+    with CaptureQueriesContext(connection) as captured:
+        at_first_trial(client)
+    ends = ("BEGIN", "COMMIT", "SAVE", "RELEASE")
+    queries = [one["sql"][:120] for one in captured if not one["sql"].startswith(ends)]
+    assert len(queries) <= 19, "\n".join(queries)  # 18 and 2 when the plan was asked for by itself
+
+
+def at_first_trial(client):
+    html = client.get("/take/agreement/").content.decode()
+    sent = {"arrival": hidden(html, "arrival"), "consent": "yes"}
+    address = client.post("/take/agreement/", sent)["Location"]
+    page = client.get(address).content.decode()
+    assert "data-trial" in page and 'id="plan"' in page

@@ -1,0 +1,51 @@
+"""Places of the concluding side's tests: folders of their own, and jobs that run when a test says so."""
+
+import pytest
+from django.core.cache import cache
+from django.test import override_settings
+
+from analysis.scoring.scorers.arpa import ArpaScorer
+from experiments import job_runner
+from releases import jobs
+from releases.scoring import execution, loaded_model
+from tests.releases.models_dir import write_bigram
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path, settings, monkeypatch):
+    """Media and releases lie in the test's folder; ids are not sent to a broker; nothing is remembered."""
+    assert jobs.BUILD in job_runner.KINDS
+    settings.MEDIA_ROOT = tmp_path / "media"
+    options = {"location": tmp_path / "gold"}
+    folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
+    monkeypatch.setattr(job_runner, "send", lambda job_id: None)
+    cache.clear()
+    loaded_model.forget()  # the test database gives the ids of uploads anew
+    with override_settings(STORAGES={**settings.STORAGES, "releases": folder}):
+        yield
+
+
+@pytest.fixture
+def models_dir(tmp_path, settings, monkeypatch):
+    """A folder with a bigram; shards of two sentences; nobody is called to help; no model is remembered."""
+    settings.MODELS_DIR = tmp_path / "models"
+    settings.SHARD_SENTENCES = 2
+    write_bigram(settings.MODELS_DIR)
+    monkeypatch.setattr(execution, "request_helpers", lambda run, n: None)
+    loaded_model.forget()
+    yield settings.MODELS_DIR
+    loaded_model.forget()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The texts of which the model was really asked, call by call."""
+    calls: list[list[str]] = []
+    scored = ArpaScorer.score
+
+    def score(self, sentences, **rest):
+        calls.append(list(sentences))
+        return scored(self, sentences, **rest)
+
+    monkeypatch.setattr(ArpaScorer, "score", score)
+    return calls

@@ -1,0 +1,250 @@
+"""Scoring runs by shards: once each, whatever fails, runs late or comes twice."""
+
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from analysis.errors import BadInput
+from analysis.scoring import scorer
+from analysis.scoring.base import FLAG_SAME, flag_counts
+from analysis.scoring.scorers.arpa import ArpaScorer
+from experiments.models import Job
+from releases.models import CachedScore, ScoreShard
+from releases.scoring import execution, score_cache
+from releases.scoring.execution import progress_of
+from releases.scoring.runs import request_model_runs, retry_run
+from releases.scoring.score_cache import scores_of, store
+from releases.scoring.shards import ATTEMPTS, claim, mine, score_shard, will_repeat
+from tests import cast
+from tests.releases.models_dir import URI
+from tests.releases.scoring_runs import a_run, begun, carried_out, expected, stored
+
+really_request_helpers = execution.request_helpers  # the fixture models_dir replaces it
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
+State = ScoreShard.State
+
+
+def test_run_gives_the_scores_of_the_model_by_shards(models_dir):
+    run = carried_out(a_run(cast.study("agreement")))
+    assert (run.state, run.n_distinct, run.n_cached, run.n_sentences) == ("done", 8, 0, 8)
+    assert [shard.state for shard in mine(run)] == ["done"] * 4
+    assert stored(run) == pytest.approx(expected(run, models_dir))
+    assert run.revision.startswith("sha256:") and "given" not in run.scorer.spec["uri"]
+
+
+def test_run_whose_broker_is_away_is_scored_by_its_own_process(monkeypatch, models_dir):
+    attempts = []
+
+    def fail(**message):
+        attempts.append(message)
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(execution, "request_helpers", really_request_helpers)
+    monkeypatch.setattr(execution.run_shard, "apply_async", fail)
+    run = carried_out(a_run(cast.study("agreement")))
+    assert run.state == "done" and stored(run) == pytest.approx(expected(run, models_dir))
+    assert attempts == [{"args": [run.pk], "queue": "cpu"}]
+
+
+def test_helper_scores_one_shard_and_asks_for_the_next(monkeypatch):
+    run = begun(a_run(cast.study("agreement")))
+    run.state = "running"
+    run.save(update_fields=["state"])
+    requests = []
+    monkeypatch.setattr(execution, "request_helpers", lambda run, n: requests.append((run.pk, n)))
+    for _ in range(5):
+        execution.run_shard(run.pk)
+    assert [shard.state for shard in mine(run)] == ["done"] * 4
+    assert requests == [(run.pk, 1)] * 4
+
+
+def test_shard_is_claimed_by_one_and_lease_runs_out(settings):
+    run = begun(a_run(cast.study("agreement")))
+    claims = [claim(run) for _ in range(5)]
+    assert len({shard.pk for shard in claims[:4]}) == 4 and claims[4] is None
+    ScoreShard.objects.filter(pk=claims[1].pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    again = claim(run)
+    assert (again.pk, again.attempts) == (claims[1].pk, 2) and claim(run) is None
+
+
+def test_late_end_of_a_lost_lease_is_no_end():
+    run = begun(a_run(cast.study("agreement")))
+    late = claim(run)
+    ScoreShard.objects.filter(pk=late.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    again = next(shard for shard in iter(lambda: claim(run), None) if shard.pk == late.pk)
+    score_shard(run, late)
+    again.refresh_from_db()
+    assert (again.state, again.attempts) == (State.RUNNING, 2)
+    score_shard(run, again)
+    assert CachedScore.objects.count() == 2
+
+
+def test_shard_that_fails_thrice_is_failed_with_its_reason_and_can_be_retried(monkeypatch, models_dir):
+    scored = ArpaScorer.score
+
+    def broken(self, sentences, **rest):
+        if any("3" in one for one in sentences):
+            raise MemoryError("no memory for the third")
+        return scored(self, sentences, **rest)
+
+    monkeypatch.setattr(ArpaScorer, "score", broken)
+    study = cast.study("agreement")
+    run = carried_out(a_run(study))
+    failed = mine(run).filter(state=State.FAILED)
+    assert failed and all(shard.attempts == ATTEMPTS for shard in failed)
+    assert run.state == "failed" and "no memory for the third" in run.error
+    assert f"{failed.count()} of 4 shards failed" in run.job.error and not stored(run)
+    monkeypatch.setattr(ArpaScorer, "score", scored)
+    before = CachedScore.objects.count()
+    retried = retry_run(run, experiment=study, user=cast.ada())
+    assert retried.job.state == Job.State.QUEUED and retry_run(run, experiment=study).job == retried.job
+    assert carried_out(run).state == "done" and 0 < before < CachedScore.objects.count() == 8
+    assert stored(run) == pytest.approx(expected(run, models_dir)) and not failed.all().exists()
+
+
+@pytest.mark.parametrize("error", [ValueError("no such token"), FileNotFoundError("bigram.arpa")])
+def test_failure_that_will_repeat_is_tried_once_and_ends_the_run(monkeypatch, error):
+    calls = []
+
+    def broken(self, sentences, **rest):
+        calls.append(len(sentences))
+        raise error
+
+    monkeypatch.setattr(ArpaScorer, "score", broken)
+    run = carried_out(a_run(cast.study("agreement")))
+    assert len(calls) == 1 and run.state == "failed" and str(error) in run.error
+    assert set(mine(run).values_list("state", flat=True)) == {State.FAILED}
+
+
+def test_failure_of_some_sentences_leaves_the_other_shards_their_turn(monkeypatch):
+    scored = ArpaScorer.score
+
+    def broken(self, sentences, **rest):
+        if any("3" in one for one in sentences):
+            raise ValueError("the third")
+        return scored(self, sentences, **rest)
+
+    monkeypatch.setattr(ArpaScorer, "score", broken)
+    run = carried_out(a_run(cast.study("agreement")))
+    states = mine(run).order_by("number").values_list("state", "attempts")
+    assert sorted(states) == [("done", 1)] * 3 + [("failed", 1)]
+
+
+def test_failure_of_a_connection_is_tried_again():
+    assert not will_repeat(ConnectionResetError())
+    try:
+        try:
+            raise TimeoutError("read")
+        except TimeoutError as cause:
+            raise BadInput("the server does not answer.") from cause
+    except BadInput as error:
+        assert not will_repeat(error)
+    assert will_repeat(BadInput("the model cannot be opened.")) and not will_repeat(
+        RuntimeError("CUDA error")
+    )
+
+
+def test_indistinguishable_sentences_are_those_of_the_run_whatever_the_shards(settings, models_dir):
+    run = carried_out(a_run(cast.study("agreement"), model=f"{URI}?casing=lower&punctuation=split"))
+    texts = [sentence.words for sentence in execution.sentences_of(run)]
+    model = scorer(f"arpa:{models_dir / 'bigram.arpa'}?casing=lower&punctuation=split")
+    at_once = flag_counts(model.score(texts).flags)
+    assert run.spec["flags"] == at_once
+    row, [first, *rest] = run.scorer, texts
+    doubled = [first, *rest, first.replace("keys", "KEYS")]
+    store(row, doubled[-1:], model.score(doubled[-1:]))
+    flags = [
+        scores.flags & FLAG_SAME > 0 for scores in (scores_of(row, doubled, model), model.score(doubled))
+    ]
+    assert flags[0].tolist() == flags[1].tolist() and flags[0][[0, -1]].all()
+    assert not (scores_of(row, [first], model).flags & FLAG_SAME).any()
+
+
+def test_worker_that_dies_thrice_fails_its_shard():
+    run = begun(a_run(cast.study("agreement")))
+    mine(run).filter(number=1).update(
+        state=State.RUNNING, attempts=ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
+    )
+    while shard := claim(run):
+        score_shard(run, shard)
+    assert "died at every attempt" in mine(run).get(state=State.FAILED).error
+
+
+def test_two_runs_of_one_model_share_their_shards(asked):
+    first, second = request_model_runs(
+        cast.study("agreement"), [URI], methods=["lp", "charlp"], user=cast.ada()
+    )
+    begun(first), begun(second)
+    assert set(mine(first)) == set(mine(second)) and ScoreShard.objects.count() == 4
+    assert carried_out(second).state == carried_out(first).state == "done"
+    assert sum(len(call) for call in asked) == 8
+
+
+def test_progress_counts_what_is_cached_and_done():
+    study = cast.study("agreement")
+    run = begun(a_run(study))
+    score_shard(run, claim(run))
+    now = progress_of(run)
+    assert (now.sentences, now.cached, now.done, now.percent) == (8, 0, 2, 25)
+    assert (now.shards, now.shards_done, now.shards_failed) == (4, 1, 0) and now.seconds_left is not None
+    done = progress_of(carried_out(run))
+    assert (done.done, done.percent, done.seconds_left) == (8, 100, None)
+
+
+def test_full_disk_leaves_no_half_of_a_shard(monkeypatch):
+    run = begun(a_run(cast.study("agreement")))
+    shard = claim(run)
+
+    def full(*args, **rest):
+        CachedScore.objects.create(
+            scorer=run.scorer, sentence_sha=b"half", n_tokens=1, n_words=1, n_chars=1, n_unk=0
+        )
+        raise score_cache.DatabaseError("database or disk is full")
+
+    monkeypatch.setattr(CachedScore.objects, "bulk_create", full)
+    score_shard(run, shard)
+    shard.refresh_from_db()
+    assert "the disk of the database is full" in shard.error and "Retry" in shard.error
+    assert not CachedScore.objects.exists() and shard.state == State.QUEUED
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite alone has a limit of pages to run into")
+@pytest.mark.django_db(transaction=True)
+def test_really_full_database_says_so(settings):
+    settings.SHARD_SENTENCES = 2_000
+    texts = ("The keys {n} are here" + " and here" * 40 + ".", "The keys {n} is here.")
+    study = cast.study("agreement", materials=cast.material_set("long", n_items=300, texts=texts))
+    run = begun(a_run(study))
+    shard = claim(run)
+    with connection.cursor() as cursor:
+        used = cursor.execute("PRAGMA page_count").fetchone()[0]
+        free = cursor.execute("PRAGMA freelist_count").fetchone()[0]
+        cursor.execute(f"PRAGMA max_page_count={used - free + 2}")
+        try:
+            score_shard(run, shard)
+        finally:
+            cursor.execute("PRAGMA max_page_count=1073741823")
+    shard.refresh_from_db()
+    assert "the disk of the database is full" in shard.error and not CachedScore.objects.exists()
+
+
+def test_measure_that_the_model_cannot_give_fails_before_scoring(monkeypatch, asked):
+    monkeypatch.setattr(ArpaScorer, "capabilities", frozenset({"sum", "tokens"}))
+    run = carried_out(a_run(cast.study("agreement"), methods=["slor"]))
+    assert run.state == "failed" and "own probabilities" in run.error and not asked
+
+
+def test_nan_of_a_model_is_kept_as_no_score(monkeypatch):
+    scored = ArpaScorer.score
+
+    def holes(self, sentences, **rest):
+        found = scored(self, sentences, **rest)
+        return found._replace(logprob=np.where(["1" in one for one in sentences], np.nan, found.logprob))
+
+    monkeypatch.setattr(ArpaScorer, "score", holes)
+    run = carried_out(a_run(cast.study("agreement")))
+    assert (run.state, run.n_missing, run.n_sentences) == ("done", 2, 6) and len(run.spec["missing"]) == 2

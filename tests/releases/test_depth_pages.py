@@ -1,0 +1,328 @@
+"""Depth and leaderboard through page, command and API: the same numbers, for members, in any order."""
+
+import csv
+import io
+import json
+import re
+from io import StringIO
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from analysis.comparison.in_depth.report import SECTIONS
+from analysis.ngrams import train_model, write_arpa
+from experiments import job_runner
+from experiments.models import MinimalPair
+from judgments.models import Judgment
+from releases.comparison.compare import Options, request_comparison
+from releases.models import Comparison, ScoringRun
+from releases.scoring.runs import request_score_sets, request_scoring
+from releases.scoring.training_metadata import Training, training_of
+from tests import cast
+from tests.releases.study import judged_study, ready_release, scored
+
+pytestmark = pytest.mark.django_db
+
+
+def compared(release, runs, **options) -> Comparison:
+    """A finished comparison."""
+    made = request_comparison(release, runs, options=Options(**options), user=cast.ada())
+    job_runner.run(made.job_id)
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def comparison():
+    """Two models beside people on a release of ratings."""
+    study = judged_study(task="likert")
+    runs = [scored(study, "bright"), scored(study, "dull", missing=1)]
+    return compared(ready_release(study), runs)
+
+
+def score_sets(study) -> tuple[ContentFile, ContentFile]:
+    """Three sizes of one family, and a filtered one, that get more and more pairs right."""
+    names = ["small", "middle", "large", "filtered"]
+    rows = [f"sentence_id,{','.join(names)}"]
+    for place, pair in enumerate(study.materials.pairs.order_by("pk")):
+        right = [place % 4 < share for share in (1, 2, 4, 0)]
+        rows.append(f"{pair.good.key},{','.join('-5' if one else '-9' for one in right)}")
+        rows.append(f"{pair.bad.key},{','.join('-9' if one else '-5' for one in right)}")
+    said = "model,family,training_tokens,seed,corpus\nsmall,lstm,1000,1,\nmiddle,lstm,2000,1,\n"
+    said += "large,lstm,4000,1,full\nfiltered,lstm,3900,1,npi\n"
+    return ContentFile("\n".join(rows).encode(), "sets.csv"), ContentFile(said.encode(), "models.csv")
+
+
+def test_every_part_opens_for_members_and_says_what_it_lacks(comparison, client):
+    study = comparison.release.experiment
+    client.force_login(cast.ben())
+    for name in SECTIONS:
+        answer = client.get(reverse("study-depth", args=[study.slug, comparison.pk, name]))
+        assert answer.status_code == 200, name
+        assert b"<script>" not in answer.content and b"style=" not in answer.content
+        assert b'aria-current="page"' in answer.content
+    learning = client.get(reverse("study-depth", args=[study.slug, comparison.pk, "learning"]))
+    assert b"No family here has models of two sizes" in learning.content
+    assert client.get(reverse("study-depth", args=[study.slug, comparison.pk, "luck"])).status_code == 404
+    client.force_login(cast.cleo())
+    assert client.get(reverse("study-depth", args=[study.slug, comparison.pk, "tests"])).status_code == 404
+
+
+HIGHEST = "r = −0.16, the highest of 2 models."
+FINDINGS = {
+    "intervals": f"The differences of bright do not follow people's: {HIGHEST}",
+    "pairs": f"The differences of bright do not follow people's: {HIGHEST}",
+    "correlations": f"The differences of bright correlate with people's by {HIGHEST}",
+    "curves": "At δ = 0.5 the ADC of ",
+    "tests": "The accuracy of bright is ",
+}
+
+
+# Bright is always right, dull never; all pairs are of one family.
+WITHOUT = {"predictors", "prefixes", "learning", "filtered", "decisions"}
+
+
+def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
+    study = judged_study(task="likert", people=7)
+    acceptable = Judgment.objects.filter(trial__sentence__expected="acceptable").order_by("pk")
+    for place, judgment in enumerate(acceptable):
+        judgment.value -= place % 3 / 4  # differences of pairs vary
+        judgment.save(update_fields=["value"])
+    runs = [scored(study, "bright"), scored(study, "dull", missing=1)]
+    comparison = compared(ready_release(study), runs)
+    findings = {}
+    for name in (*FINDINGS, *WITHOUT):
+        page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, name])).content.decode()
+        page = page.replace("\xa0", " ").replace("&#x27;", "'")
+        shown = re.search(r'class="finding">(.*?)</p>', page)
+        findings[name] = shown[1] if shown else ""
+        if name in FINDINGS:
+            assert findings[name].startswith(FINDINGS[name]), findings[name]
+            assert -1 < page.find('class="finding"') < page.find("<table") < page.find("Conventions</h2>")
+    assert {name for name, finding in findings.items() if not finding} == WITHOUT
+    (tested,) = [row for row in comparison.report["depth"]["tests"] if row["criterion"] == "blimp"]
+    points = 100 * abs(tested["difference"])
+    assert f"is {points:.1f} points above that of dull, p = " in findings["tests"]
+
+
+def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
+    study = comparison.release.experiment
+    depth = comparison.report["depth"]
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "tests"]))
+    assert page.context["criteria"][0]["rows"] == [
+        one for one in depth["tests"] if one["criterion"] == "blimp"
+    ]
+    api = APIClient()
+    api.force_authenticate(cast.ada())
+    told = api.get(f"/api/v1/studies/{study.slug}/comparisons/{comparison.pk}/").json()
+    assert told["report"]["depth"] == json.loads(json.dumps(depth))
+
+    for name in ("human.csv", "pairs.jsonl", "judgments.csv"):
+        answer = ada.get(reverse("study-release-file", args=[study.slug, comparison.release.number, name]))
+        (tmp_path / name).write_bytes(b"".join(answer.streaming_content))
+    runs = list(comparison.runs.order_by("pk"))
+    keys = list(study.materials.sentences.order_by("pk").values_list("key", flat=True))
+    columns = [dict(run.scores.values_list("sentence__key", "score")) for run in runs]
+    lines = ["sentence_id," + ",".join(run.name for run in runs)]
+    lines += [
+        ",".join([key, *(repr(column[key]) if key in column else "" for column in columns)]) for key in keys
+    ]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    out = StringIO()
+    call_command(
+        "compare", "--human", str(tmp_path / "human.csv"), "--pairs", str(tmp_path / "pairs.jsonl"),
+        "--scores", str(tmp_path / "scores.csv"), "--judgments", str(tmp_path / "judgments.csv"),
+        "--in-depth", "--json", stdout=out,
+    )  # fmt: skip
+    printed = json.loads(out.getvalue())["depth"]
+    for part in ("correlations", "tests", "predictors", "decisions", "learning", "prefixes"):
+        assert _rounded(printed[part]) == _rounded(depth[part]), part
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def test_score_sets_become_tagged_runs_learning_curves_and_deltas(ada):
+    study = judged_study(task="likert")
+    scores, models = score_sets(study)
+    form = {
+        "file": SimpleUploadedFile("sets.csv", scores.read()),
+        "models": SimpleUploadedFile("models.csv", models.read()),
+    }
+    assert ada.post(reverse("study-score-sets", args=[study.slug]), form).status_code == 302
+    runs = list(ScoringRun.objects.order_by("pk"))
+    assert [training_of(run).training_tokens for run in runs] == [1000, 2000, 4000, 3900]
+    assert training_of(runs[3]) == Training("lstm", 3900, "1", "npi")
+    for run in runs:
+        job_runner.run(run.job_id)
+        run.refresh_from_db()
+    found = compared(ready_release(study), runs)
+    curve = found.report["depth"]["learning"][0]
+    assert [point["accuracy"] for point in curve["points"]] == [0.25, 0.5, 1.0]
+    assert curve["slope_per_doubling"] == pytest.approx(0.375)
+    delta = found.report["depth"]["filtered"]["deltas"][0]
+    assert (delta["seeds_full"], delta["accuracy_delta"]) == (1, -100.0)
+    page = ada.get(reverse("study-depth", args=[study.slug, found.pk, "learning"])).content.decode()
+    assert "0.3750" in page and "has no ceiling" in page
+    assert "With each doubling of the training text, lstm gains 37.5 points of accuracy (95" in page
+    filtered = ada.get(reverse("study-depth", args=[study.slug, found.pk, "filtered"])).content.decode()
+    assert "−100.0" in filtered
+    assert "Trained without npi, lstm changes by −100.0 points of accuracy on all pairs." in filtered
+    figure = reverse("study-comparison-figure", args=[study.slug, found.pk, "learning-curves", "csv"])
+    assert b"tokens" in ada.get(figure).content
+
+
+def test_a_wrong_table_of_models_names_file_row_and_column_and_makes_no_run(ada):
+    study = judged_study()
+    scores, _ = score_sets(study)
+    form = {
+        "file": SimpleUploadedFile("sets.csv", scores.read()),
+        "models": SimpleUploadedFile("models.csv", b"model,training_tokens\nsmall,many\n"),
+    }
+    answer = ada.post(reverse("study-score-sets", args=[study.slug]), form)
+    assert answer.status_code == 400
+    assert "is not a number of tokens" in answer.content.decode()
+    assert not ScoringRun.objects.exists()
+
+
+def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences(ada, tmp_path):
+    study = judged_study()
+    MinimalPair.objects.filter(material_set=study.materials).update(
+        fields={"two_prefix_prefix_good": "keys", "two_prefix_prefix_bad": "key", "two_prefix_word": "are"}
+    )
+    model = train_model([["the", "keys", "are", "here"], ["the", "key", "is", "here"]] * 3, order=2)
+    write_arpa(model, tmp_path / "two.arpa")
+    content = (tmp_path / "two.arpa").read_bytes()
+    runs = []
+    for method in ("lp", "two_prefix"):
+        given = ContentFile(content, "two.arpa")
+        run = request_scoring(study, given, name="bigram", method=method, user=cast.ada())
+        job_runner.run(run.job_id)
+        run.refresh_from_db()
+        runs.append(run)
+    assert [run.state for run in runs] == ["done", "done"]
+    pair = study.materials.pairs.first()
+    good, bad = (runs[1].scores.get(sentence=member).score for member in (pair.good, pair.bad))
+    assert good > bad
+    found = compared(ready_release(study), runs)
+    row = found.report["depth"]["prefixes"][0]
+    assert (row["name"], row["method"], row["group"], row["accuracy"]) == ("bigram", "two_prefix", "all", 1.0)
+    page = ada.get(reverse("study-depth", args=[study.slug, found.pk, "prefixes"])).content.decode()
+    assert "two prefix" in page and "100.0" in page
+    assert re.search(
+        r"By two prefix, bigram gets 100.0.% of pairs right \(95.%.CI .*, by whole sentences ", page
+    )
+
+
+def test_a_prefix_method_without_its_pairs_says_what_they_need(tmp_path):
+    study = judged_study()
+    write_arpa(train_model([["a", "b"]], order=2), tmp_path / "two.arpa")
+    given = ContentFile((tmp_path / "two.arpa").read_bytes(), "two.arpa")
+    run = request_scoring(study, given, method="one_prefix", user=cast.ada())
+    job_runner.run(run.job_id)
+    run.refresh_from_db()
+    assert run.state == "failed" and "one_prefix_method" in run.error
+
+
+def test_leaderboard_gathers_comparisons_and_is_ordered_by_the_address(ada):
+    study = judged_study(task="likert")
+    bright, dull = scored(study, "bright"), scored(study, "dull")
+    release = ready_release(study)
+    address = reverse("study-leaderboard", args=[study.slug, release.number])
+    empty = ada.get(address)
+    assert empty.status_code == 200 and b"No model has been compared" in empty.content
+    assert ada.post(reverse("study-leaderboard-compare", args=[study.slug, 1])).status_code == 302
+    job_runner.run(Comparison.objects.get().job_id)
+    third = request_scoring(study, score_sets(study)[0], column="small", user=cast.ada())
+    job_runner.run(third.job_id)
+    third.refresh_from_db()
+    page = ada.get(address)
+    assert [one["run"] for one in page.context["board"]["not_compared"]] == [third.pk]
+    compared(release, [third])
+    page = ada.get(address, {"sort": "blimp"})
+    board = page.context["board"]
+    assert board["not_compared"] == [] and len(board["rows"]) == 5
+    assert board["rows"][0]["run"] == bright.pk and board["rows"][0]["rank"] == 1
+    rising = ada.get(address, {"sort": "model", "order": "descending"}).context["board"]["rows"]
+    assert [row["model"] for row in rising[:3]] == ["small", "dull", "bright"]
+    html = page.content.decode()
+    assert 'aria-sort="descending"' in html and "median Δh" in html and "ceiling" in html
+    wrong = ada.get(address, {"sort": "luck"})
+    assert wrong.status_code == 400 and "unknown column to sort by" in wrong.content.decode()
+    assert dull.pk in {row.get("run") for row in board["rows"]}
+
+
+def test_leaderboards_of_page_command_api_and_csv_are_one(comparison, ada):
+    study = comparison.release.experiment
+    given = ada.get(reverse("study-leaderboard-json", args=[study.slug, 1]), {"sort": "adc_1"}).json()
+    api = APIClient()
+    api.force_authenticate(cast.ben())
+    address = f"/api/v1/studies/{study.slug}/releases/1/leaderboard/"
+    assert api.get(address, {"sort": "adc_1"}).json() == given
+    out = StringIO()
+    call_command("leaderboard", study.slug, "--sort", "adc_1", "--json", stdout=out)
+    assert json.loads(out.getvalue()) == given
+    table = ada.get(
+        reverse("study-leaderboard-csv", args=[study.slug, 1]), {"sort": "adc_1"}
+    ).content.decode()
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [row["model"] for row in rows] == [row["model"] for row in given["rows"]]
+    assert float(rows[0]["blimp"]) == given["rows"][0]["blimp"]
+    assert given["conventions"]["signs"] == "strict" and given["conventions"]["standardization"]["ddof"] == 0
+    text = StringIO()
+    call_command("leaderboard", study.slug, stdout=text)
+    assert "people, another sample" in text.getvalue()
+    refused = api.get(address, {"sort": "luck"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_name")
+    stranger = APIClient()
+    stranger.force_authenticate(cast.cleo())
+    assert stranger.get(address).status_code == 404
+    with pytest.raises(CommandError, match="Did you mean"):
+        call_command("leaderboard", study.slug[:-1])
+    with pytest.raises(CommandError, match="release 7"):
+        call_command("leaderboard", study.slug, "7")
+
+
+def test_conventions_are_never_mixed_on_one_board(comparison, ada):
+    study = comparison.release.experiment
+    compared(comparison.release, comparison.runs.all()[:1], signs="published")
+    address = reverse("study-leaderboard", args=[study.slug, 1])
+    page = ada.get(address)
+    board = page.context["board"]
+    assert board["conventions"]["signs"] == "published" and len(board["rows"]) == 3
+    assert len(board["offered"]) == 2 and b"signs strict" in page.content
+    other = next(one["key"] for one in board["offered"] if "strict" in one["key"])
+    assert len(ada.get(address, {"conventions": other}).context["board"]["rows"]) == 4
+
+
+def test_score_sets_come_over_the_api_too():
+    study = judged_study()
+    scores, models = score_sets(study)
+    api = APIClient()
+    api.force_authenticate(cast.ada())
+    body = {
+        "file": SimpleUploadedFile("sets.csv", scores.read()),
+        "models": SimpleUploadedFile("models.csv", models.read()),
+    }
+    answer = api.post(f"/api/v1/studies/{study.slug}/score-sets/", body, format="multipart")
+    assert answer.status_code == 202 and [run["name"] for run in answer.json()] == [
+        "small", "middle", "large", "filtered",
+    ]  # fmt: skip
+    assert answer.json()[0]["spec"]["training"]["training_tokens"] == 1000
+    api.force_authenticate(cast.ben())
+    assert api.post(f"/api/v1/studies/{study.slug}/score-sets/", {}, format="multipart").status_code == 403
+
+
+def test_request_for_a_file_that_is_no_table_is_refused():
+    study = judged_study()
+    with pytest.raises(Exception, match="one table"):
+        request_score_sets(study, ContentFile(b"x", "model.arpa"), user=cast.ada())

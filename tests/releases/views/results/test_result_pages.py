@@ -1,0 +1,254 @@
+"""Exclusions, reliability, effects, ordinal models, items and power: page, command and API say the same."""
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from experiments import job_runner
+from experiments.models import Campaign, Job
+from releases.gold.plans import write_plan
+from releases.reports import report_cache
+from tests import cast
+from tests.releases.study import add_sitting, judged_study
+
+pytestmark = pytest.mark.django_db
+PAGES = ("reliability", "effects", "power", "exclusions", "items", "ordinal", "times", "multiverse")
+
+
+@pytest.fixture
+def printed(capsys):
+    """What a command prints as JSON."""
+
+    def run(*words):
+        call_command(*words, "--json")
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
+def test_every_page_opens_with_data_and_without(ada, name, task):
+    judged_study("judged", task=task)
+    cast.study("empty", task=task, materials=None)
+    for slug in ("judged", "empty"):
+        answer = ada.get(reverse(f"study-{name}", args=[slug]))
+        assert answer.status_code == 200, slug
+        assert b"<script>" not in answer.content and b"style=" not in answer.content
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_strangers_find_nothing_and_readers_look(client, name):
+    study = judged_study()
+    for address in (
+        reverse(f"study-{name}", args=[study.slug]),
+        reverse(f"study-{name}-json", args=[study.slug]),
+    ):
+        client.force_login(cast.cleo())
+        assert client.get(address).status_code == 404
+        client.force_login(cast.ben())
+        assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["reliability", "effects", "exclusions", "items", "times", "multiverse"])
+@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
+def test_page_command_and_api_give_the_same_document(ada, printed, name, task):
+    study = judged_study(task=task)
+    add_sitting(study, "careless", agrees=False, catch=False)
+    command = printed(name, study.slug, "--exclude", "catch_failed")
+    page = ada.get(reverse(f"study-{name}-json", args=[study.slug]), {"steps": "catch_failed"}).json()
+    api = ada.get(reverse(f"api-{name}", args=[study.slug]), {"exclude": "catch_failed"}).json()
+    assert page == command == api
+    assert command["experiment"] == study.slug and command != printed(name, study.slug)
+
+
+def test_a_plan_locked_before_the_first_response_is_told_from_a_later_one(ada):
+    early, late = cast.study("early"), judged_study("late")
+    step = {"name": "flagged", "scope": "session", "rule": "flagged", "parameters": {}}
+    for study, told in ((early, "locked before the first response"), (late, "after responses had come in")):
+        write_plan(study, "careful", steps=[step], user=cast.ada())
+        page = ada.get(reverse("study-exclusions", args=[study.slug]), {"plan": "careful"}).content.decode()
+        assert told in page
+    assert "Sensitivity of the results" in page and "the plan without flagged" in page
+
+
+def test_a_plan_that_scores_analysed_items_is_refused_over_the_api(ada):
+    study = judged_study()
+    step = {
+        "name": "circular",
+        "rule": "catch_failed",
+        "scope": "session",
+        "parameters": {"kinds": ["target"]},
+    }
+    body = {"name": "circular", "steps": [step]}
+    answer = ada.post(reverse("api-plans", args=[study.slug]), body, content_type="application/json")
+    assert answer.status_code in (400, 422) and "raise the agreement" in answer.content.decode()
+    assert not study.exclusion_plans.exists()
+
+
+def test_large_studies_are_computed_by_a_worker_once(ada, monkeypatch):
+    monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "effects", 0)
+    study = judged_study()
+    address = reverse("study-effects", args=[study.slug])
+    assert b"Being computed" in ada.get(address).content
+    assert ada.get(reverse("study-effects-json", args=[study.slug])).status_code == 202
+    assert ada.get(reverse("api-effects", args=[study.slug])).status_code == 202
+    (job,) = Job.objects.filter(kind=report_cache.REPORT)
+    job_runner.run(job.pk)
+    assert b"How many contrasts hold" in ada.get(address).content
+    assert ada.get(reverse("api-effects", args=[study.slug])).json()["rates"]
+    assert Job.objects.filter(kind=report_cache.REPORT).count() == 1
+    add_sitting(study, "newcomer")
+    assert b"Being computed" in ada.get(address).content
+
+
+def test_bad_choices_are_explained(ada):
+    study = judged_study(task="likert")
+    answer = ada.get(reverse("study-effects", args=[study.slug]), {"factorial": "a,b,c"})
+    assert answer.status_code == 400 and b"four conditions" in answer.content
+    with pytest.raises(CommandError, match="phenomenon"):
+        call_command("effects", study.slug, "--by", "phenomena")
+    assert ada.get(reverse("api-reliability", args=[study.slug]), {"coding": "x"}).status_code == 400
+
+
+def test_power_stands_beside_the_cost_of_the_campaign(ada, printed):
+    study = cast.draft(slug="planned", task="forced_choice")
+    Campaign.objects.create(
+        experiment=study, name="first", recruiter="prolific", reward_minor=150, currency="GBP"
+    )
+    address = reverse("study-power", args=[study.slug])
+    page = ada.get(address, {"effect": "0.5", "participants": "20 40"}).content.decode()
+    assert "39.99 GBP" in page and "79.98 GBP" in page  # 20 x 1.50 and a third on top, rounded up
+    command = printed(
+        "power", "prospective", "--task", "forced_choice", "--effect", "0.5", "--participants", "20", "40",
+        "--items", "4", "--lists", "2", "--study", study.slug,
+    )  # fmt: skip
+    asked = {"effect": "0.5", "participants": "20 40", "items": "4", "lists": "2"}
+    shown = ada.get(reverse("study-power-json", args=[study.slug]), asked).json()
+    assert shown == {name: value for name, value in command.items() if name != "currency"}
+    assert [row["cost_minor"] for row in shown["designs"]] == [3999, 7998]
+    asked = {"task": "forced_choice", "effect": 0.5, "participants": "20,40", "items": "4",
+             "reward_minor": 150, "fee": 0.333}  # fmt: skip
+    assert ada.get(reverse("api-power"), asked).json()["designs"] == shown["designs"]
+
+
+def test_a_study_is_the_pilot_of_the_next(ada, printed):
+    study = judged_study(people=8)
+    command = printed("power", "resample", "--study", study.slug, "--participants", "6", "12")
+    page = ada.get(reverse("study-pilot-json", args=[study.slug]), {"participants": "6 12"}).json()
+    assert page["sizes"] == command["sizes"] and page["few_in_pilot"]
+    assert b"as a pilot of the next" in ada.get(reverse("study-power", args=[study.slug])).content
+
+
+def test_a_plan_that_cannot_be_is_refused_on_the_page(ada):
+    study = cast.draft()
+    for wrong, told in (({"items": "2", "lists": "9"}, b"cannot fill"), ({"effect": "x"}, b"number")):
+        answer = ada.get(reverse("study-power", args=[study.slug]), wrong)
+        assert answer.status_code == 400 and told in answer.content
+
+
+def test_likert_pages_show_points_cles_and_the_ordinal_model(ada):
+    study = judged_study(task="likert", people=5)
+    page = ada.get(reverse("study-ratings", args=[study.slug])).content.decode()
+    assert "CLES" in page and "how often each point of the scale was chosen" in page
+    document = ada.get(reverse("study-ordinal-json", args=[study.slug])).json()
+    assert document["rows"][0]["n"] == 40
+
+
+def test_yes_no_items_show_sensitivity_and_the_guards(ada):
+    study = judged_study(task="yes_no", people=6)
+    page = ada.get(reverse("study-items", args=[study.slug])).content.decode()
+    assert "d′" in page and "skills would be guesses" in page
+    found = ada.get(reverse("study-items-json", args=[study.slug])).json()["detection"]["rows"][0]
+    assert (found["yes_acceptable"], found["n_acceptable"]) == (20, 24)
+
+
+def test_numbers_lead_to_the_manual(ada):
+    study = judged_study()
+    page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
+    address = reverse("manual-page", args=["statistics/effects.md"])
+    assert address in page
+    shown = ada.get(address)
+    assert shown.status_code == 200 and b"<table" in shown.content
+    for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md", "pictures/items-390.png"):
+        assert ada.get(f"/manual/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({}, "z by participant, SD divided by n − 1, over targets and fillers"),
+        ({"transform": "z", "ddof": "0"}, "z by participant, SD divided by n, over targets and fillers"),
+        ({"transform": "raw"}, "raw values, over targets and fillers"),
+    ],
+)
+def test_the_scale_of_ratings_is_told_in_words(ada, chosen, words):
+    study = judged_study(task="likert", people=8)
+    assert words in ada.get(reverse("study-ratings", args=[study.slug]), chosen).content.decode()
+
+
+def test_the_page_and_the_command_name_the_correction_they_show(ada, capsys):
+    study = judged_study(task="likert")
+    for choice, name in ((None, "Holm"), ("bh", "Benjamini–Hochberg")):
+        page = ada.get(reverse("study-effects", args=[study.slug]), {"correction": choice} if choice else {})
+        assert f"corrected for several tests by {name}" in page.content.decode()
+        call_command("effects", study.slug, *(["--correction", choice] if choice else []))
+        assert f"then p by {name}" in capsys.readouterr().out
+
+
+def test_equivalence_is_tested_where_a_smallest_effect_is_given(ada, printed, capsys):
+    study = judged_study(task="likert")
+    page, address = (
+        reverse("study-effects", args=[study.slug]),
+        reverse("study-effects-json", args=[study.slug]),
+    )
+    assert "Equivalence" not in ada.get(page).content.decode()
+    shown = ada.get(page, {"sesoi": "0.2"}).content.decode()
+    assert "within ±0.2 z" in shown and "p (TOST)" in shown
+    command = printed("effects", study.slug, "--sesoi", "0.2")
+    api = ada.get(reverse("api-effects", args=[study.slug]), {"sesoi": "0.2"}).json()
+    assert command == ada.get(address, {"sesoi": "0.2"}).json() == api
+    assert [row["verdict"] for row in command["equivalence"]] and command["sesoi"] == 0.2
+    call_command("effects", study.slug, "--sesoi", "0.2")
+    assert "TOST, p" in capsys.readouterr().out
+
+
+def test_a_smallest_effect_that_choices_cannot_have_is_refused_with_a_remedy(ada):
+    study = judged_study(task="forced_choice")
+    answer = ada.get(reverse("study-effects", args=[study.slug]), {"sesoi": "0.5"})
+    assert answer.status_code == 400 and "distance of the share" in answer.content.decode()
+    answer = ada.get(reverse("api-effects", args=[study.slug]), {"sesoi": "0.5"})
+    assert answer.status_code in (400, 422)
+
+
+def test_the_outlier_rule_of_times_is_named_and_an_unreadable_one_refused(ada, capsys):
+    study = judged_study(task="likert")
+    page = reverse("study-times", args=[study.slug])
+    shown = ada.get(page, {"outliers": "1000-20000"}).content.decode()
+    assert "below 1,000 ms or above 20,000 ms" in shown and "48 of 48 times left out" in shown
+    assert ada.get(page, {"outliers": "fast"}).status_code == 400
+    call_command("times", study.slug, "--outliers", "200-10000,2.5sd")
+    assert "left out 0 of 48 times" in capsys.readouterr().out
+    with pytest.raises(CommandError):
+        call_command("times", study.slug, "--outliers", "fast")
+
+
+def test_the_multiverse_takes_the_plan_and_the_other_plans_and_names_twins(ada, printed):
+    study = judged_study(task="likert")
+    add_sitting(study, "careless", agrees=False, catch=False)
+    for plan, name in (("strict", "catch_failed"), ("marked", "flagged")):
+        step = {"name": name, "scope": "session", "rule": name, "parameters": {}}
+        write_plan(study, plan, steps=[step], user=cast.ada())
+    report = printed("multiverse", study.slug, "--exclude", "strict")
+    assert {row["exclusion"] for row in report["specifications"]} == {"nothing excluded", "strict"}
+    assert report["same"] == [{"exclusion": "marked", "as": "nothing excluded"}] and not report["unusable"]
+    assert [row["exclusion"] for row in report["specifications"] if row["is_current"]] == ["strict"]
+    query = {"plan": "strict", "by": "paradigm"}
+    page = ada.get(reverse("study-multiverse", args=[study.slug]), query).content.decode()
+    assert "marked leaves the same judgments as nothing excluded" in page and "the study's own</span>" in page
+    table = ada.get(reverse("study-multiverse-csv", args=[study.slug]), query).content.decode()
+    assert table.count("\n") == 1 + len(report["specifications"])
+    figure = reverse("study-figure", args=[study.slug, "specification-curve", "svg"])
+    assert b"t by items" in ada.get(figure, query).content
