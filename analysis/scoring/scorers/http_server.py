@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlparse
-from urllib.request import getproxies, proxy_bypass
 
-import urllib3
+import httpx
 
 from analysis.errors import BadInput
 from analysis.scoring.model_uri import ModelURI, Option
@@ -47,7 +46,11 @@ class ModelServer:
         if url.scheme not in ("http", "https") or not url.hostname or not self.model:
             raise BadInput(f"{target!r} is not a served model.", remedy="Write openai:http://host/v1#model.")
         self.n_requests = n_requests
-        self._pool = _pool(url.scheme, url.hostname, n_requests)
+        # A proxy is taken from the environment; connections stay open between requests.
+        self._client = httpx.Client(
+            timeout=httpx.Timeout(TIMEOUT_S, connect=CONNECT_S),
+            limits=httpx.Limits(max_connections=n_requests, max_keepalive_connections=n_requests),
+        )
         self._not_before = 0.0  # monotonic time; a server that asks to wait is given the time by all requests
         self._lock = threading.Lock()
 
@@ -66,19 +69,17 @@ class ModelServer:
             self._wait()
             wait = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt) * random.uniform(0.5, 1.0)
             try:
-                response = self._pool.request(
-                    "POST", f"{self.base.rstrip('/')}/{path}", body=json.dumps(body), headers=_headers()
-                )
-                if response.status == 200:
-                    content = json.loads(response.data)
+                response = self._client.post(f"{self.base.rstrip('/')}/{path}", json=body, headers=_headers())
+                if response.status_code == 200:
+                    content = response.json()
                     if isinstance(content, dict):
                         return content
                     problem = "answers something else than an object"
                 else:
-                    problem = f"answers {response.status}{_reason(response.data)}"
-                    if response.status in REFUSED:
+                    problem = f"answers {response.status_code}{_reason(response)}"
+                    if response.status_code in REFUSED:
                         raise ServerRefusal(f"the server {problem}.", file=self.base)
-                    if response.status not in TEMPORARY:
+                    if response.status_code not in TEMPORARY:
                         break
                     asked = retry_after_s(response.headers.get("Retry-After"))
                     if asked > LONGEST_RETRY_AFTER_S:
@@ -86,7 +87,7 @@ class ModelServer:
                         break
                     self._pause(asked)
                     wait = max(wait, asked)
-            except (urllib3.exceptions.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
+            except (httpx.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
                 problem = f"does not answer: {str(error)[:200]}"
             if attempt + 1 < ATTEMPTS:
                 time.sleep(wait)
@@ -162,31 +163,17 @@ def retry_after_s(value: str | None) -> float:
 
 def _headers() -> dict[str, str]:
     key = os.environ.get(KEY)
-    return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _reason(content: bytes) -> str:
-    """Return what the server says of an error, if it says it as its interface prescribes."""
+def _reason(response: httpx.Response) -> str:
+    """Return the server's message about an error, if it is written as the interface prescribes."""
     try:
-        error = json.loads(content).get("error")
+        error = response.json().get("error")
         message = error.get("message") if isinstance(error, dict) else error
     except (ValueError, AttributeError):
         return ""
     return f" ({str(message)[:200]})" if message else ""
-
-
-def _pool(scheme: str, host: str, n: int) -> urllib3.PoolManager:
-    """Return connections that stay open between requests, through a proxy where the environment names one."""
-    settings: dict[str, Any] = {
-        "maxsize": n,
-        "block": True,
-        "retries": False,
-        "timeout": urllib3.Timeout(connect=CONNECT_S, read=TIMEOUT_S),
-    }
-    proxy = getproxies().get(scheme)
-    if proxy and not proxy_bypass(host):
-        return urllib3.ProxyManager(proxy, **settings)
-    return urllib3.PoolManager(**settings)
 
 
 def server_of(uri: ModelURI, options: dict[str, str]) -> ModelServer:

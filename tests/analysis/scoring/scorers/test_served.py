@@ -4,7 +4,7 @@ import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
-from threading import Thread
+from threading import Lock, Thread
 
 import numpy as np
 import pandas as pd
@@ -31,14 +31,14 @@ class Double(BaseHTTPRequestHandler):
         server = self.server
         server.seen.append((self.path, body, self.headers.get("Authorization")))
         server.times.append(time.monotonic())
-        server.busy += 1
-        server.most_at_once = max(server.most_at_once, server.busy)
-        try:
-            if server.slow_s:  # the later a request comes, the sooner it is answered
-                time.sleep(server.slow_s / len(server.seen))
-            self.answer(server, body)
-        finally:
+        with server.lock:
+            server.busy += 1
+            server.most_at_once = max(server.most_at_once, server.busy)
+        if server.slow_s:  # the later a request comes, the sooner it is answered
+            time.sleep(server.slow_s / len(server.seen))
+        with server.lock:  # before the answer, after which the client may send its next request
             server.busy -= 1
+        self.answer(server, body)
 
     def answer(self, server, body):
         status = server.failures.pop(0) if server.failures else 200
@@ -90,6 +90,7 @@ def server(monkeypatch):
     made = ThreadingHTTPServer(("127.0.0.1", 0), Double)
     made.seen, made.times, made.failures, made.known, made.offsets = [], [], [], [], True
     made.silent = made.forgets = made.drifts = made.deaf = False
+    made.lock = Lock()
     made.refuses, made.headers, made.busy, made.most_at_once, made.slow_s = "", {}, 0, 0, 0.0
     Thread(target=made.serve_forever, daemon=True).start()
     yield made
