@@ -12,7 +12,7 @@ from experiments.studies.lifecycle import open_study
 from judgments.models import Session
 from judgments.sessions.pretrial import correct_choice
 from tests.browser import playing
-from tests.cast import ada, begin, draft, study
+from tests.cast import ada, begin, draft, material_set, study
 from tests.pictures.camera import Camera
 
 DEMOS = {
@@ -30,6 +30,36 @@ QUIZ = [
 PRACTICE: dict[str, Any] = {
     "kind": "practice",
     "payload": {"good": "He goes home.", "bad": "He go home.", "feedback": "After he it is goes, not go."},
+}
+NEUTRAL_PRACTICE: dict[str, Any] = {
+    "kind": "practice",
+    "payload": {"good": "He goes home.", "bad": "He go home."},
+}
+CONSENT = """# How natural does it sound?
+
+You read pairs of short sentences. It takes **about ten minutes**.
+
+- You may stop at any time, without giving a reason.
+- We store your answers without your name for ten years.
+
+[More about data protection](https://example.org/privacy)"""
+STATEMENTS = [
+    {"text": "I am at least 18 years old.", "required": True},
+    {"text": "My answers may be published without my name.", "required": False},
+]
+CLOSING = [
+    {"name": "unclear", "label": "Was anything unclear?", "type": "choice", "choices": ["No", "Yes"]},
+]
+#: Languages whose interface has a picture: question, acceptable and unacceptable member of a pair.
+LANGUAGES = {
+    "fr": ("Les clés sont ici, numéro {n}.", "Les clés est ici, numéro {n}."),
+    "it": ("Le chiavi sono qui, numero {n}.", "Le chiavi è qui, numero {n}."),
+    "ko": ("열쇠 {n}개가 책상 위에 있다.", "열쇠 {n}개를 책상 위에 있다."),
+    "ru": ("Ключи номер {n} лежат на столе.", "Ключи номер {n} лежит на столе."),
+    "ja": (
+        "昨日図書館で借りた{n}冊の本を友達に貸してあげたので今は手元にありません。",
+        "昨日図書館で借りた{n}冊の本が友達に貸してあげたので今は手元にありません。",
+    ),
 }
 
 
@@ -261,6 +291,124 @@ def _lines(camera: Camera) -> None:
             _at(camera, begin(experiment), lambda page, name=name: camera.take(page, name), is_trial=False)
 
 
+def _few(camera: Camera, name: str, **fields: Any) -> Experiment:
+    """An open study with two pairs of its own."""
+    return _study(camera, name, materials=material_set(f"{name}-{camera.width}", n_items=2), **fields)
+
+
+def _statements(camera: Camera) -> None:
+    """A consent text in Markdown with statements to tick, on a computer that a lab shares."""
+    experiment = _few(
+        camera,
+        "statements",
+        consent=CONSENT,
+        consent_statements=STATEMENTS,
+        contact="lab@example.org",
+        lab_mode=True,
+    )
+    context = camera.somebody()
+    page = context.new_page()
+    page.goto(f"/take/{experiment.slug}/")
+    camera.take(page, "statements")
+    context.close()
+
+
+def _closing(camera: Camera) -> None:
+    """The last page with optional questions, of a study in lab mode and of another."""
+    fields = {"closing_questions": CLOSING, "closing_comment": True, "debrief": "We study agreement."}
+    for name, lab_mode in (("closing", False), ("lab-next", True)):
+        if not camera.wants(name):
+            continue
+
+        def look(page: Page, name: str = name) -> None:
+            while not page.locator(".code").count():
+                playing.answer(page)
+                page.wait_for_timeout(100)
+            camera.take(page, name)
+
+        _at(camera, begin(_few(camera, name, lab_mode=lab_mode, **fields)), look)
+
+
+def _partial(camera: Camera) -> None:
+    """Stop after an answer where the study pays for a part."""
+    session = begin(_study(camera, "left", partial_code="PART-7Q"))
+
+    def look(page: Page) -> None:
+        playing.answer(page)
+        page.locator("a.way-out").click()
+        page.wait_for_load_state("load")
+        with page.expect_navigation():
+            page.locator("main button.danger").first.click()
+        camera.take(page, "left")
+
+    _at(camera, session, look)
+
+
+def _comment(camera: Camera) -> None:
+    """The neutral comment on a practice answer, and the researcher's own."""
+    for name, fields in (
+        ("practice-neutral", {}),
+        (
+            "practice-own-comment",
+            {"practice_other": "Other answers are fine: say what sounds better to you."},
+        ),
+    ):
+        if not camera.wants(name):
+            continue
+        session = begin(_study(camera, name, extras=(NEUTRAL_PRACTICE,), **fields))
+
+        def look(page: Page, name: str = name) -> None:
+            page.locator(".option", has_text="He go home.").click()
+            page.locator("main.reading h1").wait_for()
+            camera.take(page, name)
+
+        _at(camera, session, look)
+
+
+def _between(camera: Camera) -> None:
+    """A fixation cross between two trials."""
+    parameters = {"between": "fixation", "between_ms": 10_000}
+    session = begin(_study(camera, "fixation", task="forced_choice", parameters=parameters))
+
+    def look(page: Page) -> None:
+        page.locator(".option").first.click()
+        page.locator("div.between").wait_for()
+        camera.take(page, "fixation")
+
+    context = camera.somebody()
+    page = context.new_page()
+    page.goto(f"/s/{session.token}/")
+    page.locator(".task[data-onset]").first.wait_for(timeout=20_000)
+    page.wait_for_timeout(600)  # the guard against early answers
+    look(page)
+    context.close()
+
+
+def _instructions_again(camera: Camera) -> None:
+    """The instructions, opened during a trial."""
+    session = begin(
+        _study(
+            camera, "instructions-again", instructions="Read each sentence once. There is no *right* answer."
+        )
+    )
+
+    def look(page: Page) -> None:
+        page.locator("details.again summary").click()
+        camera.take(page, "instructions-again")
+
+    _at(camera, session, look)
+
+
+def _languages(camera: Camera) -> None:
+    """A trial in each language that came last, and one whose lines break between phrases."""
+    for language, texts in LANGUAGES.items():
+        name = f"trial-{language}"
+        if camera.wants(name):
+            materials = material_set(f"{name}-{camera.width}", language=language, texts=texts)
+            session = begin(_study(camera, name, materials=materials, language=language))
+            _at(camera, session, lambda page, name=name: camera.take(page, name))
+
+
 STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("both-neither",): _both_and_neither,
     ("session-1", "session-2", "session-3"): _practice,
@@ -272,4 +420,11 @@ STEPS: dict[tuple[str, ...], Callable[[Camera], None]] = {
     ("leave",): _leave,
     ("quiz", "quiz-again"): _quiz,
     ("line-training", "own-number"): _lines,
+    ("statements",): _statements,
+    ("closing", "lab-next"): _closing,
+    ("left",): _partial,
+    ("practice-neutral", "practice-own-comment"): _comment,
+    ("fixation",): _between,
+    ("instructions-again",): _instructions_again,
+    tuple(f"trial-{language}" for language in LANGUAGES): _languages,
 }

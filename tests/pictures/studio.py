@@ -4,7 +4,7 @@ import io
 import shlex
 
 from django.core.management import call_command
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext, Page
 
 from experiments.models import Experiment, Job
 from judgments.models import Participant
@@ -70,6 +70,15 @@ keys-1,subject_verb,agreement,The keys to the cabinet are here.,The keys to the 
 keys-2,subject_verb,agreement,The label on the bottles has come off.,The label on the bottles have come off.
 who-1,wh_island,islands,Who said that Mary bought the bread?,What did John ask who bought?
 """
+ENCODED = (
+    "pair_id,good,bad\n1,The boy said “hello”.,The boy “hello” said.\n2,It’s late – go.,It late’s – go.\n"
+)
+FINDINGS = """pair_id,good,bad
+keys-1,The keys are here.,The keys is here.
+keys-2,The doors are open.,The doors are open.
+keys-3,The dogs bark.,The dogs barks.
+keys-4,The dogs barks.,The dogs bark.
+"""
 JUDGMENTS = """participant,sentence_id,sentence,response
 p1,keys-1-good,The keys to the cabinet are on the table.,7
 p1,keys-1-bad,The keys to the cabinet is on the table.,3
@@ -103,6 +112,12 @@ def take(camera: Camera, *, password: str) -> None:
         _uploaded(camera, page, "/materials/upload/", MATERIALS, "materials-preview")
     if camera.wants(*FACTORIAL):
         _factorial(camera, page)
+    if camera.wants("materials-encoding"):
+        _uploaded(camera, page, "/materials/upload/", ENCODED.encode("cp1252"), "materials-encoding")
+    if camera.wants("findings-preview", "findings-launch"):
+        _findings(camera, page)
+    if camera.wants("conflict"):
+        _conflict(camera, ours)
     if camera.wants("import-preview"):
         _uploaded(camera, page, "/judgments/import/", JUDGMENTS, "import-preview")
     stranger.close()
@@ -174,14 +189,64 @@ def _factorial(camera: Camera, page: Page) -> None:
         camera.take(page, f"factorial-{name}")
 
 
-def _uploaded(camera: Camera, page: Page, address: str, text: str, name: str) -> None:
+def _findings(camera: Camera, page: Page) -> None:
+    """A table with identical pairs and conflicting statuses: its preview, and the checklist of its study."""
+    title = f"With findings {camera.width}"
+    _uploaded(camera, page, "/materials/upload/", FINDINGS, "findings-preview", title=title)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Store these materials").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="New study with these").click()
+    page.locator("#id_title").fill(title)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Create study").click()
+    page.goto(f"/studies/{Experiment.objects.get(title=title).slug}/launch/")
+    camera.take(page, "findings-launch")
+
+
+def _conflict(camera: Camera, browser: BrowserContext) -> None:
+    """Two tabs change one text; the second is shown both."""
+    title = f"Two editors {camera.width}"
+    first, second = browser.new_page(), browser.new_page()
+    first.goto("/studies/new/")
+    first.locator("#id_title").fill(title)
+    with first.expect_navigation():
+        first.get_by_role("button", name="Create study").click()
+    address = f"/studies/{Experiment.objects.get(title=title).slug}/settings/texts/"
+    for page, text in (
+        (first, "We store answers for ten years."),
+        (second, "We store answers for five years."),
+    ):
+        page.goto(address)
+        page.locator("[name=consent]").fill(text)
+    for page in (first, second):
+        with page.expect_navigation():
+            page.get_by_role("button", name="Save").first.click()
+    camera.take(second, "conflict")
+    first.close()
+    second.close()
+
+
+def _uploaded(
+    camera: Camera,
+    page: Page,
+    address: str,
+    text: str | bytes,
+    name: str,
+    *,
+    title: str = "Agreement and islands",
+) -> None:
     """Upload a file as far as its preview."""
     page.goto(address)
-    file = {"name": f"{name}.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    file = {
+        "name": f"{name}.csv",
+        "mimeType": "text/csv",
+        "buffer": text.encode() if isinstance(text, str) else text,
+    }
     page.locator("input[type=file]").set_input_files(file)
     for field in page.locator("input[required][type=text]").all():
         if not field.input_value():
-            field.fill("Agreement and islands")
+            field.fill(title)
     with page.expect_navigation():
         page.locator("main .button.primary").first.click()
     camera.take(page, name)
