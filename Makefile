@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak lock clean
+.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -79,6 +79,9 @@ bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machi
 
 soak: $(VENV)/.dev ## Kill processes under load for five minutes; every acknowledged answer must be stored
 	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
+
+doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
+	@$(BIN)/python -m tests.doubles
 
 lock: ## Resolve the lock files again (needs uv)
 	$(LOCK) -o lock/base.txt

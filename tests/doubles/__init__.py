@@ -1,0 +1,1 @@
+"""Local servers that stand in for recruitment platforms, in tests and by hand (``make doubles``)."""

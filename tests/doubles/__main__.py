@@ -1,0 +1,26 @@
+"""Start every double by hand (``make doubles``), each in a process of its own, until interrupted."""
+
+import subprocess
+import sys
+
+PORTS = {"mturk": 8601}
+
+
+def main() -> None:
+    """Run the doubles; when one of them ends, end all."""
+    processes = [
+        subprocess.Popen([sys.executable, "-m", f"tests.doubles.{name}", "--port", str(port)])
+        for name, port in PORTS.items()
+    ]
+    try:
+        for process in processes:
+            process.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for process in processes:
+            process.terminate()
+
+
+if __name__ == "__main__":
+    main()
