@@ -108,6 +108,9 @@ if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
 
 PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
 
+# Recruitment: the key that encrypts tokens of platforms; without it, one derived from SECRET_KEY.
+PLATFORM_KEY = env_secret("PLATFORM_KEY")
+
 # Counts of arrivals. In memory each process counts for itself; redis:// is shared by all of them.
 CACHE_URL = env_str("CACHE_URL")
 CACHES = {

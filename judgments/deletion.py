@@ -7,7 +7,7 @@ from django.db import transaction
 from analysis.errors import BadInput
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job
-from judgments.models import Participant, Payment, Session, Tombstone
+from judgments.models import Participant, Payment, PlatformCall, Session, Tombstone
 from judgments.sessions.removal import erase
 
 ERASE_ALL = "judgments.erase_all"
@@ -16,11 +16,12 @@ log = structlog.get_logger(__name__)
 
 
 def is_untaken(study: Experiment) -> bool:
-    """Whether the study has no answers, pay or releases, apart from previews and unpaid pilots."""
+    """Whether the study has no answers, pay, platform calls or releases, but for previews and pilots."""
     of_study = {"experiment": study}
     return not (
         Session.objects.filter(is_test=False, **of_study).exists()
         or Payment.objects.filter(session__experiment=study).exists()
+        or PlatformCall.objects.filter(campaign__experiment=study).exists()
         or Tombstone.objects.filter(**of_study).exists()
         or study.releases.exists()
     )

@@ -1,6 +1,6 @@
 """Models of what researchers plan: materials, studies, designs, lists, teams and jobs."""
 
-from experiments.models.campaign import Campaign
+from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
 from experiments.models.job import Job
@@ -19,9 +19,11 @@ __all__ = [
     "MaterialSet",
     "Membership",
     "MinimalPair",
+    "Mode",
     "Paradigm",
     "Phenomenon",
     "PlannedTrial",
+    "PlatformAccount",
     "Preferences",
     "PresentationList",
     "Sentence",

@@ -1,9 +1,44 @@
-"""Recruitment campaigns of a study: a Prolific study, an MTurk HIT, a class, a link."""
+"""Recruitment campaigns of a study (a Prolific study, MTurk HITs, a panel, a link) and platform accounts."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from experiments.models.experiment import Experiment
+
+
+class Mode(models.TextChoices):
+    """Whether a campaign spends money."""
+
+    TEST = "test", "test"
+    LIVE = "live", "live"
+
+
+class PlatformAccount(models.Model):
+    """Access to a recruitment platform, encrypted; the studies to which its owner attached it may use it."""
+
+    platform = models.CharField(max_length=40, help_text="prolific or mturk.")
+    label = models.CharField(max_length=100)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="platform_accounts"
+    )
+    experiments = models.ManyToManyField(Experiment, blank=True, related_name="platform_accounts")
+    mode = models.CharField(max_length=4, choices=Mode.choices, default=Mode.TEST)
+    secrets = models.BinaryField(help_text="Encrypted JSON; see judgments/recruitment/credentials.py.")
+    hint = models.CharField(max_length=4, blank=True, help_text="Last characters of the token.")
+    options = models.JSONField(
+        default=dict, blank=True, help_text="What is not secret: the workspace, the project, the currency."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    checked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the platform last accepted the token."
+    )
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.label} (…{self.hint})"
 
 
 class Campaign(models.Model):
@@ -15,20 +50,49 @@ class Campaign(models.Model):
         DRAFT = "draft", "draft"
         RUNNING = "running", "running"
         PAUSED = "paused", "paused"
-        FINISHED = "finished", "finished"
+        FINISHED = "finished", "finished"  # takes nobody else; submissions may wait for a decision
+        CLOSED = "closed", "closed"  # every submission is decided and every payment confirmed
 
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="campaigns")
     recruiter = models.CharField(max_length=40, default="direct")
+    account = models.ForeignKey(
+        PlatformAccount, null=True, blank=True, on_delete=models.PROTECT, related_name="campaigns"
+    )
+    mode = models.CharField(
+        max_length=4, choices=Mode.choices, default=Mode.TEST, help_text="Of a platform with an account."
+    )
     name = models.SlugField(max_length=100)
     external_id = models.CharField(max_length=100, blank=True)
     places = models.PositiveIntegerField(default=0, help_text="0 = no limit.")
     reward_minor = models.PositiveIntegerField(default=0, help_text="Reward in minor units (cents, pence).")
     currency = models.CharField(max_length=3, default="GBP")
+    estimated_minutes = models.PositiveIntegerField(null=True, blank=True)
+    maximum_minutes = models.PositiveIntegerField(
+        null=True, blank=True, help_text="After which the platform takes the place back; empty = its default."
+    )
+    total_limit_minor = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Budget with fees, in minor units; empty = none."
+    )
+    daily_limit_minor = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Most that is sent within 24 hours, with fees; empty = no limit."
+    )
+    two_people_above_minor = models.PositiveBigIntegerField(
+        null=True, blank=True, help_text="Payments above this sum need a second person; empty = none does."
+    )
     state = models.CharField(max_length=8, choices=State.choices, default=State.DRAFT)
     options = models.JSONField(
-        default=dict, blank=True, help_text="Settings of the recruiter: parameters of its link, return links."
+        default=dict,
+        blank=True,
+        help_text="Settings: parameters of the link, return links, title, description, filters, codes.",
+    )
+    platform_data = models.JSONField(
+        default=dict, blank=True, help_text="What the platform returned: ids of HITs, groups, subscriptions."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    published_at = models.DateTimeField(null=True, blank=True)
+    reconciled_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the platform's list of submissions was last read."
+    )
 
     class Meta:
         ordering = ["-created_at", "-id"]

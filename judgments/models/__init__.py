@@ -1,10 +1,12 @@
-"""Models of the observed data: participants, sessions, trials, judgments, signals and payments."""
+"""Models of the observed data: participants, sessions, trials, judgments, signals, payments, submissions."""
 
 from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
 from judgments.models.payment import Payment
+from judgments.models.platform_call import PlatformCall
 from judgments.models.session import Session, SessionEvent
 from judgments.models.signal import Signal
+from judgments.models.submission import Submission
 from judgments.models.trial import Trial
 
 __all__ = [
@@ -13,10 +15,12 @@ __all__ = [
     "Judgment",
     "Participant",
     "Payment",
+    "PlatformCall",
     "PlatformIdentity",
     "Session",
     "SessionEvent",
     "Signal",
+    "Submission",
     "Tombstone",
     "Trial",
 ]

@@ -40,6 +40,7 @@ STATE_WORDS = {  # as the page calls a state, in the words of a study's states
     State.RUNNING: "open",
     State.PAUSED: "paused",
     State.FINISHED: "closed",
+    State.CLOSED: "closed",
 }
 MAX_ROWS = 5_000  # of a list of personal links
 MAX_LIST_CHARACTERS = 1_000_000

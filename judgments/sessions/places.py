@@ -114,7 +114,11 @@ def channel_places_left(channel: Campaign) -> float:
     """
     state, places = Campaign.objects.values_list("state", "places").get(pk=channel.pk)
     if state != Campaign.State.RUNNING:
-        reasons: dict[str, str] = {Campaign.State.PAUSED: "paused", Campaign.State.FINISHED: "closed"}
+        reasons: dict[str, str] = {
+            Campaign.State.PAUSED: "paused",
+            Campaign.State.FINISHED: "closed",
+            Campaign.State.CLOSED: "closed",
+        }
         raise StudyClosed(reasons.get(state, "not_open"))
     if not places:
         return math.inf

@@ -1,0 +1,162 @@
+"""Tokens of platform accounts: stored encrypted, shown never but for their end, used by their studies only.
+
+The key comes from PLATFORM_KEY, or else from SECRET_KEY.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from analysis.errors import BadInput
+from experiments.models import AuditEntry, Experiment, Mode, PlatformAccount
+
+#: The secrets of each platform: the name of each, and its label on the form. The last four characters of the
+#: first one are shown.
+SECRETS = {
+    "prolific": {"token": "API token"},
+    "mturk": {"access_key_id": "Access key ID", "secret_access_key": "Secret access key"},
+}
+N_SHOWN = 4  # characters of a token
+LONGEST_SECRET = 2000
+
+
+@transaction.atomic
+def add_account(
+    study: Experiment,
+    *,
+    platform: str,
+    label: str,
+    secrets: Mapping[str, str],
+    by: User,
+    mode: str = Mode.TEST,
+    options: Mapping[str, Any] | None = None,
+) -> PlatformAccount:
+    """Store an account, owned by ``by`` and attached to the study."""
+    account = PlatformAccount(platform=platform, label=label.strip(), owner=by, options=dict(options or {}))
+    account.mode = Mode(mode)
+    account.secrets, account.hint = _encrypted(_checked(platform, secrets))
+    account.save()
+    account.experiments.add(study)
+    _note(study, "platform account added", account, by=by)
+    return account
+
+
+@transaction.atomic
+def replace_secrets(
+    account: PlatformAccount, secrets: Mapping[str, str], *, study: Experiment, by: User
+) -> None:
+    """Replace the token of an account; its campaigns go on with the new one."""
+    _check_owner(account, by)
+    account.secrets, account.hint = _encrypted(_checked(account.platform, secrets))
+    account.checked_at = None
+    account.save(update_fields=["secrets", "hint", "checked_at"])
+    _note(study, "platform token replaced", account, by=by)
+
+
+def add_secret(account: PlatformAccount, name: str, value: str) -> None:
+    """Store a further secret that the platform issued, such as that of its webhooks."""
+    with transaction.atomic():
+        locked = PlatformAccount.objects.select_for_update().get(pk=account.pk)
+        locked.secrets = account.secrets = _fernet().encrypt(
+            json.dumps({**secrets_of(locked), name: value}).encode()
+        )
+        locked.save(update_fields=["secrets"])
+
+
+@transaction.atomic
+def attach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
+    """Let another study use an account of one's own."""
+    _check_owner(account, by)
+    account.experiments.add(study)
+    _note(study, "platform account attached", account, by=by)
+
+
+@transaction.atomic
+def detach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
+    """Take an account away from a study that has no campaign with it; without studies, it is deleted."""
+    if account.campaigns.filter(experiment=study).exists():
+        raise BadInput(
+            f"a campaign of this study uses the account “{account.label}”.",
+            remedy="Replace its token instead, or delete the token on the platform's own site.",
+        )
+    account.experiments.remove(study)
+    _note(study, "platform account removed", account, by=by)
+    if not account.experiments.exists() and not account.campaigns.exists():
+        account.delete()
+
+
+def accounts_of(study: Experiment, platform: str = "") -> QuerySet[PlatformAccount]:
+    """The accounts that a study may use."""
+    accounts = PlatformAccount.objects.filter(experiments=study)
+    return accounts.filter(platform=platform) if platform else accounts
+
+
+def attachable(study: Experiment, *, by: User) -> QuerySet[PlatformAccount]:
+    """Accounts of this person that other studies use and this one does not."""
+    return PlatformAccount.objects.filter(owner=by).exclude(Q(experiments=study)).distinct()
+
+
+def secrets_of(account: PlatformAccount) -> dict[str, str]:
+    """The decrypted secrets, for the platform's client only."""
+    try:
+        secrets: dict[str, str] = json.loads(_fernet().decrypt(bytes(account.secrets)))
+    except InvalidToken:
+        raise BadInput(
+            f"the token of the account “{account.label}” cannot be decrypted: PLATFORM_KEY or SECRET_KEY was"
+            " changed.",
+            remedy="Set the earlier key again, or replace the token.",
+        ) from None
+    return secrets
+
+
+def _checked(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
+    if platform not in SECRETS:
+        raise BadInput(f"{platform!r} has no accounts here.", remedy=f"There are: {', '.join(SECRETS)}.")
+    checked = {}
+    for name, label in SECRETS[platform].items():
+        value = secrets.get(name, "").strip()
+        if not value or len(value) > LONGEST_SECRET or not value.isascii() or any(map(str.isspace, value)):
+            problem = "is not a token" if value else "is empty"
+            raise BadInput(
+                f"{label} {problem}.",
+                column=name,
+                remedy="Copy it from the platform's own site, without spaces or line breaks.",
+            )
+        checked[name] = value
+    return checked
+
+
+def _encrypted(secrets: Mapping[str, str]) -> tuple[bytes, str]:
+    """The secrets, encrypted, and the last characters of the first."""
+    first = next(iter(secrets.values()))
+    hint = first[-N_SHOWN:] if len(first) > 2 * N_SHOWN else ""  # of a short one, they would be half of it
+    return _fernet().encrypt(json.dumps(dict(secrets)).encode()), hint
+
+
+def _fernet() -> Fernet:
+    material = settings.PLATFORM_KEY or str(settings.SECRET_KEY)
+    derived = HKDF(SHA256(), length=32, salt=None, info=b"platform accounts").derive(material.encode())
+    return Fernet(base64.urlsafe_b64encode(derived))
+
+
+def _check_owner(account: PlatformAccount, by: User) -> None:
+    if account.owner_id != by.pk:
+        raise BadInput("the account belongs to somebody else.", remedy="Ask them, or add one of your own.")
+
+
+def _note(study: Experiment, action: str, account: PlatformAccount, *, by: User) -> None:
+    AuditEntry.objects.create(
+        experiment=study,
+        user=by,
+        action=action,
+        details={"platform": account.platform, "label": account.label, "mode": account.mode},
+    )
