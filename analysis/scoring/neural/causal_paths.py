@@ -51,6 +51,7 @@ class Path:
         """Return log P(token | all before it) of every token but the first of each sequence."""
         logprobs: list[Floats] = [np.empty(0)] * len(sequences)
         remaining = [index for index, sequence in enumerate(sequences) if len(sequence) > 1]
+        budget = self.budget
         while remaining:
             try:
                 with torch.inference_mode():
@@ -63,6 +64,7 @@ class Path:
             except torch.OutOfMemoryError:
                 # Continue with what is left, in batches of half the size.
                 if self.budget <= 1:
+                    self.budget = budget  # one sequence does not fit, which says nothing of the others
                     raise
                 self.budget //= 2
                 torch.cuda.empty_cache()

@@ -62,7 +62,8 @@ class Failures:
             elif n_failed == 2 * ENOUGH and not has_succeeded:
                 raise BadInput(
                     f"the model fails on every sentence that was tried ({n_failed}): {reason}",
-                    remedy="Try path=naive or another dtype in the model URI, or another model.",
+                    remedy="Try path=naive or another dtype in the model URI, another model, "
+                    "or a device with more memory.",
                 )
         return results
 
@@ -100,10 +101,12 @@ def reason_of(error: BaseException) -> str:
 
 
 def _concerns_all(error: Exception) -> bool:
-    """Return whether an error says nothing of the sentences: wrong input, memory, a lost device."""
+    """Return whether an error says nothing of the sentences: wrong input, the host's memory, a lost device.
+
+    A device whose memory runs out is no such error: batches were halved before, and what does not fit then is
+    one sentence.
+    """
     kinds = {kind.__name__ for kind in type(error).__mro__}
     return (
-        isinstance(error, BadInput | MemoryError)
-        or not kinds.isdisjoint({"OutOfMemoryError", "AcceleratorError"})
-        or "CUDA error" in str(error)
+        isinstance(error, BadInput | MemoryError) or "AcceleratorError" in kinds or "CUDA error" in str(error)
     )

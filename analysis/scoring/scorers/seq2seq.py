@@ -1,6 +1,7 @@
 """Scorer of encoder-decoder models: ``hf-seq2seq:NAME@REVISION`` or ``hf-seq2seq:FOLDER``."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from analysis.scoring.model_uri import (
     ModelURI,
     parse_options,
 )
+from analysis.scoring.neural.failures import Failures
 from analysis.scoring.neural.loading import load_model
 from analysis.scoring.neural.texts import Encoded, encode
 from analysis.scoring.neural.vocabulary import n_rows, n_types
@@ -172,7 +174,10 @@ class Seq2SeqScorer:
             (tuple(source) or (_start(self.model, ""),), tuple(row)) if usable else None
             for source, row, usable in zip(source_ids, scored, is_usable, strict=True)
         ]
-        by_pair = self._run([pair for pair in dict.fromkeys(pairs) if pair is not None], progress=progress)
+        distinct = [pair for pair in dict.fromkeys(pairs) if pair is not None]
+        failures = Failures(self.warnings)
+        run = partial(self._run, progress=progress)
+        by_pair = dict(zip(distinct, failures.run(run, distinct, missing=np.empty(0)), strict=True))
         logprobs = [np.empty(0) if pair is None else by_pair[pair] for pair in pairs]
         unknown = self.tokenizer.unk_token_id
         return assemble_scores(
@@ -180,7 +185,7 @@ class Seq2SeqScorer:
             token_sums(logprobs),
             n_tokens=encoded.n_tokens,
             n_unk=encoded.n_unk,
-            flags=flags,
+            flags=flags | failures.flags(sentences, [pair in failures.reasons for pair in pairs]),
             unigram_logprob=None if self.unigrams is None else self.unigrams.sums(scored),
             token_logprobs=logprobs if tokens else None,
             spans=self._spans(encoded) if tokens and encoded.spans is not None else None,
@@ -207,7 +212,7 @@ class Seq2SeqScorer:
 
     def _run(
         self, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], *, progress: Progress | None
-    ) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Floats]:
+    ) -> list[Floats]:
         """Return the log probabilities of each sentence's tokens, in batches of one length on either side."""
         import torch
 
@@ -244,7 +249,7 @@ class Seq2SeqScorer:
             logprobs.update(zip(batch, values, strict=True))
             if progress is not None:
                 progress(len(batch))
-        return logprobs
+        return [logprobs[pair] for pair in pairs]
 
 
 def _start(model: Any, name: str) -> int:

@@ -5,7 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from analysis.errors import BadInput
 from analysis.scoring import scorer
+from analysis.scoring.base import flag_counts
 from tests.analysis.scoring.neural.conftest import SENTENCES
 from tests.analysis.scoring.neural.test_classifier import classifier
 
@@ -47,13 +49,31 @@ def test_a_masked_batch_that_does_not_fit_is_halved_until_it_does(masked):
     assert refused
 
 
+FAILED = "the model failed on it, not scored"
+LONGEST = f"{max(SENTENCES, key=len)} The dog near the cat."
+
+
+@pytest.mark.parametrize(("kind", "architecture"), [("causal", "gpt2"), ("masked", "bert")])
+def test_one_sentence_that_does_not_fit_alone_is_flagged_and_the_others_are_scored(
+    request, kind, architecture
+):
+    address = request.getfixturevalue(kind)(architecture).address(f"hf-{kind}")
+    expected, model = scorer(address).score(SENTENCES).logprob, scorer(address)
+    refused = holds(model.model.base_model, max(map(len, model.token_ids(SENTENCES))) + 2)
+    scores = model.score([*SENTENCES, LONGEST])
+    assert flag_counts(scores.flags)[FAILED] == 1 and np.isnan(scores.logprob[-1])
+    np.testing.assert_allclose(scores.logprob[:-1], expected, atol=1e-5)
+    [warning] = [text for text in model.warnings if "failed on" in text]
+    assert refused and LONGEST[:60] in warning and "OutOfMemoryError" in warning
+
+
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_one_sentence_that_does_not_fit_ends_the_work(request, kind):
+def test_sentences_of_which_none_fits_end_the_work_with_the_reason(request, kind):
     tiny = request.getfixturevalue(kind)("gpt2" if kind == "causal" else "bert")
     model = scorer(tiny.address(f"hf-{kind}", **({"path": "tree"} if kind == "causal" else {})))
-    holds(model.model.base_model, 4)
-    with pytest.raises(torch.OutOfMemoryError):
-        model.score(SENTENCES)
+    holds(model.model.base_model, 2)
+    with pytest.raises(BadInput, match="fails on every sentence that was tried.*OutOfMemoryError.*memory"):
+        model.score([f"{sentence} {word}" for sentence in SENTENCES for word in ("Who?", "No.", "A dog.")])
 
 
 def test_a_classifiers_batch_that_does_not_fit_is_halved_until_it_does(tmp_path):
@@ -68,5 +88,5 @@ def test_a_classifiers_batch_that_does_not_fit_is_halved_until_it_does(tmp_path)
     model.score(alike)
     assert not refused  # what was learnt holds for the next shard
     holds(model.model.base_model, 4)
-    with pytest.raises(torch.OutOfMemoryError):
-        model.score(alike)
+    scores = model.score(alike)
+    assert flag_counts(scores.flags)[FAILED] == len(alike)

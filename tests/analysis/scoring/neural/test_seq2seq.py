@@ -6,7 +6,7 @@ import pytest
 
 from analysis.errors import BadInput
 from analysis.scoring import score_sentences, scorer
-from analysis.scoring.base import FLAGS
+from analysis.scoring.base import FLAGS, flag_counts
 from tests.analysis.scoring.neural.conftest import SENTENCES, SIZE, SMALL, peaked, saved, word_tokenizer
 
 torch = pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -93,6 +93,23 @@ def test_sentence_or_source_that_is_too_long_is_flagged(tiny):
     assert scores.flags[0] & FLAGS["too long for the model, not scored"]
     frame = pd.DataFrame({"sentence_id": ["a"], "sentence": ["Dogs sleep."], "context": [long]})
     assert score_sentences(model, frame).summary["flags"]["too long for the model, not scored"] == 1
+
+
+def test_one_sentence_that_the_model_fails_on_leaves_the_others_their_scores(tiny):
+    model = scorer(tiny.address("hf-seq2seq"))
+    expected = model.score(SENTENCES).logprob
+    longest = f"{max(SENTENCES, key=len)} The dog near the cat."
+    limit = max(map(len, model.token_ids(SENTENCES))) + 1
+
+    def refuse(module, inputs, named):
+        if named["decoder_input_ids"].shape[1] > limit:
+            raise torch.OutOfMemoryError("tried to allocate more than there is")
+
+    model.model.register_forward_pre_hook(refuse, with_kwargs=True)
+    scores = model.score([*SENTENCES, longest])
+    np.testing.assert_allclose(scores.logprob[:-1], expected, atol=1e-4)
+    assert flag_counts(scores.flags)["the model failed on it, not scored"] == 1
+    assert any(longest[:60] in text and "OutOfMemoryError" in text for text in model.warnings)
 
 
 def test_kinds_of_models_are_told_apart(tiny, causal):
