@@ -1,5 +1,6 @@
 """All settings, read from the environment (see config/env.py and docs/reference/settings.md)."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -107,6 +108,16 @@ if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
     raise ImproperlyConfigured("SHARD_SENTENCES must be above 0, and SCORING_THREADS 0 or more.")
 
 PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
+
+# Recruitment over MTurk or a service that speaks its interface: the address of the API (empty: the sandbox
+# for test accounts, else production), and further worker sites that may frame a study and take its form.
+MTURK_ENDPOINT = env_str("MTURK_ENDPOINT")
+MTURK_WORKER_SITES = env_list("MTURK_WORKER_SITES", [])
+if not all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", address) for address in MTURK_WORKER_SITES):
+    raise ImproperlyConfigured(
+        f"MTURK_WORKER_SITES is {','.join(MTURK_WORKER_SITES)!r}: set it to addresses such as"
+        " https://workers.example.org, without a path."
+    )
 
 # Recruitment: the key that encrypts tokens of platforms; without it, one derived from SECRET_KEY.
 PLATFORM_KEY = env_secret("PLATFORM_KEY")
@@ -291,5 +302,8 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO").upper()},
-    "loggers": {"kombu.connection": {"level": "ERROR"}},  # it warns that a folder has no host name
+    "loggers": {
+        "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
+        "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids
+    },
 }

@@ -4,6 +4,7 @@ from celery import shared_task
 
 from judgments import deletion
 from judgments.imports import jobs
+from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
 from judgments.sessions.leases import expire_sessions as expire
 from judgments.sessions.removal import prune_previews as prune
 from judgments.simulation import dry_run
@@ -22,3 +23,9 @@ def expire_sessions() -> None:
 def prune_previews() -> None:
     """Delete old previews."""
     prune()
+
+
+@shared_task(name="judgments.grant_qualifications")
+def grant_qualifications() -> None:
+    """Keep MTurk's workers who began from further HITs of the same study."""
+    grant_missing_qualifications()

@@ -3,16 +3,21 @@
 from urllib.parse import urlencode
 
 from django import forms
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
 
-from experiments.models import Experiment, Item, MinimalPair, Sentence, TrialKind
+from analysis.errors import BadInput
+from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Sentence, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study
 from experiments.pages.pagination import page_of
 from experiments.tasks.registry import shown_task
 from judgments.frames.listing import as_rows, judgments_of, with_sentences
+from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
 
 PER_PAGE = 100
@@ -68,3 +73,24 @@ def _shows(study: Experiment, name: str) -> Q:
     if sentences.exists():
         return Q(trial__sentence__in=sentences)
     return Q(trial__item__in=Item.objects.filter(material_set=materials, key=name))
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def mturk_batch(request: AuthenticatedRequest, slug: str) -> HttpResponseBase:
+    """The study in the form of MTurk's batch results; sent as a form, with workers' ids, which is logged."""
+    with_ids = request.method == "POST"
+    study = get_study(request.user, slug, editing=with_ids)
+    try:
+        lines = batch_csv(study, with_ids=with_ids)
+    except BadInput as error:
+        messages.error(request, str(error)[:1].upper() + str(error)[1:])
+        return redirect("study-judgments", slug)
+    if with_ids:
+        AuditEntry.objects.create(
+            experiment=study, user=request.user, action="payment export", details={"ids": "worker ids"}
+        )
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    name = "batch_payments" if with_ids else "batch_results"
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}_{name}.csv"'
+    return response

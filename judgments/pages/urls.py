@@ -34,6 +34,7 @@ urlpatterns = [
     path("studies/<slug:slug>/launch/waive/", launch_views.waive_check, name="study-waive"),
     path("studies/<slug:slug>/launch/dry-run/", launch_views.dry_run, name="study-dry-run"),
     path("studies/<slug:slug>/judgments/", judgments_views.judgments, name="study-judgments"),
+    path("studies/<slug:slug>/mturk-batch.csv", judgments_views.mturk_batch, name="study-mturk-batch"),
     path("studies/<slug:slug>/preview/", launch_views.preview, name="study-preview"),
     path("studies/<slug:slug>/participants.csv", participants_views.download, name="study-participants-csv"),
     path("studies/<slug:slug>/participants/", participants_views.participants, name="study-participants"),

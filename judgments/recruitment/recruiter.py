@@ -286,6 +286,10 @@ class Recruiter(ABC):
     def stop(self, campaign: Campaign, *, key: str) -> None:
         """Admit nobody else for good."""
 
+    def close(self, campaign: Campaign) -> None:
+        """Tidy up on the platform once a campaign is closed; nothing by default."""
+        return None
+
     # Decisions and money
 
     def approve(self, submission: Submission, *, key: str) -> None:

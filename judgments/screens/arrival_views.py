@@ -27,7 +27,8 @@ from experiments.studies.completion_url import filled_address
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import PlatformIdentity, Session
-from judgments.recruitment.panel import PANEL, channel_of, id_parameters
+from judgments.recruitment.mturk.external_question import HitForm
+from judgments.recruitment.panel import channel_of, id_parameters
 from judgments.screens.device import A_YEAR_S, device_of, device_token, set_device_cookie
 from judgments.screens.session_views import render_current_step
 from judgments.screens.shared_pages import busy, closed, not_found, page, remember_protocol, study_at
@@ -82,16 +83,24 @@ def consent(request: HttpRequest, slug: str, channel_name: str = "") -> HttpResp
     """Show the consent screen, or process its answer; ``channel_name`` is of the panel that sent the link."""
     version = newest_version_of(slug)
     if version is None:
-        return _not_open_page(request, slug)
+        return not_open_page(request, slug)
     experiment = version.experiment
     channel = channel_of(experiment, channel_name) if channel_name else None
     if channel_name and channel is None:
         return not_found(request)
+    link, protocol = _read_link(request, experiment, channel), protocol_of(version)
+    earlier = _existing_session(request, experiment, link, is_shared=protocol.lab_mode)
+    return answer_arrival(request, version, link, earlier=earlier)
+
+
+def answer_arrival(
+    request: HttpRequest, version: ExperimentVersion, link: "Link", *, earlier: Session | None
+) -> HttpResponse:
+    """Show the consent screen, process its answer, or go on with the earlier session."""
+    experiment, protocol, channel = version.experiment, protocol_of(version), link.channel
+    remember_protocol(request, protocol)
     if request.method == "POST" and request.POST.get("consent") == "reconsider":
         return _take_back(request, experiment)
-    link, protocol = _read_link(request, experiment, channel), protocol_of(version)
-    remember_protocol(request, protocol)
-    earlier = _existing_session(request, experiment, link, is_shared=protocol.lab_mode)
     if earlier is not None and not may_join_next_round(earlier, experiment):
         return _enter_session(earlier)
     if not protocol.lab_mode and _has_refused(request, experiment, link):
@@ -114,6 +123,7 @@ def consent(request: HttpRequest, slug: str, channel_name: str = "") -> HttpResp
                 language=protocol.language,
                 contact=protocol.contact,
                 return_link=link.return_address("over_quota") if error.reason in LEADS_BACK else "",
+                hit=link.hit,
             )
         except ConsentRefused:
             return _refusal_page(request, protocol, link)
@@ -125,10 +135,10 @@ def consent(request: HttpRequest, slug: str, channel_name: str = "") -> HttpResp
                 language=protocol.language,
                 contact=protocol.contact,
             )
-        return _consent_response(request, experiment, protocol)
+        return _consent_response(request, experiment, protocol, is_framed=link.hit is not None)
 
 
-def _not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
+def not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Page of a study that was never opened, or of no study."""
     experiment = study_at(slug)
     if experiment is None:
@@ -143,32 +153,37 @@ def _not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _consent_response(
-    request: HttpRequest, experiment: Experiment, protocol: Protocol, *, problem: str = ""
+    request: HttpRequest,
+    experiment: Experiment,
+    protocol: Protocol,
+    *,
+    problem: str = "",
+    is_framed: bool = False,
 ) -> HttpResponse:
     key = new_key(experiment)
-    html = _consent_page(experiment.link_slug, protocol, problem)
+    html = _consent_page(experiment.link_slug, protocol, problem, is_framed=is_framed)
     response = HttpResponse(html)
     response.content = response.content.replace(KEY_PLACEHOLDER, key.encode())
     add_never_cache_headers(response)
     return response
 
 
-_consent_pages: dict[tuple[str, str, str], tuple[Protocol, str]] = {}
+_consent_pages: dict[tuple[str, str, str, bool], tuple[Protocol, str]] = {}
 
 
-def _consent_page(slug: str, protocol: Protocol, problem: str) -> str:
+def _consent_page(slug: str, protocol: Protocol, problem: str, *, is_framed: bool) -> str:
     """The consent screen with a placeholder for the key, the only part that differs between participants."""
-    key = (slug, protocol.language, problem)
+    key = (slug, protocol.language, problem, is_framed)
     cached, html = _consent_pages.get(key, (None, ""))
     if cached is not protocol:  # protocols are cached by version, so another one has other texts
         if len(_consent_pages) >= MAX_CONSENT_PAGES:
             _consent_pages.clear()
-        html = _render_consent(slug, protocol, problem)
+        html = _render_consent(slug, protocol, problem, is_framed=is_framed)
         _consent_pages[key] = (protocol, html)
     return html
 
 
-def _render_consent(slug: str, protocol: Protocol, problem: str) -> str:
+def _render_consent(slug: str, protocol: Protocol, problem: str, *, is_framed: bool) -> str:
     context: dict[str, Any] = {
         "title": protocol.title,
         "text": consent_text(protocol),
@@ -176,6 +191,7 @@ def _render_consent(slug: str, protocol: Protocol, problem: str) -> str:
         "contact": protocol.contact,
         "slug": slug,
         "problem": problem,
+        "is_framed": is_framed,
         "key": KEY_PLACEHOLDER.decode(),
         "modules": [task_script(protocol.task.name), *engine_modules()],
         "asks_label": protocol.lab_mode,
@@ -196,18 +212,18 @@ def _process_consent(
     key, answer = read_key(experiment, request.POST.get("arrival", "")), request.POST.get("consent")
     if key is None or answer not in {"yes", "no"}:
         problem = gettext("That did not come through. Please answer once more.")
-        return _consent_response(request, experiment, protocol, problem=problem)
+        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hit))
     ticked = [
         {**statement, "ticked": f"statement_{number}" in request.POST}
         for number, statement in enumerate(protocol.consent_statements, start=1)
     ]
     if answer == "yes" and any(row["required"] and not row["ticked"] for row in ticked):
         problem = gettext("Please tick each statement that is not optional.")
-        return _consent_response(request, experiment, protocol, problem=problem)
+        return _consent_response(request, experiment, protocol, problem=problem, is_framed=bool(link.hit))
     count_arrival(experiment, _client_address(request))
     arrival = Arrival(
         key=key,
-        recruiter=PANEL if link.channel else "direct",
+        recruiter=link.channel.recruiter if link.channel else "direct",
         campaign=link.channel,
         external_id=link.external_id,
         is_verified=link.is_verified,
@@ -229,7 +245,7 @@ def _process_consent(
         session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
         return _enter_session(session, _first_screen(request, session))
     token = device_token(request)
-    arrival = replace(arrival, device=device_of(experiment, token))
+    arrival = replace(arrival, device=device_of(experiment, token), key=link.key or key)
     session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
     return set_device_cookie(_enter_session(session, _first_screen(request, session)), token)
 
@@ -259,6 +275,8 @@ class Link:
     channel: Campaign | None = None
     submission: str = ""
     is_expired: bool = False
+    key: str = ""  # the same for the same submission, where the platform names it; else of the consent form
+    hit: HitForm | None = None
 
     def return_address(self, outcome: str) -> str:
         """The channel's return link for somebody without a session; empty if there is none."""
@@ -365,6 +383,7 @@ def _refusal_page(request: HttpRequest, protocol: Protocol, link: Link) -> HttpR
         "title": protocol.title,
         "key": request.POST.get("arrival", ""),
         "return_link": link.return_address("refused"),
+        "hit": link.hit,
     }
     return page(request, "refused", language=protocol.language, contact=protocol.contact, **context)
 

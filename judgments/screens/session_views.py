@@ -21,9 +21,10 @@ from django.views.decorators.http import require_http_methods
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Session, SessionEvent
+from judgments.recruitment.mturk.external_question import MTURK, hit_form
 from judgments.recruitment.quotas import close_full_quota
 from judgments.screens.forms import HONEYPOT_FIELD, ClosingForm, Questionnaire, QuizForm, warm_up_context
-from judgments.screens.shared_pages import closed, last_page, not_found, page, remember_protocol
+from judgments.screens.shared_pages import allow_frame, closed, last_page, not_found, page, remember_protocol
 from judgments.screens.trial_screen import (
     feedback_context,
     first_page,
@@ -64,6 +65,12 @@ def in_session(view: View) -> View:
                 prepare_trials(session)  # the buffer of another process may still hold them
         protocol = protocol_of(session.version)
         remember_protocol(request, protocol)
+        response = in_own_language(request, session, **kwargs)
+        is_framed = session.campaign is not None and session.campaign.recruiter == MTURK
+        return allow_frame(response) if is_framed else response
+
+    def in_own_language(request: HttpRequest, session: Session, **kwargs: str) -> HttpResponse:
+        protocol = protocol_of(session.version)
         with interface_translation(protocol.language):
             if protocol.lab_mode and session.is_final and is_handed_over(session):
                 return _mark_ended(_handed_over_page(request, session))
@@ -71,7 +78,7 @@ def in_session(view: View) -> View:
                 response = view(request, session, **kwargs)
                 return _mark_ended(response) if session.is_final else response
             except SessionOver:
-                return redirect("session", token=token)
+                return redirect("session", token=session.token)
             except (StudyClosed, SessionExpired) as error:
                 reason = f"back-{error.reason if isinstance(error, StudyClosed) else 'expired'}"
                 return closed(
@@ -80,6 +87,7 @@ def in_session(view: View) -> View:
                     title=protocol.title,
                     language=protocol.language,
                     contact=protocol.contact,
+                    hit=hit_form(session, protocol),
                 )
 
     return wrapped
@@ -184,6 +192,7 @@ def closing(request: HttpRequest, session: Session) -> HttpResponse:
         SessionEvent.objects.create(session=session, kind="closing", details=answers)
     context: dict[str, Any] = {
         "return_link": return_link(session, protocol),
+        "hit": hit_form(session, protocol),
         "protocol": protocol,
         "session": session,
     }
@@ -281,6 +290,7 @@ def render_step(
         context |= warm_up_context(step.screen, session, protocol, form)
     elif step.screen in {"end", "erased", "screened_out", "left"}:
         context["return_link"] = return_link(session, protocol)
+        context["hit"] = hit_form(session, protocol)
         context["is_over_quota"] = outcome_of(session) == "over_quota"
         if step.screen == "end":
             context["closing"] = ClosingForm(protocol)

@@ -5,6 +5,7 @@ from secrets import token_hex
 from types import SimpleNamespace
 from typing import Any
 
+from csp.constants import SELF
 from django.db import Error as DatabaseError
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -16,6 +17,7 @@ from django.utils.translation import get_language_from_request
 from experiments.models import Experiment
 from experiments.studies.languages import direction, interface_language, interface_translation
 from judgments.models import Session
+from judgments.recruitment.mturk.external_question import MTURK, HitForm, framing_sites, worker_sites
 from judgments.screens.forms import ClosingForm
 from judgments.sessions.arrival import newest_version_of
 from judgments.sessions.lookup import session_by_token
@@ -43,6 +45,14 @@ def page(
             status=status,
         )
     add_never_cache_headers(response)
+    return response
+
+
+def allow_frame(response: HttpResponse) -> HttpResponse:
+    """Let the worker sites of MTurk show this page in a frame and take its form."""
+    policy = {"frame-ancestors": framing_sites(), "form-action": [SELF, *worker_sites()]}
+    response._csp_replace = policy  # type: ignore[attr-defined]  # as csp.decorators.csp_replace sets it
+    response.xframe_options_exempt = True  # as Django's decorator sets it
     return response
 
 
@@ -96,7 +106,14 @@ def not_found(request: HttpRequest) -> HttpResponse:
 
 
 def closed(
-    request: HttpRequest, reason: str, *, title: str, language: str, contact: str = "", return_link: str = ""
+    request: HttpRequest,
+    reason: str,
+    *,
+    title: str,
+    language: str,
+    contact: str = "",
+    return_link: str = "",
+    hit: HitForm | None = None,
 ) -> HttpResponse:
     """Page of a study that is full, paused, closed or not yet open."""
     context: dict[str, Any] = {
@@ -104,6 +121,7 @@ def closed(
         "title": title,
         "contact": contact,
         "return_link": return_link,
+        "hit": hit,
     }
     return page(request, "closed", language=language, **context)
 
@@ -138,7 +156,8 @@ def last_page(session: Session) -> str | None:
     version, is_complete = session.version, session.status == Session.Status.COMPLETE
     if not is_complete or protocol_of(version).completion != Experiment.Completion.CODE:
         return None
-    if session.campaign is not None and session.campaign.return_template("complete"):
+    campaign = session.campaign
+    if campaign is not None and (campaign.recruiter == MTURK or campaign.return_template("complete")):
         return None
     key = (version.pk, version.sha256, version.is_preview)
     html = page_cache.get(key)

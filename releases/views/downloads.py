@@ -81,6 +81,7 @@ def downloads(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         columns=table_columns(study),
         snippets=judgment_snippets(study, f"{study.slug}-judgments.csv"),
         other_files=OTHER_FILES,
+        has_workers=study.task == "forced_choice" and study.campaigns.filter(recruiter="mturk").exists(),
         status=200 if is_valid else 400,
     )
 

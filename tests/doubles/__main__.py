@@ -1,13 +1,15 @@
 """Start every double by hand (``make doubles``), each in a process of its own, until interrupted."""
 
+import signal
 import subprocess
 import sys
 
-PORTS = {"mturk": 8601}
+PORTS = {"mturk": 8601, "prolific": 8602}
 
 
 def main() -> None:
     """Run the doubles; when one of them ends, end all."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # so that the processes below end too
     processes = [
         subprocess.Popen([sys.executable, "-m", f"tests.doubles.{name}", "--port", str(port)])
         for name, port in PORTS.items()

@@ -11,17 +11,19 @@ import json
 import threading
 import time
 from calendar import timegm
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from tests.doubles.mturk_service import KINDS, PREVIEW, TurkService, group_of
+from tests.doubles.mturk_service import CHANGES, KINDS, PREVIEW, TurkService, group_of
 from tests.doubles.mturk_validation import TurkError, external_url
 
 TARGET = "MTurkRequesterServiceV20170117."
@@ -317,6 +319,77 @@ def running(service: TurkService | None = None, *, port: int = 0) -> Iterator[Do
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+class Double:
+    """The double as the tests of all platforms drive it: who arrives, what fails, what was paid."""
+
+    faults = {"429": "throttled", "429-retry-after": "throttled", "503": "unavailable"}
+
+    def __init__(self, service: TurkService | None = None) -> None:
+        self.service = service or TurkService()
+
+    def __enter__(self) -> "Double":
+        self._context = running(self.service)
+        self.url = self._context.__enter__().url
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._context.__exit__(None, None, None)
+
+    def fail_next(self, kind: str, n: int = 1) -> None:
+        """Make the next requests fail that change something."""
+        self.service.fail_next(self.faults.get(kind, kind), operation=CHANGES, times=n)
+
+    def money(self) -> Counter[tuple]:
+        """How often each reward and each bonus was paid."""
+        with self.service.lock:
+            return Counter(
+                ("reward", row.assignment)
+                if row.kind == "reward"
+                else ("bonus", row.assignment, row.amount_minor, row.reason)
+                for row in self.service.transfers
+            )
+
+    def arrive(self, campaign_id: str, person: str) -> str:
+        """A worker accepts a HIT of this HIT type; returns the id of the assignment."""
+        service = self.service
+        with service.lock:
+            hits = [hit for hit in service.hits.values() if hit.type.id == campaign_id]
+            hit = next(hit for hit in hits if service.status_of(hit) == "Assignable")
+            return service.accept(hit.id, worker_id(person)).id
+
+    def submit(self, assignment_id: str, code: str = "") -> None:
+        """The worker submits, with the receipt of the last page."""
+        self.service.submit({"assignmentId": assignment_id, "receipt": code})
+
+    def return_(self, assignment_id: str) -> None:
+        """The worker returns the assignment."""
+        self.service.give_back(assignment_id)
+
+    def time_out(self, assignment_id: str) -> None:
+        """The worker's time is over."""
+        with self.service.lock:
+            self.service.assignments[assignment_id].status = "Abandoned"
+
+
+def account(double: Double, study: Any, by: Any) -> Any:
+    """Store a test account for the double, and point the settings at it; the caller restores the settings."""
+    from django.conf import settings
+
+    from judgments.recruitment.credentials import add_account
+
+    settings.MTURK_ENDPOINT = double.url
+    settings.MTURK_WORKER_SITES = [double.url]
+    key, secret = next(iter(double.service.keys.items()))
+    secrets = {"access_key_id": key, "secret_access_key": secret}
+    return add_account(study, platform="mturk", label="MTurk double", secrets=secrets, by=by)
+
+
+def worker_id(person: str) -> str:
+    """A worker id for a name of the tests."""
+    name = "".join(filter(str.isalnum, person)).upper()
+    return name if name.startswith("A") else f"A{name}"
 
 
 def main() -> None:

@@ -120,12 +120,15 @@ class Worker:
     granted: dict[str, int] = field(default_factory=dict)
 
 
+CHANGES = "changes"  # every operation that is no Get or List
+
+
 @dataclass
 class Fault:
     """A failure of the next matching requests; see ``KINDS``."""
 
     kind: str
-    operation: str = ""  # empty = any
+    operation: str = ""  # empty = any; see CHANGES
     times: int = 1
     seconds: float = 0
 
@@ -183,7 +186,8 @@ class TurkService:
         """The fault for this request, which is used up."""
         with self.lock:
             for fault in self.faults:
-                if fault.operation in ("", operation):
+                is_change = not operation.startswith(("Get", "List"))
+                if fault.operation in ("", operation) or (fault.operation == CHANGES and is_change):
                     fault.times -= 1
                     if fault.times < 1:
                         self.faults.remove(fault)

@@ -1,0 +1,154 @@
+"""ExternalQuestion: the document that makes MTurk show our page in a frame, and the parameters it appends."""
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.crypto import salted_hmac
+
+from experiments.models import Campaign, Mode
+from judgments.models import PlatformIdentity, Session
+from judgments.sessions.protocol import Protocol
+
+QUESTION_SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+)
+ANSWER_SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
+)
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+MTURK = "mturk"
+PLATFORM_SITES = {
+    Mode.TEST.value: "https://workersandbox.mturk.com",
+    Mode.LIVE.value: "https://www.mturk.com",
+}
+#: Every host of the platform; which of them frames our page is not documented.
+FRAMING_SITES = ("https://*.mturk.com",)
+SUBMIT_PATH = "/mturk/externalSubmit"
+ASSIGNMENT, HIT, WORKER, SUBMIT_TO = "assignmentId", "hitId", "workerId", "turkSubmitTo"
+RECEIPT = "receipt"
+LONGEST_ID = 64
+
+
+def arrival_address(campaign: Campaign) -> str:
+    """The address that MTurk opens in its frame; without a host if the campaign has none stored."""
+    path = reverse("take-mturk", args=[campaign.experiment.link_slug])
+    return f"{str(campaign.options.get('site', '')).rstrip('/')}{path}?campaign={campaign.name}"
+
+
+def question_document(address: str) -> str:
+    """The XML of an ExternalQuestion that fills the worker's window."""
+    root = ElementTree.Element("ExternalQuestion", xmlns=QUESTION_SCHEMA)
+    ElementTree.SubElement(root, "ExternalURL").text = address  # the library escapes the ampersands
+    ElementTree.SubElement(root, "FrameHeight").text = "0"
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def receipt_of(answer: str) -> str:
+    """The receipt in the answer of an assignment; empty where there is none."""
+    if not answer.strip() or "<!DOCTYPE" in answer:  # entities expand without limit
+        return ""
+    try:
+        root = ElementTree.fromstring(answer)
+    except ElementTree.ParseError:
+        return ""
+    texts = {
+        row.findtext(f"{{{ANSWER_SCHEMA}}}QuestionIdentifier"): row.findtext(f"{{{ANSWER_SCHEMA}}}FreeText")
+        for row in root
+    }
+    return texts.get(RECEIPT) or ""
+
+
+@dataclass(frozen=True)
+class WorkerLink:
+    """What MTurk appended to our address."""
+
+    assignment: str = ""
+    hit: str = ""
+    worker: str = ""
+    submit_to: str = ""
+
+    @property
+    def is_preview(self) -> bool:
+        """Whether the worker only looks: nothing may be stored."""
+        return not self.assignment or self.assignment == PREVIEW or not self.worker
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters as they came, for the vault."""
+        values = {
+            ASSIGNMENT: self.assignment,
+            HIT: self.hit,
+            WORKER: self.worker,
+            SUBMIT_TO: self.submit_to,
+        }
+        return {name: value for name, value in values.items() if value}
+
+
+def read_worker_link(query: Mapping[str, str]) -> WorkerLink:
+    """The parameters of an address that MTurk opened; a site that is not allowed is left out."""
+    values = {name: str(query.get(name, ""))[:LONGEST_ID] for name in (ASSIGNMENT, HIT, WORKER)}
+    return WorkerLink(
+        values[ASSIGNMENT], values[HIT], values[WORKER], submit_site(str(query.get(SUBMIT_TO, "")))
+    )
+
+
+@dataclass(frozen=True)
+class HitForm:
+    """The form that submits a worker's HIT on the worker site; without an assignment the HIT is returned.
+
+    Its form has no token of ours: the other site would store it.
+    """
+
+    assignment: str = ""
+    receipt: str = ""
+    site: str = ""
+
+    @property
+    def action(self) -> str:
+        """The address of the form."""
+        return f"{self.site}{SUBMIT_PATH}"
+
+
+def hit_form(session: Session, protocol: Protocol) -> HitForm | None:
+    """How a session that MTurk sent ends: with the form, or by returning the HIT; None for other sessions.
+
+    The form is shown whenever the session has earned its pay, or a part of it, and as often as it is opened.
+    """
+    campaign = session.campaign
+    if campaign is None or campaign.recruiter != MTURK:
+        return None
+    screened_out = session.status == Session.Status.SCREENED_OUT and bool(protocol.screen_out_code)
+    identity = PlatformIdentity.objects.filter(participant=session.participant_id).first()
+    if identity is None or not (session.completion_code or screened_out):
+        return HitForm()
+    site = submit_site(identity.parameters.get(SUBMIT_TO, "")) or PLATFORM_SITES[campaign.mode]
+    return HitForm(identity.parameters.get(ASSIGNMENT, ""), receipt_code(session), site)
+
+
+def receipt_code(session: Session) -> str:
+    """What our form sends to the worker site: it tells sessions apart and says nothing about the person."""
+    return salted_hmac("mturk-receipt", session.token, algorithm="sha256").hexdigest()[:16]
+
+
+def submit_site(address: str) -> str:
+    """The site that takes the worker's form, if it is one that is allowed; else empty."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return ""
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return origin if origin in worker_sites() else ""
+
+
+def worker_sites() -> tuple[str, ...]:
+    """Sites to which a worker's form may be sent: the platform's, and those of the setting."""
+    return (*PLATFORM_SITES.values(), *settings.MTURK_WORKER_SITES)
+
+
+def framing_sites() -> tuple[str, ...]:
+    """Sites that may show a worker's pages in a frame."""
+    return (*FRAMING_SITES, *settings.MTURK_WORKER_SITES)
