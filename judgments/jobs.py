@@ -4,13 +4,14 @@ from celery import shared_task
 
 from judgments import deletion
 from judgments.imports import jobs
+from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
 from judgments.sessions.leases import expire_sessions as expire
 from judgments.sessions.removal import prune_previews as prune
 from judgments.simulation import dry_run
 
 #: Modules with kinds of jobs, imported here so that the worker registers them.
-JOB_MODULES = (dry_run, deletion, jobs)
+JOB_MODULES = (dry_run, deletion, jobs, decisions, reconcile)
 
 
 @shared_task(name="judgments.expire_sessions")

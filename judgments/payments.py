@@ -1,20 +1,22 @@
 """Decisions on pay: approve, bonus, not paid, undo. Each decision is a permanent row of the ledger.
 
 Pay never follows from the analysis, and no session is rejected automatically. The recruitment platform
-transfers the money; the ledger records what was decided, by whom and when.
+transfers the money; the ledger records what was decided, by whom and when. What was sent to a platform
+(``judgments.recruitment``) cannot be undone.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment
 from experiments.studies.money import LARGEST, format_money
-from judgments.models import Payment, Session
+from judgments.models import Payment, PlatformCall, Session, Submission
 
 Kind = Payment.Kind
 LONGEST_REASON = 300
@@ -90,9 +92,37 @@ def undo(entry: Payment, *, by: User) -> Payment:
     if entry.kind == Kind.REVERSAL:
         raise BadInput("this entry reverses another one.", remedy="Make a new decision instead.")
     existing = Payment.objects.filter(reverses=entry).first()
+    if existing is None and not _withdraw([entry]):
+        raise BadInput(
+            "this was sent to the platform.", remedy="What was paid there cannot be taken back from here."
+        )
     return existing or _add(
         entry.session, Kind.REVERSAL, entry.amount_minor, entry.currency, by=by, reverses=entry
     )
+
+
+def _withdraw(entries: Sequence[Payment]) -> list[Payment]:
+    """Cancel the planned calls of entries; returns the entries that were not sent to a platform.
+
+    A decision on the submission that the entries carry out is taken back as well.
+    """
+    calls = PlatformCall.objects.filter(payments__in=entries)
+    # Race: the condition claims the rows; a call that is sent at this moment is not cancelled.
+    planned = [PlatformCall.State.PLANNED, PlatformCall.State.FAILED]
+    waiting = list(calls.filter(state__in=planned).values_list("pk", flat=True))
+    PlatformCall.objects.filter(pk__in=waiting, state__in=planned).update(
+        state=PlatformCall.State.CANCELLED, settled_at=timezone.now()
+    )
+    sent = calls.filter(state__in=PlatformCall.State.binding()).exclude(
+        kind=PlatformCall.Kind.PREPARE_BONUSES, state=PlatformCall.State.CONFIRMED
+    )
+    ids_sent = set(sent.values_list("payments", flat=True))
+    free = [entry for entry in entries if entry.pk not in ids_sent]
+    deciding = [entry.session_id for entry in free if entry.kind in Kind.deciding()]
+    Submission.objects.filter(session__in=deciding, decision=Submission.Decision.APPROVE).update(
+        decision=Submission.Decision.NONE, decided_by=None, decided_at=None
+    )
+    return free
 
 
 @transaction.atomic
@@ -100,14 +130,30 @@ def approve_many(study: Experiment, sessions: QuerySet[Session], *, by: User) ->
     """Approve the study's pay for those of the sessions that are payable and undecided."""
     if not study.reward_minor:
         raise BadInput("the study has no pay per session.", remedy="Set the pay under Task and texts.")
-    return _settle_many(study, sessions, kind=Kind.REWARD, amount_minor=study.reward_minor, by=by)
+    return approve_each(study, sessions, amount_minor=study.reward_minor, currency=study.currency, by=by)
+
+
+@transaction.atomic
+def approve_each(
+    study: Experiment, sessions: QuerySet[Session], *, amount_minor: int, currency: str, by: User
+) -> int:
+    """Approve one amount for those of the sessions that are payable and undecided."""
+    return _settle_many(
+        study, sessions, kind=Kind.REWARD, amount_minor=amount_minor, currency=currency, by=by
+    )
 
 
 @transaction.atomic
 def refuse_many(study: Experiment, sessions: QuerySet[Session], *, reason: str, by: User) -> int:
     """Decide not to pay those of the sessions that are payable and undecided, with a reason."""
     return _settle_many(
-        study, sessions, kind=Kind.NOT_PAID, amount_minor=0, by=by, reason=_checked_reason(reason)
+        study,
+        sessions,
+        kind=Kind.NOT_PAID,
+        amount_minor=0,
+        currency=study.currency,
+        by=by,
+        reason=_checked_reason(reason),
     )
 
 
@@ -140,14 +186,14 @@ def give_bonuses(
 
 @transaction.atomic
 def undo_many(study: Experiment, sessions: QuerySet[Session], *, by: User) -> int:
-    """Reverse the valid decision on each of the sessions; bonuses stay."""
+    """Reverse the valid decision on each of the sessions that was not sent to a platform; bonuses stay."""
     decided = Session.objects.filter(
         Exists(_valid_decisions().filter(session=OuterRef("pk"))),
         pk__in=sessions.values("pk"),
         experiment=study,
     )
     locked = {session.pk: session for session in _locked_many(decided)}
-    entries = _valid_decisions().filter(session__in=list(locked))
+    entries = _withdraw(list(_valid_decisions().filter(session__in=list(locked))))
     rows = [
         Payment(
             session=locked[entry.session_id],
@@ -169,6 +215,7 @@ def _settle_many(
     *,
     kind: str,
     amount_minor: int,
+    currency: str,
     by: User,
     reason: str = "",
 ) -> int:
@@ -180,7 +227,7 @@ def _settle_many(
             session=session,
             kind=kind,
             amount_minor=amount_minor,
-            currency=study.currency,
+            currency=currency,
             reason=reason,
             idempotency_key=f"{kind}-{session.pk}-{session.n}",
             decided_by=by,

@@ -29,6 +29,11 @@ class PlatformCall(models.Model):
         MESSAGE = "message", "send a message"
 
         @classmethod
+        def of_campaign(cls) -> set[str]:
+            """Kinds that change the campaign itself; one at a time."""
+            return {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.PAUSE, cls.RESUME, cls.STOP}
+
+        @classmethod
         def repeatable(cls) -> set[str]:
             """Kinds that have one effect however often they are called with one key (see ``Recruiter``)."""
             return {cls.CREATE, cls.PREPARE_BONUSES}

@@ -168,11 +168,15 @@ class Bonus:
 
 @dataclass(frozen=True)
 class PreparedBonuses:
-    """Bonuses that the platform has set up and not paid."""
+    """Bonuses that the platform has set up and not paid.
+
+    ``paid_before`` is, by submission, the sum of bonuses that the platform reports at this moment.
+    """
 
     id: str
     amount_minor: int
     fee_minor: int
+    paid_before: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -248,13 +252,19 @@ class Recruiter(ABC):
         """Ask the platform whether a call whose answer was lost took effect.
 
         ``call.request`` has the arguments, ``call.key`` the idempotency key, ``call.submission`` the
-        submission, ``call.external_id`` of ``pay_bonuses`` the id of the prepared bonuses. Money: DONE and
-        NOT_DONE only if the platform's answer proves it; whatever is in progress there is CANNOT_SAY.
+        submission. Of ``pay_bonuses``, ``call.request["prepared_id"]`` is the id of the prepared bonuses, and
+        ``call.request["expected_bonuses"]`` the sum by submission that the platform reports if, and only if,
+        these were paid. Money: DONE and NOT_DONE only if the platform's answer proves it; whatever is in
+        progress there is CANNOT_SAY.
         """
 
     @abstractmethod
     def planned(self, action: str, campaign: Campaign, **arguments: Any) -> list[PlannedCall]:
         """Dry run: the requests that a kind of call (``PlatformCall.Kind``) would send, in their order."""
+
+    def bonus_fee(self, amount_minor: int) -> int:
+        """The platform's fee on a bonus in minor units, as far as it is known beforehand."""
+        return 0
 
     def balance(self) -> Money | None:
         """Money available in the account; None where the platform does not report it."""
@@ -287,7 +297,7 @@ class Recruiter(ABC):
         """Admit nobody else for good."""
 
     def close(self, campaign: Campaign) -> None:
-        """Tidy up on the platform once a campaign is closed; nothing by default."""
+        """Tidy up on the platform when everybody is decided and paid; repeated, it changes nothing."""
         return None
 
     # Decisions and money

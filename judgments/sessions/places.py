@@ -17,7 +17,7 @@ from django.utils import timezone
 from experiments.design.balance import min_expected_judgments
 from experiments.lists.rounds import current_round_of, showings_of
 from experiments.models import Campaign, Experiment, ExperimentVersion, PresentationList
-from judgments.models import Flag, Session
+from judgments.models import Flag, Session, Submission
 from judgments.sql.compiled_queries import Compiled
 
 VOLATILE_FIELDS = ("status", "max_participants", "lease_minutes", "current_round")
@@ -31,9 +31,18 @@ class StudyClosed(Exception):
         super().__init__(f"the study takes no participants: {reason}")
 
 
+#: Statuses on a platform in which the place of a campaign is open for another participant.
+LEFT_PLATFORM = tuple(sorted(Submission.Status.without_place()))
+
+
 def holds_place(now: datetime) -> Q:
-    """Condition for sessions that take a place: complete, or active with an unexpired lease."""
-    return Q(status=Session.Status.COMPLETE) | Q(status=Session.Status.ACTIVE, lease_expires_at__gte=now)
+    """Condition for sessions that take a place: complete, or active with an unexpired lease.
+
+    Whoever returned the submission to the platform, ran out of time there or was rejected holds none.
+    """
+    has_left = Q(campaign__isnull=False, submission_status__in=LEFT_PLATFORM)
+    is_live = Q(status=Session.Status.ACTIVE, lease_expires_at__gte=now)
+    return (Q(status=Session.Status.COMPLETE) | is_live) & ~has_left
 
 
 def is_test_run(experiment: Experiment) -> bool:

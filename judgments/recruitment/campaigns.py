@@ -1,0 +1,390 @@
+"""Campaigns from the draft to their closing: checks, publication, places, pauses and limits.
+
+Nothing here calls a platform within a transaction, and each change on a platform is a row of the ledger.
+"""
+
+import math
+import secrets
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from analysis.errors import BadInput
+from analysis.text import plural
+from experiments.models import AuditEntry, Campaign, Experiment, Mode, PlatformAccount
+from experiments.studies.money import format_money
+from judgments.models import PlatformCall, Submission
+from judgments.recruitment import decisions, ledger
+from judgments.recruitment.recruiter import (
+    Cost,
+    Finding,
+    Level,
+    PlannedCall,
+    PlatformError,
+    Recruiter,
+    adapter,
+    recruiter_of,
+)
+
+Kind, State = PlatformCall.Kind, PlatformCall.State
+SETTINGS = {
+    "places",
+    "reward_minor",
+    "currency",
+    "estimated_minutes",
+    "maximum_minutes",
+    "total_limit_minor",
+    "daily_limit_minor",
+    "two_people_above_minor",
+    "options",
+}
+#: What may change after publication; the rest is frozen on the platform.
+CHANGEABLE = {"total_limit_minor", "daily_limit_minor", "two_people_above_minor"}
+ALLOWED = {  # states in which an action may be sent
+    Kind.PUBLISH: {Campaign.State.DRAFT},
+    Kind.ADD_PLACES: {Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED},
+    Kind.PAUSE: {Campaign.State.RUNNING},
+    Kind.RESUME: {Campaign.State.PAUSED},
+    Kind.STOP: {Campaign.State.RUNNING, Campaign.State.PAUSED},
+}
+
+
+@transaction.atomic
+def create_draft(
+    study: Experiment,
+    *,
+    recruiter: str,
+    name: str,
+    by: User,
+    account: PlatformAccount | None = None,
+    **settings: Any,
+) -> Campaign:
+    """Store a draft with the mode of its account; nothing is sent to the platform."""
+    adapter(recruiter)
+    if account is not None and not account.experiments.filter(pk=study.pk).exists():
+        raise BadInput(
+            f"the account “{account.label}” is not attached to this study.", remedy="Its owner can attach it."
+        )
+    if Campaign.objects.filter(experiment=study, name=name).exists():
+        raise BadInput(
+            f"the study has a campaign “{name}” already.", column="name", remedy="Choose another name."
+        )
+    campaign = Campaign(experiment=study, recruiter=recruiter, name=name, account=account)
+    campaign.mode = account.mode if account is not None else Mode.TEST
+    campaign.reward_minor, campaign.currency = study.reward_minor, study.currency
+    _set(campaign, settings)
+    campaign.save()
+    _note(campaign, "campaign drafted", by=by)
+    return campaign
+
+
+@transaction.atomic
+def change_draft(campaign: Campaign, *, by: User, **settings: Any) -> Campaign:
+    """Change a draft; of a published campaign, only its limits."""
+    locked = Campaign.objects.select_for_update(of=("self",)).select_related("account").get(pk=campaign.pk)
+    is_draft = locked.state == Campaign.State.DRAFT and not locked.external_id
+    frozen = sorted(
+        name for name, value in settings.items() if name not in CHANGEABLE and getattr(locked, name) != value
+    )
+    if frozen and not is_draft:
+        raise BadInput(
+            f"{', '.join(name.replace('_', ' ') for name in frozen)} cannot change: the campaign is on the"
+            " platform.",
+            remedy="Add places, or stop it and draft another one.",
+        )
+    _set(locked, settings)
+    locked.save(update_fields=list(settings))
+    _note(locked, "campaign changed", by=by, fields=sorted(settings))
+    return locked
+
+
+def _set(campaign: Campaign, settings: dict[str, Any]) -> None:
+    if unknown := sorted(settings.keys() - SETTINGS):
+        raise BadInput(f"a campaign has no setting {unknown[0]!r}.")
+    for name, value in settings.items():
+        setattr(campaign, name, value)
+
+
+# Checks
+
+
+def checks(campaign: Campaign) -> list[Finding]:
+    """Everything to know before publishing: our own checks, then the platform's."""
+    recruiter = recruiter_of(campaign)
+    findings = _own_checks(campaign)
+    try:
+        findings += recruiter.check(campaign)
+        findings += _cost_checks(campaign, recruiter)
+    except PlatformError as error:
+        findings.append(
+            Finding(Level.ERROR, f"{recruiter.label} could not be asked: {error.message}", error.remedy)
+        )
+    return findings
+
+
+def _own_checks(campaign: Campaign) -> list[Finding]:
+    findings = []
+    study = campaign.experiment
+    if not study.is_taking_participants:
+        findings.append(
+            Finding(
+                Level.ERROR,
+                f"The study is {study.get_status_display()}: participants would be turned away.",
+                "Open the study first.",
+            )
+        )
+    elif study.status == Experiment.Status.PILOT:
+        findings.append(
+            Finding(
+                Level.WARNING,
+                "The study is a pilot: answers are test data and do not count.",
+                "Open the study to collect answers that count.",
+            )
+        )
+    if campaign.account is not None and campaign.account.mode != campaign.mode:
+        findings.append(
+            Finding(
+                Level.ERROR,
+                f"The campaign was drafted in {campaign.mode} mode, and its account is in"
+                f" {campaign.account.mode} mode.",
+                "Draft another campaign with this account.",
+            )
+        )
+    n_lists = study.lists.filter(version=study.current_version(), round=study.current_round).count()
+    if n_lists and campaign.places % n_lists:
+        even = -(-campaign.places // n_lists) * n_lists
+        findings.append(
+            Finding(
+                Level.WARNING,
+                f"{plural(campaign.places, 'place')} over {plural(n_lists, 'list')}: some lists get one more"
+                " participant than others.",
+                f"{even} places fill all lists alike.",
+                field="places",
+            )
+        )
+    if (campaign.maximum_minutes or math.inf) < (campaign.estimated_minutes or 0):
+        findings.append(
+            Finding(
+                Level.ERROR,
+                "The maximum time is below the estimated time.",
+                "Give people at least twice the time that you estimate.",
+                field="maximum_minutes",
+            )
+        )
+    hourly = hourly_minor(campaign)
+    if hourly is not None:
+        findings.append(
+            Finding(Level.NOTE, f"The reward is {format_money(hourly, campaign.currency)} per hour.")
+        )
+    return findings
+
+
+def hourly_minor(campaign: Campaign) -> int | None:
+    """The reward for an hour at the estimated time, in minor units; None without an estimate."""
+    if not campaign.estimated_minutes:
+        return None
+    return round(campaign.reward_minor * 60 / campaign.estimated_minutes)
+
+
+def cost(campaign: Campaign, *, places: int | None = None) -> Cost:
+    """What the campaign's places cost with fees, or so many places."""
+    return recruiter_of(campaign).cost(campaign, places=campaign.places if places is None else places)
+
+
+def _cost_checks(campaign: Campaign, recruiter: Recruiter, *, places: int | None = None) -> list[Finding]:
+    """Cost beside the balance and the limits, in one currency."""
+    total = recruiter.cost(campaign, places=campaign.places if places is None else places)
+    findings = []
+    shown = format_money(total.total_minor, total.currency)
+    if total.currency != campaign.currency:
+        return [
+            Finding(
+                Level.ERROR,
+                f"The account pays in {total.currency} and the campaign is in {campaign.currency}.",
+                f"Set the campaign's currency to {total.currency}.",
+                field="currency",
+            )
+        ]
+    balance = recruiter.balance()
+    if balance is not None and balance.currency != campaign.currency:
+        findings.append(
+            Finding(
+                Level.ERROR,
+                f"The account's balance is in {balance.currency} and the campaign in {campaign.currency}.",
+                f"Set the campaign's currency to {balance.currency}.",
+                field="currency",
+            )
+        )
+    elif balance is not None and balance.amount_minor < total.total_minor:
+        findings.append(
+            Finding(
+                Level.ERROR,
+                f"The balance is {format_money(balance.amount_minor, balance.currency)}, and the places cost"
+                f" {shown}.",
+                "Add money on the platform's own site, or reduce the places.",
+                field="places",
+            )
+        )
+    for name, rest in ledger.limits_left(campaign).items():
+        # The daily limit stops payments only: places are paid on many days.
+        if name == "budget" and total.total_minor > rest:
+            findings.append(
+                Finding(
+                    Level.ERROR,
+                    f"The places cost {shown} with fees, and the {name} leaves"
+                    f" {format_money(rest, campaign.currency)}.",
+                    "Raise the budget, or reduce the places.",
+                    field="total_limit_minor",
+                )
+            )
+    return findings
+
+
+def dry_run(campaign: Campaign, action: str, **arguments: Any) -> list[PlannedCall]:
+    """The requests that an action would send; sends nothing."""
+    recruiter = recruiter_of(campaign)
+    if action == Kind.PUBLISH and not campaign.external_id:
+        return [*recruiter.planned(Kind.CREATE, campaign), *recruiter.planned(action, campaign)]
+    return recruiter.planned(action, campaign, **arguments)
+
+
+# Actions
+
+
+def publish(campaign: Campaign, *, by: User) -> PlatformCall:
+    """Create the draft on the platform, unless it is there, and publish it; refused while a check fails."""
+    campaign.refresh_from_db()
+    if campaign.state == Campaign.State.DRAFT and not _open_call(campaign, Kind.PUBLISH):
+        errors = [finding for finding in checks(campaign) if finding.level == Level.ERROR]
+        if errors:
+            raise BadInput(errors[0].text, column=errors[0].field, remedy=errors[0].remedy)
+    if not campaign.external_id and campaign.state == Campaign.State.DRAFT:
+        creation = _act(campaign, Kind.CREATE, by=by)
+        if creation.state != State.CONFIRMED:
+            return creation
+    return _act(campaign, Kind.PUBLISH, by=by)
+
+
+def top_up(campaign: Campaign, n: int, *, by: User) -> PlatformCall:
+    """Add ``n`` places."""
+    if not 0 < n <= 100_000:
+        raise BadInput(
+            "the number of places is not above 0.", column="places", remedy="Write for example 20."
+        )
+    errors = [
+        finding
+        for finding in _cost_checks(campaign, recruiter_of(campaign), places=n)
+        if finding.level == Level.ERROR
+    ]
+    if errors:
+        raise BadInput(errors[0].text, column=errors[0].field, remedy=errors[0].remedy)
+    campaign.refresh_from_db(fields=["places"])
+    return _act(campaign, Kind.ADD_PLACES, by=by, request={"n": n, "total": campaign.places + n})
+
+
+def pause(campaign: Campaign, *, by: User) -> PlatformCall:
+    """Admit nobody else for now."""
+    return _act(campaign, Kind.PAUSE, by=by)
+
+
+def resume(campaign: Campaign, *, by: User) -> PlatformCall:
+    """Admit participants again."""
+    return _act(campaign, Kind.RESUME, by=by)
+
+
+def stop(campaign: Campaign, *, by: User) -> PlatformCall:
+    """Admit nobody else for good; submissions can still be decided and paid."""
+    return _act(campaign, Kind.STOP, by=by)
+
+
+def _act(
+    campaign: Campaign, kind: PlatformCall.Kind, *, by: User, request: dict[str, Any] | None = None
+) -> PlatformCall:
+    """Plan and send one call of the campaign, or go on with the same call that has no answer yet."""
+    recruiter = recruiter_of(campaign)
+    call = _plan_action(campaign, kind, by=by, request=request)
+    if call.state in {State.SENT, State.UNKNOWN}:
+        if not ledger.unresolved(campaign).filter(pk=call.pk).exists():
+            return call  # its request may still be on its way
+        ledger.resolve(call, recruiter=recruiter)
+    if call.state == State.PLANNED:
+        ledger.carry_out(call, recruiter=recruiter)
+    campaign.refresh_from_db()
+    return call
+
+
+@transaction.atomic
+def _plan_action(
+    campaign: Campaign, kind: PlatformCall.Kind, *, by: User, request: dict[str, Any] | None
+) -> PlatformCall:
+    # Race: of two presses of a button, the second finds the call of the first.
+    locked = Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
+    open_call = _open_call(locked)
+    if open_call is not None and open_call.kind == kind:
+        return open_call
+    if open_call is not None:
+        raise BadInput(
+            f"“{open_call.get_kind_display()}” is not settled yet.",
+            remedy="See the ledger: ask the platform about it first.",
+        )
+    if kind in ALLOWED and locked.state not in ALLOWED[kind]:
+        raise BadInput(
+            f"the campaign is {locked.get_state_display()}.", remedy="Reload the page: it may have changed."
+        )
+    call = ledger.plan(campaign, kind, key=f"{kind}-{secrets.token_hex(12)}"[:64], by=by, request=request)
+    _note(locked, f"campaign: {Kind(kind).label}", by=by, **(request or {}))
+    return call
+
+
+def _open_call(campaign: Campaign, kind: str = "") -> PlatformCall | None:
+    """The call of the campaign itself that is planned, being sent or unknown."""
+    calls = PlatformCall.objects.filter(
+        campaign=campaign, kind__in=[kind] if kind else Kind.of_campaign(), state__in=State.open()
+    )
+    return calls.select_related("campaign__account").order_by("pk").first()
+
+
+# Closing
+
+
+def open_matters(campaign: Campaign) -> list[str]:
+    """Why a campaign cannot be closed yet; empty if everybody is decided and paid."""
+    matters = []
+    if campaign.state in {Campaign.State.RUNNING, Campaign.State.PAUSED}:
+        matters.append("It takes participants: stop it first.")
+    calls = PlatformCall.objects.filter(campaign=campaign)
+    if n := calls.filter(state__in=State.open()).count():
+        matters.append(f"{plural(n, 'call')} without a confirmation.")
+    kinds = [*Kind.spending(), Kind.PREPARE_BONUSES, Kind.REJECT, Kind.REQUEST_RETURN]
+    if n := calls.filter(state=State.FAILED, kind__in=kinds).count():
+        matters.append(f"{plural(n, 'call')} that the platform refused: send again, or undo the decision.")
+    rows = Submission.objects.filter(campaign=campaign)
+    if n := rows.filter(status=Submission.Status.SUBMITTED).count():
+        matters.append(f"{plural(n, 'submission')} without a decision on the platform.")
+    if n := rows.filter(status__in=[Submission.Status.ACTIVE, Submission.Status.UNKNOWN]).count():
+        matters.append(f"{plural(n, 'person', 'people')} still taking part.")
+    if n := decisions.unsent_payments(campaign).count():
+        matters.append(f"{plural(n, 'payment')} decided and not sent.")
+    return matters
+
+
+def close(campaign: Campaign, *, by: User) -> None:
+    """Close a campaign in which everybody is decided and paid."""
+    if matters := open_matters(campaign):
+        raise BadInput(f"the campaign cannot be closed yet. {' '.join(matters)}")
+    recruiter_of(campaign).close(campaign)
+    with transaction.atomic():
+        closable = Campaign.objects.filter(pk=campaign.pk).exclude(state=Campaign.State.CLOSED)
+        if closable.update(state=Campaign.State.CLOSED):
+            _note(campaign, "campaign closed", by=by)
+    campaign.refresh_from_db()
+
+
+def _note(campaign: Campaign, action: str, *, by: User, **details: Any) -> None:
+    AuditEntry.objects.create(
+        experiment=campaign.experiment,
+        user=by,
+        action=action[:60],
+        details={"campaign": campaign.name, "mode": campaign.mode, **details},
+    )

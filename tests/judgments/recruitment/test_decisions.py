@@ -1,0 +1,236 @@
+"""Decisions on submissions and their way to the platform, against a platform in memory."""
+
+import pytest
+from django.utils import timezone
+
+from analysis.errors import BadInput
+from judgments import payments
+from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
+from judgments.recruitment import decisions, ledger, recruiter
+from judgments.recruitment.reconcile import reconcile
+from tests import cast
+from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+
+pytestmark = pytest.mark.django_db
+
+State, Status = PlatformCall.State, Submission.Status
+MESSAGE = "Every answer came within half a second, on all pages of the study."
+
+
+@pytest.fixture
+def platform():
+    return Platform()
+
+
+@pytest.fixture
+def adapter(platform, monkeypatch):
+    monkeypatch.setitem(recruiter.RECRUITERS, "memory", "tests.judgments.recruitment.memory.MemoryRecruiter")
+    monkeypatch.setattr(MemoryRecruiter, "__init__", lambda self, account=None: _attach(self, platform))
+    return MemoryRecruiter()
+
+
+def _attach(adapter, platform):
+    adapter.account, adapter.platform = None, platform
+    adapter.prepares_bonuses, adapter.bonuses_per_call = platform.prepares, 2 if platform.prepares else 1
+
+
+@pytest.fixture
+def study():
+    return cast.study("agreement", n_lists=1, reward_minor=150)
+
+
+@pytest.fixture
+def campaign(study, platform, adapter):
+    """Three people finished and submitted."""
+    campaign = study.campaigns.create(
+        name="run", recruiter="memory", places=10, reward_minor=150, state="running", external_id="c"
+    )
+    platform.campaigns["c"] = {"state": "running", "places": 10}
+    for name in ("ada", "ben", "cleo"):
+        platform.submit(take_part(campaign, platform, name))
+    reconcile(campaign)
+    return campaign
+
+
+def take_part(campaign, platform, name):
+    submission = platform.arrive("c", name)
+    session = cast.begin(campaign.experiment, name)
+    Session.objects.filter(pk=session.pk).update(
+        campaign=campaign, status="complete", completed_at=timezone.now(), external_id=submission
+    )
+    PlatformIdentity.objects.create(
+        participant=session.participant, experiment=campaign.experiment, recruiter="memory", external_id=name
+    )
+    return submission
+
+
+def rows(campaign, *numbers):
+    found = Submission.objects.filter(campaign=campaign).order_by("pk")
+    return found.filter(pk__in=[found[number].pk for number in numbers]) if numbers else found
+
+
+def send(campaign, by=None):
+    decisions.plan_sending(campaign, by=by or cast.ada())
+    return ledger.send_planned(campaign)
+
+
+def test_what_is_decided_is_previewed_then_sent_once(campaign, platform):
+    assert decisions.approve(campaign, rows(campaign), by=cast.ada()) == 3
+    assert decisions.approve(campaign, rows(campaign), by=cast.ada()) == 0
+    sending = decisions.preview(campaign)
+    assert (len(sending.approvals), sending.reward_minor, sending.fee_minor) == (3, 450, 150)
+    send(campaign)
+    send(campaign)
+    assert platform.calls == ["approve"] * 3
+    assert set(rows(campaign).values_list("status", flat=True)) == {"approved"}
+    assert decisions.preview(campaign).is_empty
+    assert {total.amount_minor for total in ledger.totals(campaign.experiment)} == {450}
+
+
+def test_a_decision_is_undone_until_it_is_sent(campaign, platform):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    assert decisions.undo(campaign, rows(campaign, 0), by=cast.ada()) == 1
+    ledger.send_planned(campaign)
+    assert platform.calls == ["approve"] * 2
+    assert decisions.undo(campaign, rows(campaign), by=cast.ada()) == 0
+    entry = Payment.objects.filter(kind="reward", session__submission=rows(campaign, 1).get()).get()
+    with pytest.raises(BadInput, match="this was sent to the platform"):
+        payments.undo(entry, by=cast.ada())
+
+
+def test_pay_undone_on_the_participants_page_takes_its_call_and_its_decision_back(campaign, platform):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    payments.undo(Payment.objects.filter(kind="reward").first(), by=cast.ada())
+    send(campaign)
+    assert platform.calls == ["approve"] * 2
+
+
+def test_nobody_is_rejected_without_a_ground_and_a_message(campaign, platform):
+    with pytest.raises(BadInput, match="choose a ground"):
+        decisions.reject(campaign, rows(campaign, 0), category="", message=MESSAGE, by=cast.ada())
+    with pytest.raises(BadInput, match="has 3 characters"):
+        decisions.reject(campaign, rows(campaign, 0), category="LOW_EFFORT", message="bad", by=cast.ada())
+    payments.refuse(rows(campaign, 1).get().session, reason="no data", currency="GBP", by=cast.ada())
+    send(campaign)
+    assert platform.calls == []  # a decision not to pay rejects nobody
+    decisions.reject(campaign, rows(campaign, 0), category="LOW_EFFORT", message=MESSAGE, by=cast.ada())
+    assert [finding.level for finding in decisions.fairness(campaign)] == ["note", "warning"]
+    send(campaign)
+    assert rows(campaign, 0).get().status == "rejected"
+
+
+def test_a_person_who_returned_is_paid_by_a_bonus(campaign, platform):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    first = rows(campaign, 0).get()
+    platform.rows[first.external_id]["status"] = Status.RETURNED
+    reconcile(campaign)
+    assert rows(campaign, 0).get().mismatches == ["left_complete"]
+    send(campaign)
+    assert platform.calls == ["approve", "approve", "prepare", "pay"]
+    assert platform.rows[first.external_id]["bonuses"] == 150
+
+
+def test_a_bonus_in_another_currency_is_not_sent(campaign, platform):
+    session = rows(campaign, 0).get().session
+    payments.give_bonus(session, amount_minor=50, currency="EUR", reason="x", key="1", by=cast.ada())
+    (finding,) = decisions.preview(campaign).findings
+    assert "0.50 EUR were approved, and the campaign pays in GBP" in finding.text
+    send(campaign)
+    assert platform.calls == []
+
+
+def test_the_budget_stops_a_batch_in_the_middle_and_the_rest_waits(campaign, platform):
+    campaign.total_limit_minor = 500  # two rewards with fees are 400
+    campaign.save()
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    assert "the budget leaves 5.00 GBP" in decisions.preview(campaign).findings[0].text
+    send(campaign)
+    assert platform.calls == ["approve"] * 2
+    waiting = PlatformCall.objects.get(state=State.PLANNED)
+    assert "It was not sent and waits" in waiting.problem
+    campaign.total_limit_minor = 600
+    campaign.save()
+    send(campaign)
+    assert platform.calls == ["approve"] * 3
+
+
+@pytest.mark.parametrize(
+    ("fault", "states", "n_calls"),
+    [
+        ("busy", ["planned", "planned", "planned"], 1),
+        ("no-money", ["failed", "planned", "planned"], 1),
+        ("refused", ["failed", "confirmed", "confirmed"], 3),
+        ("lost-after", ["unknown", "planned", "planned"], 1),
+    ],
+)
+def test_a_fault_ends_the_batch_where_the_rest_would_fail_alike(campaign, platform, fault, states, n_calls):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    platform.faults = [fault]
+    send(campaign)
+    assert list(PlatformCall.objects.order_by("pk").values_list("state", flat=True)) == states
+    assert len(platform.calls) == n_calls
+    PlatformCall.objects.filter(sent_at__isnull=False).update(sent_at=timezone.now() - 2 * ledger.ASK_AFTER)
+    send(campaign)
+    assert {platform.money["reward", row.external_id] for row in rows(campaign)} == {1}
+
+
+def test_payments_above_the_limit_wait_for_another_person_and_do_not_get_below_it_in_parts(
+    campaign, platform
+):
+    campaign.two_people_above_minor = 250
+    campaign.save()
+    decisions.approve(campaign, rows(campaign, 0), by=cast.ada())
+    send(campaign)
+    assert platform.calls == ["approve"]  # 2.00 with the fee
+    decisions.approve(campaign, rows(campaign, 1), by=cast.ada())
+    send(campaign)
+    assert platform.calls == ["approve"]
+    with pytest.raises(BadInput, match="you planned these payments yourself"):
+        decisions.release(campaign, by=cast.ada())
+    assert decisions.release(campaign, by=cast.cleo()) == 1
+    ledger.send_planned(campaign)
+    assert platform.calls == ["approve"] * 2
+
+
+def test_an_unknown_payment_is_settled_by_a_person_with_a_note(campaign, platform):
+    session = rows(campaign, 0).get().session
+    payments.give_bonus(session, amount_minor=50, currency="GBP", reason="x", key="1", by=cast.ada())
+    platform.shows_bonuses_at_once = False
+    platform.faults = ["", "lost-after"]
+    send(campaign)
+    call = PlatformCall.objects.get(kind="pay_bonuses")
+    PlatformCall.objects.filter(pk=call.pk).update(sent_at=timezone.now() - 2 * ledger.ASK_AFTER)
+    send(campaign)
+    call.refresh_from_db()
+    assert (call.state, platform.calls) == (State.UNKNOWN, ["prepare", "pay"])
+    assert "Look on the platform's own site" in call.problem
+    with pytest.raises(BadInput, match="needs a note"):
+        ledger.settle(call, took_effect=True, note=" ", by=cast.ada())
+    ledger.settle(call, took_effect=True, note="paid at 14:02", by=cast.ada())
+    send(campaign)
+    assert platform.calls == ["prepare", "pay"]
+
+
+def test_a_refused_set_of_bonuses_is_prepared_anew_without_the_one_taken_back(campaign, platform):
+    for row in rows(campaign, 0, 1):
+        payments.give_bonus(row.session, amount_minor=50, currency="GBP", reason="x", key="1", by=cast.ada())
+    platform.faults = ["", "no-money"]
+    send(campaign)
+    payments.undo(Payment.objects.filter(kind="bonus").first(), by=cast.ada())
+    send(campaign)
+    assert platform.calls == ["prepare", "pay", "prepare", "pay"]
+    assert [platform.rows[row.external_id]["bonuses"] for row in rows(campaign)] == [0, 50, 0]
+
+
+def test_the_accounting_has_a_row_for_each_payment_and_no_person(campaign, platform):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    for row in rows(campaign):
+        payments.give_bonus(row.session, amount_minor=50, currency="GBP", reason="x", key="1", by=cast.ada())
+    send(campaign)
+    table = list(ledger.accounting_rows(campaign.experiment))
+    assert [line["kind"] for line in table] == ["reward"] * 3 + ["bonus"] * 3
+    assert {line["amount"] for line in table} == {"1.50", "0.50"}
+    assert sum(float(line["fee"]) for line in table) == pytest.approx(1.50 + 0.49)
+    assert "cleo" not in str(table)
