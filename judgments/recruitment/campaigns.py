@@ -226,14 +226,14 @@ def _cost_checks(campaign: Campaign, recruiter: Recruiter, *, places: int | None
                 field="places",
             )
         )
-    for name, rest in ledger.limits_left(campaign).items():
+    for name, left_minor in ledger.limits_left(campaign).items():
         # The daily limit stops payments only: places are paid on many days.
-        if name == "budget" and total.total_minor > rest:
+        if name == "budget" and total.total_minor > left_minor:
             findings.append(
                 Finding(
                     Level.ERROR,
                     f"The places cost {shown} with fees, and the {name} leaves"
-                    f" {format_money(rest, campaign.currency)}.",
+                    f" {format_money(left_minor, campaign.currency)}.",
                     "Raise the budget, or reduce the places.",
                     field="total_limit_minor",
                 )

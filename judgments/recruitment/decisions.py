@@ -274,11 +274,11 @@ def _limit_findings(campaign: Campaign, sending: PlannedSending) -> list[Finding
         Finding(
             Level.WARNING,
             f"This costs {format_money(sending.total_minor, campaign.currency)}, and the {name} leaves"
-            f" {format_money(rest, campaign.currency)}: what is above it is not sent and waits.",
+            f" {format_money(left_minor, campaign.currency)}: what is above it is not sent and waits.",
             "Raise the limit, or send the rest later.",
         )
-        for name, rest in ledger.limits_left(campaign).items()
-        if sending.total_minor > rest
+        for name, left_minor in ledger.limits_left(campaign).items()
+        if sending.total_minor > left_minor
     ]
 
 

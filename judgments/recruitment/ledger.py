@@ -156,10 +156,10 @@ def _obstacle(call: PlatformCall, campaign: Campaign) -> str:
             " Undo the decision and decide in the campaign's currency."
         )
     cost = call.amount_minor + call.fee_minor
-    for name, rest in limits_left(campaign).items():
-        if cost > rest:
+    for name, left_minor in limits_left(campaign).items():
+        if cost > left_minor:
             return (
-                f"The {name} leaves {format_money(max(rest, 0), campaign.currency)}, and this costs"
+                f"The {name} leaves {format_money(max(left_minor, 0), campaign.currency)}, and this costs"
                 f" {format_money(cost, campaign.currency)} with fees. It was not sent and waits. Raise the"
                 " limit, or send it later."
             )
@@ -387,12 +387,12 @@ def _expected_bonuses(call: PlatformCall) -> dict[str, int]:
     A bonus may show there only minutes after it was confirmed. What the platform reported beyond the ledger
     when the call was prepared was paid elsewhere, and counts as well.
     """
-    others = PlatformCall.objects.filter(
+    other_calls = PlatformCall.objects.filter(
         campaign=call.campaign, kind=Kind.PAY_BONUSES, state__in=[State.CONFIRMED, State.SENT, State.UNKNOWN]
     ).exclude(pk=call.pk)
     earlier: dict[str, int] = {}
     total: dict[str, int] = {}
-    for other in others:
+    for other in other_calls:
         for row in other.request["bonuses"]:
             submission, amount = row["submission"], row["amount_minor"]
             total[submission] = total.get(submission, 0) + amount
@@ -498,12 +498,12 @@ def accounting_rows(study: Experiment) -> Iterator[dict[str, str | int]]:
 
 def _shares(total: int, weights: list[int]) -> list[int]:
     """Divide a sum in proportion to the weights, in whole units that add up to it."""
-    whole = sum(weights)
+    weight_sum = sum(weights)
     cumulative = [0]
     running = 0
     for weight in weights:
         running += weight
-        cumulative.append(round(total * running / whole) if whole else 0)
+        cumulative.append(round(total * running / weight_sum) if weight_sum else 0)
     return [after - before for before, after in pairwise(cumulative)]
 
 
