@@ -36,7 +36,8 @@ FRAME = (
     '<iframe name="question" sandbox="allow-scripts allow-same-origin allow-forms allow-popups" src="{}">'
     "</iframe>"
 )
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,">
+<title>{title}</title>
 <style>body {{ font: 16px system-ui; margin: 1rem }}
 iframe {{ width: 100%; height: 80vh; border: 1px solid #888 }}
 td {{ padding: .2rem 1rem .2rem 0 }}</style><h1>{title}</h1>{html}"""
