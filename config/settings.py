@@ -121,6 +121,9 @@ if not all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", address) for address in MTUR
 
 # Recruitment: the key that encrypts tokens of platforms; without it, one derived from SECRET_KEY.
 PLATFORM_KEY = env_secret("PLATFORM_KEY")
+PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
+PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
+PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)
 
 # Counts of arrivals. In memory each process counts for itself; redis:// is shared by all of them.
 CACHE_URL = env_str("CACHE_URL")
@@ -305,5 +308,6 @@ LOGGING = {
     "loggers": {
         "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
         "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids
+        "httpx": {"level": "WARNING"},  # it writes every address, and some have the id of a participant
     },
 }

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
+from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -29,6 +30,8 @@ from experiments.studies.wording import gettext
 from judgments.models import PlatformIdentity, Session
 from judgments.recruitment.mturk.external_question import HitForm
 from judgments.recruitment.panel import channel_of, id_parameters
+from judgments.recruitment.prolific.arrivals import PROLIFIC, opened, read_entry, sealed
+from judgments.recruitment.prolific.drafts import PERSON_PARAMETER, SUBMISSION_PARAMETER
 from judgments.screens.device import A_YEAR_S, device_of, device_token, set_device_cookie
 from judgments.screens.session_views import render_current_step
 from judgments.screens.shared_pages import busy, closed, not_found, page, remember_protocol, study_at
@@ -136,6 +139,59 @@ def answer_arrival(
                 contact=protocol.contact,
             )
         return _consent_response(request, experiment, protocol, is_framed=link.hit is not None)
+
+
+@require_http_methods(["GET", "HEAD"])
+def prolific_arrival(request: HttpRequest, slug: str) -> HttpResponse:
+    """Read the link that Prolific opened, and go on at an address without its ids."""
+    version = newest_version_of(slug)
+    if version is None:
+        return not_open_page(request, slug)
+    parameters = {name: str(value) for name, value in list(request.GET.items())[:MAX_PARAMETERS]}
+    entry = read_entry(version.experiment, parameters, address=request.build_absolute_uri())
+    if entry is None:
+        return not_found(request)
+    response = redirect("take-prolific-entry", slug, sealed(entry))
+    add_never_cache_headers(response)
+    return response
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def prolific_consent(request: HttpRequest, slug: str, text: str) -> HttpResponse:
+    """The consent screen of an arrival from Prolific; ``text`` is its sealed entry."""
+    version, entry = newest_version_of(slug), opened(text)
+    if version is None:
+        return not_open_page(request, slug)
+    experiment, protocol = version.experiment, protocol_of(version)
+    campaigns = Campaign.objects.filter(experiment=experiment, recruiter=PROLIFIC)
+    campaign = campaigns.filter(pk=entry.campaign).first() if entry else None
+    if entry is None or campaign is None:
+        return not_found(request)
+    key = f"{campaign.pk}:{entry.submission}:{entry.person}"
+    link = Link(
+        entry.person,
+        is_verified=entry.is_verified,
+        personal={PERSON_PARAMETER: entry.person, SUBMISSION_PARAMETER: entry.submission},
+        channel=campaign,
+        submission=entry.submission,
+        # Race: two windows of one submission are one arrival; of a claim, each is its own.
+        key=salted_hmac("prolific-arrival", key, algorithm="sha256").hexdigest() if entry.is_verified else "",
+    )
+    earlier = _existing_session(request, experiment, link, is_shared=protocol.lab_mode)
+    if earlier is None or may_join_next_round(earlier, experiment):
+        return answer_arrival(request, version, link, earlier=earlier)
+    identity = PlatformIdentity.objects.get(participant=earlier.participant_id)
+    if identity.parameters.get(SUBMISSION_PARAMETER) == entry.submission:
+        return answer_arrival(request, version, link, earlier=earlier)
+    return closed(  # another submission: no code of the earlier one is shown
+        request,
+        "took_part",
+        title=protocol.title,
+        language=protocol.language,
+        contact=protocol.contact,
+        return_link=link.return_address("repeated"),
+    )
 
 
 def not_open_page(request: HttpRequest, slug: str) -> HttpResponse:
@@ -330,8 +386,9 @@ def _existing_session(
     """
     sessions = Session.objects.filter(experiment=experiment).exclude(status=Session.Status.REFUSED)
     if link.is_verified:
+        recruiter = link.channel.recruiter if link.channel else "direct"
         identity = PlatformIdentity.objects.filter(
-            experiment=experiment, recruiter="direct", external_id=link.external_id, is_verified=True
+            experiment=experiment, recruiter=recruiter, external_id=link.external_id, is_verified=True
         ).first()
         if identity is not None:
             return sessions.filter(participant=identity.participant_id).last()

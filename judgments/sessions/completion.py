@@ -9,7 +9,7 @@ from experiments.models import Experiment
 from experiments.studies.completion_url import filled_address
 from judgments.models import PlatformIdentity, Session
 from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sessions.removal import OVER_QUOTA
+from judgments.sessions.removal import OVER_QUOTA, SCREENED_OUT
 from judgments.sql.statements import TABLES, execute
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without characters that are easily misread
@@ -62,7 +62,10 @@ def outcome_of(session: Session) -> str:
     if session.status == Session.Status.COMPLETE or session.completed_at is not None:
         return "complete"
     if session.status == Session.Status.SCREENED_OUT:
-        return "over_quota" if session.events.filter(kind=OVER_QUOTA).exists() else "screened_out"
+        if session.events.filter(kind=OVER_QUOTA).exists():
+            return "over_quota"
+        by_question = session.events.filter(kind=SCREENED_OUT, details__has_key="question")
+        return "screened_out" if by_question.exists() else "failed_check"
     return "left" if session.status == Session.Status.WITHDRAWN else ""
 
 
@@ -72,7 +75,11 @@ def return_link(session: Session, protocol: Protocol) -> str:
     Empty where the study shows a code only, or before the end. ``{participant}`` is the id that came with the
     participant's link, ``{session}`` that of the submission; else the pseudonym and the session's number.
     """
-    template = session.campaign.return_template(outcome_of(session)) if session.campaign else ""
+    outcome, template = outcome_of(session), ""
+    if session.campaign is not None:
+        template = session.campaign.return_template(outcome)
+        if outcome == "failed_check":  # most sites do not tell it from any other way of being screened out
+            template = template or session.campaign.return_template("screened_out")
     if not template:
         if protocol.completion != Experiment.Completion.REDIRECT or not session.completion_code:
             return ""

@@ -8,15 +8,15 @@ from threading import Lock
 class FaultKind(StrEnum):
     """What goes wrong with a request."""
 
-    LOST_REQUEST = "lost-request"  # the connection closes before the platform acts
-    LOST_ANSWER = "lost-answer"  # the platform acts, and the connection closes before its answer
-    RATE_LIMIT = "rate-limit"  # 429 with Retry-After
-    RATE_LIMIT_BARE = "rate-limit-bare"  # 429 without Retry-After
-    SERVER_ERROR = "server-error"  # 503 before the platform acts
-    SERVER_ERROR_AFTER = "server-error-after"  # the platform acts, and a gateway answers 502
+    LOST_REQUEST = "before"  # the connection closes before the platform acts
+    LOST_ANSWER = "after"  # the platform acts, and the connection closes before its answer
+    RATE_LIMIT = "429-retry-after"  # 429 with Retry-After
+    RATE_LIMIT_BARE = "429"  # 429 without Retry-After
+    SERVER_ERROR = "503"  # 503 before the platform acts
+    SERVER_ERROR_AFTER = "502-after"  # the platform acts, and a gateway answers 502
     MALFORMED = "malformed"  # the platform acts, and its answer is cut off
     SLOW = "slow"  # the platform acts at once and answers after ``seconds``
-    EXPIRED_TOKEN = "expired-token"  # 401
+    EXPIRED_TOKEN = "401"  # 401
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """A local double of Prolific: its API with the documented states and limits, and a small participant's side.
 
-Start it by hand with ``python -m tests.doubles.prolific --port 8021``; ``/play/`` is the participants' page,
+Start it by hand with ``python -m tests.doubles.prolific --port 8602``; ``/play/`` is the participants' page,
 with the faults to inject and the money that was paid.
 """
 
@@ -72,6 +72,7 @@ class ProlificDouble(ThreadingHTTPServer):
         self.requests: Counter[tuple[str, str]] = Counter()
         self.shape_errors: list[str] = []  # answers of the double that contradict the reference
         self.count_lock = Lock()
+        self.at_close = contextlib.ExitStack()
         super().__init__(("127.0.0.1", port), Handler)
 
     @property
@@ -84,9 +85,38 @@ class ProlificDouble(ThreadingHTTPServer):
         with self.count_lock:
             return self.requests[method, path]
 
-    def fail_next(self, kind: str, **where: Any) -> None:
-        """Let the next matching requests fail; see :class:`~tests.doubles.faults.Fault`."""
-        self.faults.fail_next(kind, **where)
+    def fail_next(self, kind: str, n: int = 1, **where: Any) -> None:
+        """Let the next ``n`` matching requests fail; see :class:`~tests.doubles.faults.Fault`."""
+        self.faults.fail_next(kind, times=n, **where)
+
+    def arrive(self, study: str, person: str = "") -> str:
+        """Let a participant take a place; returns the submission."""
+        return self.platform.take_place(study, person)["submission"]
+
+    def submit(self, submission: str, code: str = "") -> None:
+        """Let a participant submit with a code."""
+        self.platform.enter_code(submission, code)
+
+    def return_(self, submission: str) -> None:
+        """Let a participant return a submission."""
+        self.platform.return_submission(submission)
+
+    def time_out(self, submission: str) -> None:
+        """Let the time of a submission end."""
+        self.platform.time_out(submission)
+
+    def money(self) -> dict[tuple[Any, ...], int]:
+        """How often each reward and each bonus was paid."""
+        self.platform.run_due(all_of_them=True)
+        with self.platform.lock:
+            return dict(
+                Counter(
+                    ("bonus", row.submission, row.amount)
+                    if row.kind == "bonus"
+                    else (row.kind, row.submission)
+                    for row in self.platform.movements
+                )
+            )
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that went away; raise everything else to the log."""
@@ -106,6 +136,27 @@ def running(platform: ProlificPlatform | None = None) -> Iterator[ProlificDouble
         server.shutdown()
         server.server_close()
         thread.join()
+        server.at_close.close()
+
+
+def account(double: ProlificDouble, study: Any, by: Any) -> Any:
+    """An account of the study with the double's token; until the double ends, the settings lead to it."""
+    # Started by hand, the double needs no database.
+    from django.test import override_settings
+
+    from judgments.recruitment import credentials
+
+    override = override_settings(PROLIFIC_URL=double.url, PROLIFIC_WEB_URL=double.url)
+    override.enable()
+    double.at_close.callback(override.disable)
+    return credentials.add_account(
+        study,
+        platform="prolific",
+        label="Double",
+        secrets={"token": double.platform.token},
+        by=by,
+        options={"currency": double.platform.currency},
+    )
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -454,7 +505,7 @@ class Play:
                     self.form["kind"],
                     method=self.form.get("method", ""),
                     path=self.form.get("path", ""),
-                    times=int(self.form.get("times", 1)),
+                    n=int(self.form.get("times", 1)),
                     seconds=float(self.form.get("seconds", 1)),
                 )
                 self._redirect("/play/")
@@ -524,7 +575,7 @@ def _button(action: str, label: str, name: str = "") -> str:
 def main() -> None:
     """Serve until interrupted, delivering webhooks every second."""
     parser = argparse.ArgumentParser(description="Serve a local double of Prolific.")
-    parser.add_argument("--port", type=int, default=8021)
+    parser.add_argument("--port", type=int, default=8602)
     parser.add_argument("--token", default="double-token")
     parser.add_argument("--currency", default="GBP", choices=["GBP", "USD"])
     options = parser.parse_args()

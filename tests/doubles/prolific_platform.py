@@ -276,7 +276,7 @@ class ProlificPlatform:
             "PUBLISH": ({"UNPUBLISHED"}, "ACTIVE"),
             "PAUSE": ({"ACTIVE"}, "PAUSED"),
             "START": ({"PAUSED"}, "ACTIVE"),
-            "STOP": ({"ACTIVE", "PAUSED", "AWAITING REVIEW"}, "COMPLETED"),
+            "STOP": ({"ACTIVE", "PAUSED"}, "COMPLETED"),
         }
         with self.lock:
             study = self._study(study_id)
@@ -731,6 +731,7 @@ class ProlificPlatform:
     def paid(self, kind: str = "") -> Counter[str]:
         """Amounts paid by submission."""
         with self.lock:
+            self.run_due()
             totals: Counter[str] = Counter()
             for row in self.movements:
                 if kind in {"", row.kind}:

@@ -1,0 +1,1 @@
+"""Prolific: the client of its API, the adapter, verified arrivals and webhooks."""
