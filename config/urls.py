@@ -27,6 +27,7 @@ urlpatterns = [
     path("", include("experiments.pages.urls")),
     path("", include("judgments.pages.urls")),
     path("", include("releases.urls")),
+    path("hooks/", include("judgments.recruitment.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("health/live", live, name="health-live"),

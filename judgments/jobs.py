@@ -6,6 +6,7 @@ from judgments import deletion
 from judgments.imports import jobs
 from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
+from judgments.recruitment.prolific.webhooks import handle_events
 from judgments.sessions.leases import expire_sessions as expire
 from judgments.sessions.removal import prune_previews as prune
 from judgments.simulation import dry_run
@@ -30,3 +31,9 @@ def prune_previews() -> None:
 def grant_qualifications() -> None:
     """Keep MTurk's workers who began from further HITs of the same study."""
     grant_missing_qualifications()
+
+
+@shared_task(name="judgments.handle_platform_events")
+def handle_platform_events() -> None:
+    """Reconcile the campaigns that delivered events are about; each minute also those that wait."""
+    handle_events()

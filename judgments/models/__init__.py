@@ -4,6 +4,7 @@ from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
 from judgments.models.payment import Payment
 from judgments.models.platform_call import PlatformCall
+from judgments.models.platform_event import PlatformEvent
 from judgments.models.session import Session, SessionEvent
 from judgments.models.signal import Signal
 from judgments.models.submission import Submission
@@ -16,6 +17,7 @@ __all__ = [
     "Participant",
     "Payment",
     "PlatformCall",
+    "PlatformEvent",
     "PlatformIdentity",
     "Session",
     "SessionEvent",
