@@ -1,4 +1,4 @@
-"""Read-only admin of plans, releases, scoring runs and comparisons."""
+"""Read-only admin of plans, deviations, releases, scoring runs and comparisons."""
 
 from django.contrib import admin
 
@@ -25,6 +25,15 @@ class ExclusionAdmin(ReadOnly):
     search_fields = ["plan__name", "session__participant__pseudonym", "reason"]
     list_select_related = ["plan", "session", "trial"]
     show_full_result_count = False
+
+
+@admin.register(models.DeviationReason)
+class DeviationReasonAdmin(ReadOnly):
+    """Reasons of deviations from the frozen plan, every version."""
+
+    list_display = ["experiment", "key", "text", "author", "created_at"]
+    search_fields = ["experiment__title", "experiment__slug", "key", "text"]
+    list_select_related = ["experiment", "author"]
 
 
 @admin.register(models.Release)

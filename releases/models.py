@@ -1,4 +1,4 @@
-"""Exclusion plans and their masks, releases, model scores, comparisons and interim looks."""
+"""Exclusion plans and their masks, reasons of deviations, releases, model scores, comparisons and looks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -71,6 +71,24 @@ class Exclusion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.plan}: session {self.session_id} by {self.step}"
+
+
+class DeviationReason(models.Model):
+    """Why a study deviates from its frozen plan, in one version; the newest row of a key counts."""
+
+    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="deviation_reasons")
+    key = models.CharField(max_length=200, help_text="Key of the row in the list of deviations.")
+    text = models.TextField(blank=True, help_text="Empty: the reason was withdrawn.")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["experiment", "key", "-id"]
+
+    def __str__(self) -> str:
+        return f"{self.experiment_id}: {self.key}"
 
 
 class Release(models.Model):

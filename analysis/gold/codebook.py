@@ -41,6 +41,18 @@ PAIR_RECORD = (*BLIMP_FIELDS, *PAIR_FILE, *HUMAN_PAIR_COLUMNS, "paradigm_status"
 HUMAN_FILE = ("sentence_id", "score", "n", "sd")
 PARTICIPANT_FILE = ("participant", "native", "simulated", "sessions", "judgments", "kept", "excluded_by")
 EXCLUSION_FILE = ("participant", "session", "trial", "step", "reason")
+DEVIATION_FILE = (
+    "key",
+    "aspect",
+    "planned",
+    "done",
+    "verdict",
+    "stated_in",
+    "since",
+    "sessions_affected",
+    "reason",
+    "reason_at",
+)
 
 RELEASE_COLUMNS = {
     column.name: column
@@ -108,6 +120,15 @@ RELEASE_COLUMNS = {
         Column("excluded_by", "text", "First step that removed the row; empty where it was kept."),
         Column("step", "text", "Exclusion step that removed the session or trial."),
         Column("reason", "text", "Why, in words."),
+        Column("key", "text", "Name of the aspect, the same in every release."),
+        Column("aspect", "text", "Aspect of the study that is compared with the frozen plan."),
+        Column("planned", "text", "What the plan states of it, or that it does not state it."),
+        Column("done", "text", "What was done."),
+        Column("verdict", "text", "deviation, not stated, as planned or in progress."),
+        Column("stated_in", "text", "Where the plan is stated; empty where it is not."),
+        Column("since", "text", "Date (UTC) of the deviation."),
+        Column("sessions_affected", "integer", "Judged sessions that the deviation concerns."),
+        Column("reason_at", "text", "Time (UTC) when the reason was written."),
     )
 }
 _TYPES = {"text": "string", "number": "number", "integer": "integer", "flag": "boolean", "time": "datetime"}

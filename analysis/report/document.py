@@ -16,6 +16,7 @@ from analysis.report.content import (
     Section,
     Subheading,
 )
+from analysis.report.deviations import deviations_section
 from analysis.report.methods import methods_paragraphs
 from analysis.report.released import Released
 from analysis.report.sections.effects import effects_section, power_section, times_section
@@ -82,6 +83,7 @@ def assemble_report(released: Released, numbers: dict[str, Any], figures: Sequen
     sections = [
         Section("summary", "Summary", [headline_block(numbers), *interaction, Ready(ready)]),
         design_section(released, numbers),
+        deviations_section(released.deviations, released.frozen_plan),
         flow_section(released, numbers, figures),
         agreement,
         reliability_section(numbers, figures),

@@ -5,6 +5,7 @@ from typing import Any
 from analysis.exclusions.criteria import CRITERIA
 from analysis.gold.labels import label_rule
 from analysis.report.citations import works_cited
+from analysis.report.deviations import deviations_paragraph
 from analysis.report.findings import (
     agreement_sentences,
     effects_sentence,
@@ -58,7 +59,9 @@ def methods_paragraphs(released: Released, numbers: dict[str, Any]) -> list[str]
         f"All numbers were computed with {software}; the replication package reproduces them from the data."
     )
     collected, analysed = collection_paragraphs(released.study, released.manifest["plan"], numbers)
-    return [text for text in (collected, analysed, " ".join(filter(None, results)), provenance) if text]
+    deviations = deviations_paragraph(released.deviations, released.frozen_plan)
+    paragraphs = (collected, analysed, deviations, " ".join(filter(None, results)), provenance)
+    return [text for text in paragraphs if text]
 
 
 def collection_paragraphs(
@@ -71,7 +74,13 @@ def collection_paragraphs(
 
 
 def release_methods(
-    study: dict[str, Any], plan: dict[str, Any], numbers: dict[str, Any], *, n_min: int, made_with: str
+    study: dict[str, Any],
+    plan: dict[str, Any],
+    numbers: dict[str, Any],
+    *,
+    deviations: str,
+    n_min: int,
+    made_with: str,
 ) -> str:
     """Write the methods file of a release: the paragraphs of a report, the labels and the references."""
     collected, analysed = collection_paragraphs(study, plan, numbers)
@@ -85,7 +94,7 @@ def release_methods(
     statement = undecided.get("statement")
     answers = f"Participants could also answer without a choice: {statement}." if statement else ""
     results = " ".join(filter(None, ["" if is_rating else label, answers, agreement_sentences(numbers)]))
-    paragraphs = [collected, analysed, results, f"The release was made by {made_with}."]
+    paragraphs = [collected, analysed, deviations, results, f"The release was made by {made_with}."]
     text = "\n\n".join(filter(None, paragraphs))
     absent = {"effects": {}, "times": {}, "power": {"refused": ""}, "reliability": {"refused": ""}}
     works = "".join(f"- {work}\n" for work in works_cited(absent | numbers))

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ REMOVED_COLUMNS = ("trial", "step")
 STUDY = "study.json"
 SCORES = "scores.csv"
 """Scores of models beside people; absent without models."""
+DEVIATIONS = "deviations.csv"
 REQUIRED_FILES = ("judgments.csv", "participants.csv", "manifest.json", REMOVED, STUDY)
 
 
@@ -46,6 +47,14 @@ class Released:
     scores: pd.DataFrame | None = None
     """``sentence_id`` and one column per model; None without models."""
     sentences: pd.DataFrame | None = None
+    deviations: Sequence[Mapping[str, str]] = ()
+    """Rows of ``deviations.csv``; none in releases from before it."""
+
+    @property
+    def frozen_plan(self) -> dict[str, Any] | None:
+        """The frozen version that deviations are from, and the later ones; None without one."""
+        plan: dict[str, Any] | None = self.manifest.get("frozen_plan")
+        return plan
 
     @property
     def factors(self) -> dict[str, list[str]]:
@@ -85,7 +94,14 @@ def read_released(files: Mapping[str, bytes]) -> Released:
     judgments = _typed(judgments).assign(native=judgments["participant"].map(native))
     manifest, study = (json.loads(files[name]) for name in ("manifest.json", STUDY))
     return Released(
-        judgments, participants, removed, manifest, study, scores=_scores(files), sentences=_sentences(files)
+        judgments,
+        participants,
+        removed,
+        manifest,
+        study,
+        scores=_scores(files),
+        sentences=_sentences(files),
+        deviations=_deviations(files),
     )
 
 
@@ -95,6 +111,15 @@ def _scores(files: Mapping[str, bytes]) -> pd.DataFrame | None:
 
 def _sentences(files: Mapping[str, bytes]) -> pd.DataFrame | None:
     return _table(files["sentences.csv"]) if "sentences.csv" in files else None
+
+
+def _deviations(files: Mapping[str, bytes]) -> list[dict[str, str]]:
+    if DEVIATIONS not in files:
+        return []
+    return [
+        {str(name): str(value) for name, value in row.items()}
+        for row in _table(files[DEVIATIONS]).to_dict("records")
+    ]
 
 
 def removed_bytes(removed: pd.DataFrame) -> bytes:

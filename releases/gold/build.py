@@ -11,16 +11,18 @@ import pandas as pd
 
 from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.gold.codebook import EXCLUSION_FILE, HUMAN_FILE, JUDGMENT_FILE, PAIR_FILE
+from analysis.gold.codebook import DEVIATION_FILE, EXCLUSION_FILE, HUMAN_FILE, JUDGMENT_FILE, PAIR_FILE
 from analysis.gold.differences import DIFFERENCE_FILE, difference_table
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
 from analysis.gold.writers import blimp_record, csv_bytes, json_bytes, jsonl_bytes
+from analysis.report.deviations import deviations_paragraph
 from analysis.report.methods import release_methods
 from analysis.report.numbers import collection_numbers
 from experiments.models import Experiment
 from judgments.frames.build import treatment_of
 from releases.gold.describe import facts_of, file_columns, listed, manifest_of, participant_table, text_files
+from releases.gold.deviations import deviations_of, published_rows
 from releases.gold.options import Options
 from releases.gold.plans import find_plan, judgments_for
 from releases.gold.storage import MANIFEST, checksum
@@ -64,6 +66,9 @@ def build_release(experiment: Experiment, options: Options) -> Built:
         "human.csv": csv_bytes(human_table(sentences, pairs, task=experiment.task), HUMAN_FILE),
         "pairs.csv": csv_bytes(pairs, PAIR_FILE),
     }
+    deviations = deviations_of(experiment, options)
+    rows, frozen_plan = published_rows(deviations), deviations["compared_with"]
+    files["deviations.csv"] = csv_bytes(pd.DataFrame(rows, dtype=object), DEVIATION_FILE)
     if factors:
         scores = score_frame(experiment.materials)
         table = difference_table(excluded.kept, factors=factors, scores=scores, sentences=sentences)
@@ -75,12 +80,14 @@ def build_release(experiment: Experiment, options: Options) -> Built:
         facts, columns={name: columns[name] for name in columns if name in files}, factors=factors
     )
     manifest = manifest_of(experiment, options, plan, facts=facts, report=report, background=background)
+    manifest["frozen_plan"] = frozen_plan
     simulated = set(participants.loc[participants["simulated"].astype(bool), "participant"])
     numbers = collection_numbers(judgments, excluded.kept, task=experiment.task, simulated=simulated)
     files["methods.md"] = release_methods(
         methods_facts(experiment, options.round_number),
         manifest["plan"],
         numbers | {"agreement": report, "exclusions": {"flow": facts.flow}},
+        deviations=deviations_paragraph(rows, frozen_plan),
         n_min=options.n_min,
         made_with=f"Obelus {facts.code_version} with seed {options.seed}",
     ).encode()

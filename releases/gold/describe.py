@@ -11,6 +11,7 @@ from analysis.exclusions.apply import Excluded
 from analysis.exclusions.plan import Plan
 from analysis.gold.card import dataset_card
 from analysis.gold.codebook import (
+    DEVIATION_FILE,
     EXCLUSION_FILE,
     HUMAN_FILE,
     JUDGMENT_FILE,
@@ -128,6 +129,7 @@ FILES = {
     "judgments.csv": "every judgment, one row each, kept or not",
     "participants.csv": "every participant as a pseudonym",
     "exclusions.csv": "what was excluded, by which step",
+    "deviations.csv": "what was done otherwise than in the frozen plan, and why",
     "human.csv": "one human score per sentence, ready for comparing models",
     "pairs.csv": "the pairs as ids, ready for comparing models",
     "methods.md": "a methods paragraph with references",
@@ -194,6 +196,7 @@ def file_columns(
         "judgments.csv": (*JUDGMENT_FILE, *factors),
         "participants.csv": participants,
         "exclusions.csv": EXCLUSION_FILE,
+        "deviations.csv": DEVIATION_FILE,
         "human.csv": HUMAN_FILE,
         "pairs.csv": PAIR_FILE,
         "differences.csv": DIFFERENCE_FILE,

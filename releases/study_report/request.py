@@ -12,6 +12,7 @@ from experiments.lists.rounds import check_round
 from experiments.models import AuditEntry, Experiment, Job
 from judgments.models import Judgment
 from releases.gold.describe import listed
+from releases.gold.deviations import deviations_stamp
 from releases.gold.options import ReportOptions
 from releases.gold.plans import find_plan, find_plan_row
 from releases.gold.storage import MANIFEST, read, store
@@ -90,7 +91,8 @@ def request_report(study: Experiment, options: ReportOptions, *, user: Any = Non
         find_plan(study, options.exclude)
     else:
         options = replace(options, exclude=f"{row.name}@{row.version}")
-    arguments = {"experiment": study.pk, "options": options.as_dict(), "stamp": data_version(study)}
+    stamp = f"{data_version(study)}-{deviations_stamp(study)}"
+    arguments = {"experiment": study.pk, "options": options.as_dict(), "stamp": stamp}
     same = Job.objects.filter(experiment=study, kind=STUDY_REPORT, arguments=arguments)
     existing = same.exclude(state=Job.State.FAILED).order_by("-pk").first()
     if existing is not None:
