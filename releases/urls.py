@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from releases.views import downloads, figures, releases, study_reports
+from releases.views import deviations, downloads, figures, releases, study_reports
 from releases.views.models import comparisons, depth, leaderboard, scoring_runs
 from releases.views.results import (
     agreement,
@@ -53,6 +53,11 @@ urlpatterns = [
     path(f"{S}figures/<slug:name>.<slug:form>", figures.figure, name="study-figure"),
     path(f"{S}figures/<slug:group>/", figures.figure_group, name="study-figure-group"),
     path(f"{S}downloads/", downloads.downloads, name="study-downloads"),
+    path(f"{S}deviations/", deviations.deviations, name="study-deviations"),
+    path(f"{S}deviations/reason/", deviations.reason, name="study-deviation-reason"),
+    path(f"{S}deviations/version/", deviations.choose_version, name="study-preregistered-version"),
+    path(f"{S}deviations.csv", deviations.as_csv, name="study-deviations-csv"),
+    path(f"{S}deviations.json", deviations.as_json, name="study-deviations-json"),
     path(f"{S}reports/", study_reports.reports, name="study-reports"),
     path(f"{S}reports/<int:number>/<str:name>", study_reports.file, name="study-report-file"),
     path(f"{S}releases/", releases.releases, name="study-releases"),

@@ -74,8 +74,8 @@ def deviations_section(rows: Rows, plan: Mapping[str, Any] | None) -> Section | 
     if silent:
         stated = [(str(row["aspect"]), _done(row)) for row in silent]
         blocks += [Subheading(f"{NOT_STATED_TEXT.capitalize()}: what was done"), Facts(stated)]
-    kept = [(str(row["aspect"]), str(row["planned"])) for row in _with(rows, PLANNED)]
-    blocks += [Subheading("As planned"), Facts(kept)] if kept else []
+    planned = [(str(row["aspect"]), str(row["planned"])) for row in _with(rows, PLANNED)]
+    blocks += [Subheading("As planned"), Facts(planned)] if planned else []
     return Section("deviations", "Deviations from the frozen plan", blocks)
 
 

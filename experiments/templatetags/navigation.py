@@ -71,6 +71,7 @@ GROUPS = {
     "Publish": (
         ("releases", "study-releases", "Releases"),
         ("reports", "study-reports", "Reports"),
+        ("deviations", "study-deviations", "Deviations"),
         ("models", "study-models", "Models"),
     ),
 }

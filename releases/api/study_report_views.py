@@ -1,4 +1,4 @@
-"""API views of study reports: request one, poll its state, download its files."""
+"""API views of study reports (request one, poll its state, download its files) and of deviations."""
 
 from typing import Any
 
@@ -15,11 +15,14 @@ from config.api_schema import ErrorSerializer
 from experiments.models import Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
-from releases.api.fields import AnyObject
+from releases.api.fields import AnyObject, PlainText
 from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
+from releases.api.report_views import Document
 from releases.api.views import StudyAPIView, with_exclusion
+from releases.gold.deviation_reasons import LONGEST_REASON
 from releases.gold.options import ReportOptions
 from releases.study_report.request import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
+from releases.views.deviations import current_deviations, store_reason
 from releases.views.study_reports import file_answer
 
 
@@ -100,6 +103,36 @@ class StudyReportFileView(APIView):
     def get(self, request: Request, slug: str, number: int, name: str) -> HttpResponse:
         """As a download."""
         return file_answer(get_study(request.user, slug), _found(request, slug, number), name)
+
+
+class ReasonRequest(serializers.Serializer[Any]):
+    """The reason of a row."""
+
+    key = PlainText(max_length=200, help_text="Key of the row.")
+    text = PlainText(max_length=LONGEST_REASON, allow_blank=True, help_text="Empty: the reason is withdrawn.")
+
+
+class DeviationsView(StudyAPIView):
+    """Deviations from the preregistered version."""
+
+    serializer_class = Document
+    pagination_class = None
+
+    @extend_schema(summary="Deviations from the preregistered version", responses=Document)
+    def get(self, request: Request, slug: str) -> Response:
+        """The list with its reasons, under the study's current exclusion plan."""
+        return Response(current_deviations(self.study()))
+
+    @extend_schema(
+        summary="Write the reason of a deviation",
+        request=ReasonRequest,
+        responses={200: Document, 400: ErrorSerializer, 422: ErrorSerializer},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """A version of the reason; earlier ones are kept. Answers with the list."""
+        study = self.study()
+        store_reason(study, **self.validated_body(ReasonRequest), user=self.user)
+        return Response(current_deviations(study))
 
 
 def _found(request: Request, slug: str, number: int) -> StoredReport:

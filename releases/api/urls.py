@@ -17,6 +17,7 @@ urlpatterns = [
     path(f"{S}multiverse/", report_views.MultiverseView.as_view(), name="api-multiverse"),
     path(f"{S}ordinal/", report_views.OrdinalView.as_view(), name="api-ordinal"),
     path(f"{S}power/", report_views.PilotView.as_view(), name="api-pilot"),
+    path(f"{S}deviations/", study_report_views.DeviationsView.as_view(), name="api-deviations"),
     path(f"{S}judgments.csv", judgment_files.JudgmentsCsv.as_view(), name="api-judgments-csv"),
     path(f"{S}judgments.jsonl", judgment_files.JudgmentsJsonl.as_view(), name="api-judgments-jsonl"),
     path(f"{S}agreement/", views.AgreementView.as_view(), name="api-agreement"),

@@ -56,7 +56,7 @@ GROUPS = {  # settings of a version that are one row where none of them was chan
     "task": ("Task", ("task",)),
     "parameters": ("Scale and wording of the screen", ("parameters.",)),
     "materials": ("Materials", ("materials", "fillers")),
-    "design": ("Design and lists", ("design.", "seed")),
+    "design": ("Design and lists", ("design.",)),
     "catch_trials": ("Catch trials", ("catch_trials",)),
     "practice": ("Practice trials and anchors", ("practice", "anchors")),
     "texts": ("Texts", ("consent", "instructions", "debrief", "language")),
@@ -320,9 +320,9 @@ def _sample_aspects(plan: FrozenPlan, round_number: int | None) -> Iterator[Aspe
 def _needed_sessions(plan: FrozenPlan, number: int) -> int | None:
     """Sessions that target and limit of a round took when the version was frozen; None without either."""
     rounds = (plan.version.snapshot.get("design") or {}).get("rounds") or []
-    own = rounds[number - 2] if 2 <= number <= len(rounds) + 1 else {}
+    limits = rounds[number - 2] if 2 <= number <= len(rounds) + 1 else {}
     target, limit = (
-        plan.setting(name) if own.get(name) is None else own[name]
+        plan.setting(name) if limits.get(name) is None else limits[name]
         for name in ("target_judgments", "max_participants")
     )
     lists = plan.version.lists.filter(round=number)
@@ -364,19 +364,19 @@ def _sample_aspect(
     return Aspect(key, label, planned, f"{done} so far", IN_PROGRESS, IN_SETTINGS)
 
 
-def _exclusion_aspect(study: Experiment, used: Plan, count_sessions: CountSessions) -> Aspect:
+def _exclusion_aspect(study: Experiment, actual: Plan, count_sessions: CountSessions) -> Aspect:
     """The exclusions that were used against the plan that was fixed before the first answer."""
-    registered, done = _registered_plans(study), _plan_text(used)
-    key, label, since = "exclusion_plan", "Exclusions", _used_since(study, used)
+    registered, done = _registered_plans(study), _plan_text(actual)
+    key, label, since = "exclusion_plan", "Exclusions", _since(study, actual)
     if not registered:
-        after = " (plan written after the first answer)" if used.created_at else ""
+        after = " (plan written after the first answer)" if actual.created_at else ""
         return Aspect(key, label, NOT_STATED_TEXT, f"{done}{after}", NOT_STATED, since=since)
     planned = join_list([_plan_text(plan) for plan in registered])
-    if used.sha256 in {plan.sha256 for plan in registered}:
+    if actual.sha256 in {plan.sha256 for plan in registered}:
         return Aspect(key, label, planned, "as planned", PLANNED, IN_EXCLUSION_PLAN)
-    nearest = next((plan for plan in registered if plan.name == used.name), registered[0])
+    nearest = next((plan for plan in registered if plan.name == actual.name), registered[0])
     try:
-        affected: int | None = count_sessions(nearest, used)
+        affected: int | None = count_sessions(nearest, actual)
     except BadInput as error:  # a step was written for an earlier version of a signal
         affected, done = None, f"{done}; sessions cannot be counted: {error}"
     return Aspect(key, label, planned, done, DEVIATION, IN_EXCLUSION_PLAN, since, affected)
@@ -398,12 +398,12 @@ def _current_at_first_answer(study: Experiment) -> str:
     return str(later.details.get("before")) if later else str(current_plan_row(study))
 
 
-def _used_since(study: Experiment, used: Plan) -> str:
+def _since(study: Experiment, actual: Plan) -> str:
     """When the plan became the current one, or was written; empty for steps that are not stored."""
-    name = f"{used.name} v{used.version}" if used.steps else "none"
+    name = f"{actual.name} v{actual.version}" if actual.steps else "none"
     changes = study.audit.filter(action=CURRENT_CHANGED, details__after=name)
     newest = changes.order_by("at", "pk").last()
-    return f"{newest.at:%Y-%m-%d}" if newest else used.created_at[:10]
+    return f"{newest.at:%Y-%m-%d}" if newest else actual.created_at[:10]
 
 
 def _plan_text(plan: Plan) -> str:
@@ -422,8 +422,8 @@ def differing_sessions(study: Experiment, first: Plan, second: Plan, round_numbe
     """Count the sessions of which two plans keep different judgments."""
     reading = first if first.has_signals else second
     judgments = judgments_for(study, reading, round_number=round_number)
-    kept = [apply_plan(judgments, plan).kept.index for plan in (first, second)]
-    return int(judgments.loc[kept[0].symmetric_difference(kept[1]), "session"].nunique())
+    indices = [apply_plan(judgments, plan).kept.index for plan in (first, second)]
+    return int(judgments.loc[indices[0].symmetric_difference(indices[1]), "session"].nunique())
 
 
 def _choice_aspects(study: Experiment, options: Options) -> Iterator[Aspect]:

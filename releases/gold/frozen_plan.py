@@ -137,10 +137,10 @@ def contrast(name: str, planned: Any, actual: Any) -> tuple[str, str]:
 
 def _entries(entries: list[Any], others: list[Any], *, is_later: bool = False) -> str:
     keys = {json.dumps(entry, sort_keys=True) for entry in others}
-    own = [entry for entry in entries if json.dumps(entry, sort_keys=True) not in keys]
+    differing = [entry for entry in entries if json.dumps(entry, sort_keys=True) not in keys]
     number = plural(len(entries), "entry", "entries") if entries else "none"
-    if own:
-        return shortened(f"{number}, among them: {in_words(own)}")
+    if differing:
+        return shortened(f"{number}, among them: {in_words(differing)}")
     is_reordered = is_later and len(entries) == len(others)
     return f"{number}, in another order" if is_reordered else number
 

@@ -12,6 +12,7 @@ register = template.Library()
 #: Pages whose numbers, files or figures depend on an exclusion plan, by their name in the study's menu.
 PAGES = (
     "agreement",
+    "deviations",
     "downloads",
     "effects",
     "exclusions",
