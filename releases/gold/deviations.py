@@ -32,6 +32,7 @@ from experiments.lists.rounds import fewest_showings
 from experiments.models import Experiment, ExperimentVersion
 from experiments.studies.lifecycle import snapshot
 from experiments.studies.targets import participants_needed, target_noun
+from experiments.templatetags.trail import in_words
 from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, Session
 from releases.gold.describe import answered_between, sessions_of
@@ -163,8 +164,8 @@ def _compared_with(plan: FrozenPlan | None) -> dict[str, Any] | None:
         for row in _versions(plan.study)
     ]
     compared = next(row for row in versions if row["version"] == plan.version.number)
-    named = {name: compared[name] for name in ("version", "sha256", "frozen")}
-    return {**named, "versions": versions}
+    identity = {name: compared[name] for name in ("version", "sha256", "frozen")}
+    return {**identity, "versions": versions}
 
 
 def _versions(study: Experiment) -> QuerySet[ExperimentVersion]:
@@ -219,14 +220,14 @@ def _version_aspects(plan: FrozenPlan) -> Iterator[Aspect]:
     names = list(dict.fromkeys([*planned, *(name for _, settings in later for name in settings)]))
     changed = [name for name in names if any(_differs(name, planned, settings) for _, settings in later)]
     yield from (_changed_setting(plan, name, planned, later) for name in changed)
-    grouped = set(changed)
+    listed = set(changed)
     for key, (label, starts) in GROUPS.items():
         members = [name for name in names if name.startswith(starts)]
         if not {*members} & {*changed}:
             yield _unchanged_group(plan, key, label, {name: planned[name] for name in members})
-        grouped |= {*members}
-    others = [label_of(name).lower() for name in names if name not in grouped]
-    yield Aspect("others", "Other settings", ", ".join(others), "as planned", PLANNED, IN_VERSION)
+            listed |= {*members}
+    remaining = [label_of(name).lower() for name in names if name not in listed]
+    yield Aspect("others", "Other settings", ", ".join(remaining), "as planned", PLANNED, IN_VERSION)
 
 
 def _differs(name: str, planned: Settings, settings: Settings) -> bool:
@@ -270,8 +271,12 @@ def _unchanged_group(plan: FrozenPlan, key: str, label: str, stated: Settings) -
 def _in_brief(settings: Settings) -> str:
     if len(settings) == 1:
         return brief(*next(iter(settings.items())))
-    named = {label_of(name).partition(": ")[2] or label_of(name): (name, settings[name]) for name in settings}
-    return shortened("; ".join(f"{label.lower()}: {brief(*setting)}" for label, setting in named.items()))
+    labelled = {
+        label_of(name).partition(": ")[2] or label_of(name): (name, settings[name]) for name in settings
+    }
+    texts = {label: brief(*setting) for label, setting in labelled.items()}
+    stated = [f"{label.lower()}: {text}" for label, text in texts.items() if text != "none"]
+    return shortened("; ".join(stated)) or "none"
 
 
 def _setting_aspects(plan: FrozenPlan, judged: QuerySet[Session]) -> Iterator[Aspect]:
@@ -289,7 +294,8 @@ def _setting_aspects(plan: FrozenPlan, judged: QuerySet[Session]) -> Iterator[As
             planned = f"{was}, by the {IN_SETTINGS}; {NOT_STATED_TEXT}"
             yield Aspect(name, label, planned, done, DEVIATION, IN_SETTINGS, f"{since:%Y-%m-%d}", affected)
         elif name != "target_unit":
-            yield Aspect(name, label, f"{NOT_STATED_TEXT}; {was}", "unchanged since", NOT_STATED, IN_SETTINGS)
+            actual = f"{_setting_text(plan.study, name, getattr(plan.study, name))}, unchanged"
+            yield Aspect(name, label, f"{NOT_STATED_TEXT}; {was}", actual, NOT_STATED, IN_SETTINGS)
 
 
 def _setting_text(study: Experiment, name: str, value: Any) -> str:
@@ -412,7 +418,9 @@ def _plan_text(plan: Plan) -> str:
         return "nothing is excluded"
     steps = []
     for step in plan.steps:
-        settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in step.parameters.items())
+        settings = ", ".join(
+            f"{name.replace('_', ' ')} {in_words(value)}" for name, value in step.parameters.items()
+        )
         steps.append(f"{step.name.replace('_', ' ')}{f' ({settings})' if settings else ''}")
     name = f"plan {plan.name} v{plan.version}" if plan.created_at else "steps that are not stored as a plan"
     return f"{name}: {join_list(steps)}"

@@ -70,14 +70,19 @@ def stated_settings(snapshot: Mapping[str, Any]) -> Settings:
 
     Settings that a snapshot leaves out at their default have it, so that two snapshots can be compared.
     """
-    stated = {**_defaults(Experiment, LATER_FIELDS), "fillers": None, **snapshot}
+    stated = _completed(snapshot, {**_defaults(Experiment, LATER_FIELDS), "fillers": None})
     if isinstance(stated.get("parameters"), dict):
         screen = screen_of(dict(snapshot))
         stated |= {f"parameters.{name}": value for name, value in screen.items()}
     if isinstance(stated.get("design"), dict):
-        design = {**_defaults(Design, LATER_DESIGN_FIELDS), **stated["design"]}
+        design = _completed(stated["design"], _defaults(Design, LATER_DESIGN_FIELDS))
         stated |= {f"design.{name}": value for name, value in design.items()}
     return {name: value for name, value in stated.items() if name not in ("parameters", "design")}
+
+
+def _completed(settings: Mapping[str, Any], defaults: Settings) -> Settings:
+    """The settings in their order, then those that are left out at their default."""
+    return {**settings, **{name: value for name, value in defaults.items() if name not in settings}}
 
 
 def _defaults(model: type[models.Model], names: tuple[str, ...]) -> Settings:
@@ -135,23 +140,23 @@ def contrast(name: str, planned: Any, actual: Any) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def _entries(entries: list[Any], others: list[Any], *, is_later: bool = False) -> str:
-    keys = {json.dumps(entry, sort_keys=True) for entry in others}
+def _entries(entries: list[Any], compared: list[Any], *, is_later: bool = False) -> str:
+    keys = {json.dumps(entry, sort_keys=True) for entry in compared}
     differing = [entry for entry in entries if json.dumps(entry, sort_keys=True) not in keys]
     number = plural(len(entries), "entry", "entries") if entries else "none"
     if differing:
         return shortened(f"{number}, among them: {in_words(differing)}")
-    is_reordered = is_later and len(entries) == len(others)
+    is_reordered = is_later and len(entries) == len(compared)
     return f"{number}, in another order" if is_reordered else number
 
 
 def _excerpt(text: str, other: str) -> str:
     """The words of a text that another one does not have, with some words around them."""
-    words, others = text.split(), other.split()
-    shorter = min(len(words), len(others))
-    start = next((place for place in range(shorter) if words[place] != others[place]), shorter)
-    rest = shorter - start
-    end = next((place for place in range(rest) if words[-1 - place] != others[-1 - place]), rest)
+    words, compared = text.split(), other.split()
+    shorter = min(len(words), len(compared))
+    start = next((place for place in range(shorter) if words[place] != compared[place]), shorter)
+    remaining = shorter - start
+    end = next((place for place in range(remaining) if words[-1 - place] != compared[-1 - place]), remaining)
     first, last = max(0, start - CONTEXT), min(len(words), len(words) - end + CONTEXT)
     ends = "… " if first else "", " …" if last < len(words) else ""
     return f"“{ends[0]}{shortened(' '.join(words[first:last]))}{ends[1]}”"
