@@ -37,3 +37,10 @@ def grant_qualifications() -> None:
 def handle_platform_events() -> None:
     """Reconcile the campaigns that delivered events are about; each minute also those that wait."""
     handle_events()
+
+
+@shared_task(name="judgments.reconcile_campaigns")
+def reconcile_campaigns() -> None:
+    """Read the submissions of campaigns again, and go on with payments that wait or have no answer."""
+    reconcile.reconcile_due()
+    decisions.continue_sending()

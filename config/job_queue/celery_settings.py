@@ -21,6 +21,7 @@ beat_schedule = {  # intervals in seconds
     "expire abandoned sessions": {"task": "judgments.expire_sessions", "schedule": 60.0},
     "grant qualifications": {"task": "judgments.grant_qualifications", "schedule": 60.0},
     "handle platform events": {"task": "judgments.handle_platform_events", "schedule": 60.0},
+    "reconcile campaigns": {"task": "judgments.reconcile_campaigns", "schedule": 300.0},
     "forget old previews": {"task": "judgments.prune_previews", "schedule": 3600.0},
     "check quality": {"task": "releases.check_quality", "schedule": 300.0},
 }

@@ -36,6 +36,7 @@ SEND = "judgments.send_to_platform"
 DECIDABLE = {Status.SUBMITTED}
 #: Statuses in which only a bonus pays the person.
 LEFT = {Status.RETURNED, Status.TIMED_OUT, Status.SCREENED_OUT}
+RETRY_EVERY = timedelta(minutes=30)  # of what waits for the platform, a limit or an answer
 SHORT_STUDY_MINUTES = 5  # below, one failed attention check may be a ground for a rejection on Prolific
 
 
@@ -493,6 +494,24 @@ def send_later(campaign: Campaign, *, by: User | None) -> Job:
     return active or enqueue(
         SEND, {"campaign": campaign.pk}, user=by, experiment=campaign.experiment, key=key
     )
+
+
+def continue_sending() -> int:
+    """Queue the sending where calls wait or have no answer; returns the number of campaigns.
+
+    A platform that was busy is tried again, and asked about lost answers.
+    """
+    sendable = PlatformCall.objects.exclude(kind__in=Kind.of_campaign()).filter(
+        Q(state=State.PLANNED, needs_second_person=False)
+        | Q(state=State.PLANNED, second_person__isnull=False)
+        | Q(state__in=[State.SENT, State.UNKNOWN], sent_at__lte=timezone.now() - ledger.ASK_AFTER)
+    )
+    recent = Job.objects.filter(kind=SEND, created_at__gte=timezone.now() - RETRY_EVERY)
+    campaigns = Campaign.objects.filter(pk__in=sendable.values("campaign")).select_related("experiment")
+    waiting = [row for row in campaigns if not recent.filter(arguments__campaign=row.pk).exists()]
+    for campaign in waiting:
+        send_later(campaign, by=None)
+    return len(waiting)
 
 
 @job(SEND)

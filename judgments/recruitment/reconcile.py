@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from experiments.job_runner import Run, enqueue, job
@@ -26,6 +27,7 @@ from judgments.recruitment.recruiter import (
 
 RECONCILE = "judgments.reconcile_campaign"
 Status = Submission.Status
+READ_EVERY = timedelta(minutes=5)  # webhooks, where a platform has them, are quicker
 GRACE = timedelta(minutes=10)  # between the last answer here and the submission there
 BONUS_GRACE = timedelta(hours=24)  # until a confirmed bonus shows on the platform
 MISMATCHES = {
@@ -282,6 +284,21 @@ def reconcile_later(campaign: Campaign, *, by: User | None) -> Job:
     key = f"{RECONCILE}:{campaign.pk}:{earlier.count()}"
     arguments = {"campaign": campaign.pk}
     return active or enqueue(RECONCILE, arguments, user=by, experiment=campaign.experiment, key=key)
+
+
+def reconcile_due(*, now: datetime | None = None) -> int:
+    """Queue the reconciliation of campaigns that were not read lately; returns their number."""
+    now = now or timezone.now()
+    unread = Q(reconciled_at__isnull=True) | Q(reconciled_at__lt=now - READ_EVERY)
+    campaigns = Campaign.objects.filter(
+        unread,
+        account__isnull=False,
+        state__in=[Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED],
+    )
+    due = list(campaigns.select_related("experiment"))
+    for campaign in due:
+        reconcile_later(campaign, by=None)
+    return len(due)
 
 
 @job(RECONCILE)

@@ -56,9 +56,11 @@ def draft(study, recruiter, double, *, name="run", account=None, **settings):
 
 def submit_people(campaign, double, n):
     """So many people finish here and submit there; their submissions are read and linked."""
+    campaign.refresh_from_db()
+    code = campaign.options.get("codes", {}).get("complete", {}).get("code", "")
     for number in range(n):
         submission = double.arrive(campaign.external_id, f"{campaign.pk:012x}{number:012x}")
-        double.submit(submission)
+        double.submit(submission, code)
     for remote in recruiter_of(campaign).submissions(campaign):
         session = cast.begin(campaign.experiment, f"{campaign.pk}-{remote.person}")
         Session.objects.filter(pk=session.pk).update(

@@ -5,6 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from experiments.models import Job
+from judgments.jobs import reconcile_campaigns
 from judgments.models import PlatformIdentity, Session, Submission
 from judgments.recruitment.reconcile import reconcile
 from judgments.sessions.places import channel_places_left
@@ -129,3 +131,16 @@ def test_reading_five_hundred_submissions_takes_few_queries(
     with django_assert_max_num_queries(40):
         _, rows = read(campaign, platform)
     assert {row.status for row in rows.values()} == {"approved"}
+
+
+def test_the_periodic_task_queues_each_due_campaign_once(campaign):
+    study = campaign.experiment
+    account = study.platform_accounts.create(platform="mturk", label="a", secrets=b"")
+    due = study.campaigns.create(name="due", recruiter="mturk", account=account, state="running")
+    fresh = {"recruiter": "mturk", "account": account, "reconciled_at": timezone.now()}
+    study.campaigns.create(name="fresh", state="running", **fresh)
+    study.campaigns.create(name="closed", recruiter="mturk", account=account, state="closed")
+    reconcile_campaigns()
+    reconcile_campaigns()
+    (job,) = Job.objects.all()
+    assert job.arguments == {"campaign": due.pk}
