@@ -42,9 +42,9 @@ def fill(model: Any) -> Any:
     with torch.no_grad():
         for name, weight in model.named_parameters():
             rng = np.random.default_rng(zlib.crc32(name.encode()))
-            drawn = torch.from_numpy(rng.normal(0, 0.3 if weight.ndim > 1 else 0.1, tuple(weight.shape)))
+            noise = torch.from_numpy(rng.normal(0, 0.3 if weight.ndim > 1 else 0.1, tuple(weight.shape)))
             weight.copy_(
-                drawn + (weight.ndim == 1 and "weight" in name)
+                noise + (weight.ndim == 1 and "weight" in name)
             )  # scales of layer norms stand near 1
     return model.eval()
 
@@ -54,13 +54,13 @@ def byte_tokenizer() -> Any:
     import tokenizers as tk
     import transformers
 
-    merges = [tuple(one.split()) for one in MERGES.split(",")]
+    merges = [tuple(pair.split()) for pair in MERGES.split(",")]
     signs = sorted(tk.pre_tokenizers.ByteLevel.alphabet())
-    words = ["<s>", "</s>", *signs, *("".join(one) for one in merges)]
-    made = tk.Tokenizer(tk.models.BPE(vocab={word: n for n, word in enumerate(words)}, merges=merges))
-    made.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tk.decoders.ByteLevel()
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="</s>")
+    words = ["<s>", "</s>", *signs, *("".join(pair) for pair in merges)]
+    tokenizer = tk.Tokenizer(tk.models.BPE(vocab={word: n for n, word in enumerate(words)}, merges=merges))
+    tokenizer.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tk.decoders.ByteLevel()
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>")
 
 
 def piece_tokenizer() -> Any:
@@ -69,14 +69,14 @@ def piece_tokenizer() -> Any:
     import transformers
 
     vocabulary = {piece: n for n, piece in enumerate(PIECES.split())}
-    made = tk.Tokenizer(tk.models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
-    made.normalizer = tk.normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = tk.pre_tokenizers.BertPreTokenizer()
-    made.post_processor = tk.processors.TemplateProcessing(
+    tokenizer = tk.Tokenizer(tk.models.WordPiece(vocab=vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = tk.normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = tk.pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = tk.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     names = {f"{name}_token": f"[{name.upper()}]" for name in ("pad", "unk", "cls", "sep", "mask")}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **names)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
 def save(folder: Path, model: Any, tokenizer: Any) -> Path:
@@ -107,7 +107,7 @@ def neural(folder: Path) -> Iterator[tuple[str, str]]:
         id2label={0: "unacceptable", 1: "acceptable"},
         label2id={"unacceptable": 0, "acceptable": 1},
     )
-    one = save(folder / "gpt2", transformers.GPT2LMHeadModel(gpt2), bytes_)
+    gpt2_folder = save(folder / "gpt2", transformers.GPT2LMHeadModel(gpt2), bytes_)
     two = save(folder / "llama", transformers.LlamaForCausalLM(llama), bytes_)
     three = save(folder / "bert", transformers.BertForMaskedLM(bert), pieces)
     four = save(folder / "judge", transformers.BertForSequenceClassification(judge), pieces)
@@ -115,8 +115,8 @@ def neural(folder: Path) -> Iterator[tuple[str, str]]:
     five.mkdir()
     torch.save(fill(LSTMModel(Shape(len(WORDS), 12, 16, 2))).state_dict(), five / "model.pt")
     (five / "vocab.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
-    yield "causal, GPT-2", f"hf-causal:{one}"
-    yield "causal, GPT-2 with the end", f"hf-causal:{one}?eos=yes"
+    yield "causal, GPT-2", f"hf-causal:{gpt2_folder}"
+    yield "causal, GPT-2 with the end", f"hf-causal:{gpt2_folder}?eos=yes"
     yield "causal, Llama", f"hf-causal:{two}"
     yield "causal, Llama without a beginning", f"hf-causal:{two}?bos=none"
     yield "masked, original", f"hf-masked:{three}?method=pll"
@@ -126,7 +126,7 @@ def neural(folder: Path) -> Iterator[tuple[str, str]]:
     yield "LSTM", f"lstm:{five}"
 
 
-def counted(folder: Path) -> Iterator[tuple[str, str]]:
+def ngram_models(folder: Path) -> Iterator[tuple[str, str]]:
     """Train the n-gram models; give a name and an address of each."""
     from analysis.ngrams import train_model, write_arpa
 
@@ -141,23 +141,23 @@ def scores(addresses: Iterator[tuple[str, str]]) -> dict[str, dict[str, list[flo
     """Score the sentences by each model."""
     from analysis.scoring import scorer
 
-    found = {}
+    document = {}
     for name, address in addresses:
-        given = scorer(address).score(SENTENCES)
-        found[name] = {
-            "logprob": [round(float(one), 7) for one in given.logprob],
-            "n_tokens": given.n_tokens.tolist(),
+        scores = scorer(address).score(SENTENCES)
+        document[name] = {
+            "logprob": [round(float(logprob), 7) for logprob in scores.logprob],
+            "n_tokens": scores.n_tokens.tolist(),
         }
-    return found
+    return document
 
 
 def main() -> None:
     """Write the file anew."""
     with tempfile.TemporaryDirectory() as folder:
-        found = scores(neural(Path(folder))) | scores(counted(Path(folder)))
-    lines = [f" {json.dumps(name)}: {json.dumps(given)}" for name, given in found.items()]
+        document = scores(neural(Path(folder))) | scores(ngram_models(Path(folder)))
+    lines = [f" {json.dumps(name)}: {json.dumps(rows)}" for name, rows in document.items()]
     GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    print(f"{len(found)} models written to {GOLDEN}", file=sys.stderr)
+    print(f"{len(document)} models written to {GOLDEN}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -29,14 +29,14 @@ def sums(python: str, folder: str, kind: str, options: dict[str, str]) -> list[f
         {"open": kind, "folder": folder},
         {"kind": kind, "batch": 1, "sentences": SENTENCES, **options},
     ]
-    told = subprocess.run(
+    process = subprocess.run(
         [python, str(DRIVER)],
-        input="".join(json.dumps(one) + "\n" for one in questions),
+        input="".join(json.dumps(question) + "\n" for question in questions),
         capture_output=True,
         text=True,
         check=True,
     )
-    return [round(value, 6) for value in json.loads(told.stdout.splitlines()[-1])["sums"]]
+    return [round(value, 6) for value in json.loads(process.stdout.splitlines()[-1])["sums"]]
 
 
 def main() -> None:
@@ -49,13 +49,13 @@ def main() -> None:
     versions = subprocess.run(
         [python, "-c", program], capture_output=True, text=True, check=True
     ).stdout.split()
-    found: dict[str, dict[str, list[float]]] = {}
+    peer_sums: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         addresses = dict(neural(Path(folder)))
-        for name, asked in ASKED.items():
+        for name, peers in ASKED.items():
             place = addresses[name].partition(":")[2].partition("?")[0]
-            found[name] = {peer: sums(python, place, kind, options) for peer, kind, options in asked}
-    document = {"versions": dict(zip(versions[::2], versions[1::2], strict=True)), "sums": found}
+            peer_sums[name] = {peer: sums(python, place, kind, options) for peer, kind, options in peers}
+    document = {"versions": dict(zip(versions[::2], versions[1::2], strict=True)), "sums": peer_sums}
     GOLDEN.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 

@@ -40,9 +40,9 @@ def frame():
 def test_score_after_a_context_is_the_difference_of_two_sums(arpa, frame):
     model = scorer(arpa)
     scored = score_sentences(model, frame, methods=["lp", "meanlp", "slor"])
-    both = model.score([f"{c} {s}".strip() for c, s in zip(CONTEXTS, SENTENCES, strict=True)]).logprob
+    logprobs = model.score([f"{c} {s}".strip() for c, s in zip(CONTEXTS, SENTENCES, strict=True)]).logprob
     first = np.nan_to_num(model.score(CONTEXTS).logprob)
-    np.testing.assert_allclose(scored.frame["tri:lp"], both - first, atol=1e-9)
+    np.testing.assert_allclose(scored.frame["tri:lp"], logprobs - first, atol=1e-9)
     assert len(set(scored.frame["tri:lp"].round(6))) == 4
 
 
@@ -137,16 +137,16 @@ def test_critical_words_follow_the_context_too(tmp_path, arpa):
         "--method", "one_prefix", "--pairs", str(tmp_path / "pairs.jsonl"),
     )  # fmt: skip
     model = scorer(arpa)
-    whole = model.score(["it rained . we left early", "it rained . we left all"]).logprob
+    logprobs = model.score(["it rained . we left early", "it rained . we left all"]).logprob
     before = model.score(["it rained . we left"]).logprob
-    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv").iloc[:, 1], whole - before)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv").iloc[:, 1], logprobs - before)
 
 
 def test_end_of_a_sentence_counts_after_a_context_as_without(tmp_path, arpa, frame):
     scores = score_sentences(scorer(arpa.replace("eos=no", "eos=yes")), frame.iloc[:1]).frame.iloc[0, 1]
     model = scorer(arpa.replace("eos=no", "eos=yes"))
-    whole = model.score(["it rained . we left early ."]).logprob[0]
-    assert scores == pytest.approx(whole - scorer(arpa).score(["it rained ."]).logprob[0])
+    total = model.score(["it rained . we left early ."]).logprob[0]
+    assert scores == pytest.approx(total - scorer(arpa).score(["it rained ."]).logprob[0])
 
 
 def test_sentence_that_begins_inside_a_token_of_its_context_is_flagged(tmp_path):

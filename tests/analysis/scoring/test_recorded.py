@@ -40,23 +40,23 @@ def compared(files, *words: str) -> str:
 def test_table_names_every_convention_of_each_model(files):
     printed = " ".join(compared(files).split())
     assert f"Scores of two: model arpa:{files / 'two.arpa'}; revision sha256:" in printed
-    for said in (
+    for phrase in (
         "method n-gram log probability",
         "measure lp: log p, slor: (log p - log p of single tokens) / tokens",
         "beginning <s>; end not scored; casing lower; tokens space; punctuation keep; region whole sentence",
         "precision float64; single tokens the model's 1-grams; unknown tokens none",
         "truncation none: nothing is cut; sentences flagged none.",
     ):
-        assert said in printed
+        assert phrase in printed
     assert "Scores of foreign.csv: nothing is recorded about how they were made." in printed
 
 
 def test_document_holds_the_whole_record(files):
-    ours, other = json.loads(compared(files, "--json"))["scoring"]
+    recorded, other = json.loads(compared(files, "--json"))["scoring"]
     record = json.loads((files / "two.spec.json").read_text())
-    assert ours["spec"] == record["spec"] and ours["columns"] == ["two:lp", "two:slor"]
-    assert ours["conventions"]["casing"] == "lower" and ours["conventions"]["end"] == "not scored"
-    assert list(other["conventions"]) == list(ours["conventions"])
+    assert recorded["spec"] == record["spec"] and recorded["columns"] == ["two:lp", "two:slor"]
+    assert recorded["conventions"]["casing"] == "lower" and recorded["conventions"]["end"] == "not scored"
+    assert list(other["conventions"]) == list(recorded["conventions"])
     assert other["conventions"].pop("measure") == "as given, a column taken as log p"
     assert set(other["conventions"].values()) == {"not recorded"}
     assert {name for name in other if name != "conventions"} == {"file"}
@@ -79,9 +79,9 @@ def test_another_measure_of_kept_counts_tells_how_they_were_made(files):
     record = recorded_specs([files / "again.csv"], columns=["again:meanlp"])[0]
     first = json.loads((files / "two.spec.json").read_text())
     assert record["source"]["spec"] == first["spec"] and record["spec"]["method"] == "csv"
-    told = record["conventions"]
-    assert (told["model"], told["measure"]) == (first["spec"]["uri"], "meanlp: log p / tokens")
-    assert (told["end"], told["casing"]) == ("not scored", "lower")
+    conventions = record["conventions"]
+    assert (conventions["model"], conventions["measure"]) == (first["spec"]["uri"], "meanlp: log p / tokens")
+    assert (conventions["end"], conventions["casing"]) == ("not scored", "lower")
     (files / "two.spec.json").write_text(json.dumps({**first, "sentences": 5}))
     assert source_of(files / "two.counts.parquet", column="logprob", n_sentences=4) is None
 
@@ -94,14 +94,14 @@ CAUSAL = {
 }  # fmt: skip
 
 
-def told_of(columns=("x:lp",), **fields) -> dict[str, str]:
+def conventions_of(columns=("x:lp",), **fields) -> dict[str, str]:
     return scoring_conventions({"columns": list(columns), "tokens": 8, "unknown_tokens": 0, **fields})
 
 
 def test_conventions_of_a_causal_model_are_named_one_by_one():
     flags = {"too long for the model, not scored": 2, "empty": 1}
-    told = told_of(["x:two_prefix"], spec=CAUSAL, unknown_tokens=2, flags=flags)
-    assert told == {
+    conventions = conventions_of(["x:two_prefix"], spec=CAUSAL, unknown_tokens=2, flags=flags)
+    assert conventions == {
         "model": "hf-causal:x",
         "revision": "commit:" + "a" * 12,
         "method": "log probability, left to right",
@@ -125,15 +125,18 @@ def test_conventions_of_a_causal_model_are_named_one_by_one():
 
 def test_beginning_and_end_of_each_kind_are_what_its_scorer_does():
     bare = {**CAUSAL, "bos": False, "options": {**CAUSAL["options"], "start": "none"}}
-    assert told_of(spec=bare)["beginning"] == "no mark, first token not scored"
-    lowered = told_of(spec=CAUSAL, flags={"normalised by the tokenizer": 3})
+    assert conventions_of(spec=bare)["beginning"] == "no mark, first token not scored"
+    lowered = conventions_of(spec=CAUSAL, flags={"normalised by the tokenizer": 3})
     assert lowered["casing"] == "as-is, then as the tokenizer normalises (3 sentences)"
-    masked = told_of(spec={**CAUSAL, "method": "pll-l2r"})
+    masked = conventions_of(spec={**CAUSAL, "method": "pll-l2r"})
     assert masked["beginning"] == masked["end"] == "the tokenizer's own mark, not scored"
-    assert told_of(spec={**CAUSAL, "method": "ll one_prefix"})["method"].startswith("log probability")
+    assert conventions_of(spec={**CAUSAL, "method": "ll one_prefix"})["method"].startswith("log probability")
     recurrent = {**CAUSAL, "tokens": "chars", "eos": True, "options": {}}
-    assert (told_of(spec=recurrent)["beginning"], told_of(spec=recurrent)["end"]) == ("<eos>", "scored")
+    assert (conventions_of(spec=recurrent)["beginning"], conventions_of(spec=recurrent)["end"]) == (
+        "<eos>",
+        "scored",
+    )
     served = {**CAUSAL, "options": {"start": "<s>", "tokenizer": "the server's", "mark": ""}}
-    assert told_of(spec=served)["beginning"] == "<s>"
-    assert told_of(spec=served)["unknown tokens"] == "not known: the server cuts"
-    assert told_of(spec={**served, "method": "csv"})["beginning"] == "not recorded"
+    assert conventions_of(spec=served)["beginning"] == "<s>"
+    assert conventions_of(spec=served)["unknown tokens"] == "not known: the server cuts"
+    assert conventions_of(spec={**served, "method": "csv"})["beginning"] == "not recorded"

@@ -30,10 +30,10 @@ def arpa(tmp_path):
 
 def test_measures_equal_the_vector(shared_vectors):
     vector = shared_vectors["lau_measures"]
-    given = vector["input"]
+    inputs = vector["input"]
     for name, expected in vector["expected"].items():
-        found = measure(name, [given["logp"]], n_tokens=[given["n"]], unigram_logprob=[given["logp_uni"]])
-        assert found[0] == pytest.approx(expected, abs=1e-8), name
+        values = measure(name, [inputs["logp"]], n_tokens=[inputs["n"]], unigram_logprob=[inputs["logp_uni"]])
+        assert values[0] == pytest.approx(expected, abs=1e-8), name
 
 
 def test_undefined_measures_are_missing_not_infinite():
@@ -50,17 +50,17 @@ def test_measures_that_need_unigrams_say_so():
 
 def test_lp_is_natural_and_slor_uses_the_files_own_unigrams(arpa):
     model = scorer(f"arpa:{arpa}?engine=own")
-    found = model.score(["the cat sees a dog ."], tokens=True)
-    assert found.n_tokens.tolist() == [6] and found.n_unk.tolist() == [0]
-    assert found.token_logprobs[0].sum() == pytest.approx(found.logprob[0])
-    assert len(found.token_logprobs[0]) == 7
+    scores = model.score(["the cat sees a dog ."], tokens=True)
+    assert scores.n_tokens.tolist() == [6] and scores.n_unk.tolist() == [0]
+    assert scores.token_logprobs[0].sum() == pytest.approx(scores.logprob[0])
+    assert len(scores.token_logprobs[0]) == 7
     frame = score_sentences(
         model,
         pd.DataFrame({"sentence_id": ["s"], "sentence": ["the cat sees a dog ."]}),
         methods=["lp", "slor"],
     ).frame
     assert frame.columns.tolist() == ["sentence_id", "trigram:lp", "trigram:slor"]
-    assert frame["trigram:slor"][0] == pytest.approx((found.logprob[0] - found.unigram_logprob[0]) / 6)
+    assert frame["trigram:slor"][0] == pytest.approx((scores.logprob[0] - scores.unigram_logprob[0]) / 6)
 
 
 def test_punctuation_and_case_can_be_fitted_to_the_model(arpa):
@@ -73,25 +73,25 @@ def test_punctuation_and_case_can_be_fitted_to_the_model(arpa):
 
 
 def test_boundaries_are_scored_only_when_asked(arpa):
-    whole = scorer(f"arpa:{arpa}").score(["the cat"]).logprob[0]
+    with_ends = scorer(f"arpa:{arpa}").score(["the cat"]).logprob[0]
     open_end = scorer(f"arpa:{arpa}?eos=no").score(["the cat"]).logprob[0]
-    assert whole < open_end
+    assert with_ends < open_end
     assert scorer(f"arpa:{arpa}?bos=no&eos=no").score(["the cat"]).logprob[0] < open_end
 
 
 def test_characters_can_be_the_tokens(tmp_path):
     path = tmp_path / "chars.arpa"
     write_arpa(train_model([list("他走了"), list("她走了")], order=2), path)
-    found = scorer(f"arpa:{path}?tokens=chars").score(["她走了", "他 走"])
-    assert found.n_tokens.tolist() == [3, 2] and not found.n_unk.any()
+    scores = scorer(f"arpa:{path}?tokens=chars").score(["她走了", "他 走"])
+    assert scores.n_tokens.tolist() == [3, 2] and not scores.n_unk.any()
 
 
 def test_an_empty_sentence_is_flagged_and_has_no_mean(arpa):
-    found = score_sentences(
+    scored = score_sentences(
         scorer(f"arpa:{arpa}"), pd.DataFrame({"sentence_id": ["a"], "sentence": [""]}), methods=["meanlp"]
     )
-    assert found.summary["empty_sentences"] == 1
-    assert found.frame["trigram:meanlp"].isna().all()
+    assert scored.summary["empty_sentences"] == 1
+    assert scored.frame["trigram:meanlp"].isna().all()
 
 
 def test_order_and_company_of_sentences_change_no_score(arpa):
@@ -104,9 +104,11 @@ def test_order_and_company_of_sentences_change_no_score(arpa):
 def test_kenlm_gives_the_same_numbers(arpa):
     pytest.importorskip("kenlm", reason="kenlm is optional and not installed here")
     sentences = [*TEXT, "the zebra sees the dog .", ""]
-    ours, theirs = (scorer(f"arpa:{arpa}?engine={engine}").score(sentences) for engine in ("own", "kenlm"))
-    assert theirs.logprob == pytest.approx(ours.logprob, abs=1e-4)
-    assert theirs.n_unk.tolist() == ours.n_unk.tolist()
+    own_engine, kenlm = (
+        scorer(f"arpa:{arpa}?engine={engine}").score(sentences) for engine in ("own", "kenlm")
+    )
+    assert kenlm.logprob == pytest.approx(own_engine.logprob, abs=1e-4)
+    assert kenlm.n_unk.tolist() == own_engine.n_unk.tolist()
 
 
 def test_a_compressed_model_is_read(arpa, tmp_path):
@@ -117,9 +119,9 @@ def test_a_compressed_model_is_read(arpa, tmp_path):
 
 
 def test_spec_names_everything_that_changes_a_number(arpa):
-    one, same, other = (scorer(f"arpa:{arpa}{options}").spec for options in ("", "", "?casing=lower"))
-    assert one.spec_id == same.spec_id != other.spec_id
-    assert one.revision.startswith("sha256:")
+    first, same, other = (scorer(f"arpa:{arpa}{options}").spec for options in ("", "", "?casing=lower"))
+    assert first.spec_id == same.spec_id != other.spec_id
+    assert first.revision.startswith("sha256:")
 
 
 def test_scores_of_a_file_are_found_by_id_or_by_sentence(tmp_path):
@@ -127,9 +129,9 @@ def test_scores_of_a_file_are_found_by_id_or_by_sentence(tmp_path):
     by_id.write_text("sentence_id,gpt\na,-10\nb,-12.5\n")
     by_text.write_text('sentence,gpt\n"Well, yes.",-7\n')
     sentences = pd.DataFrame({"sentence_id": ["b", "x"], "sentence": ["Well, yes.", "No."]})
-    found = score_sentences(scorer(f"csv:{by_id}"), sentences, name="gpt")
-    assert found.frame["gpt:lp"].tolist()[0] == -12.5 and np.isnan(found.frame["gpt:lp"][1])
-    assert found.summary["missing_sentence_ids"] == ["x"]
+    scored = score_sentences(scorer(f"csv:{by_id}"), sentences, name="gpt")
+    assert scored.frame["gpt:lp"].tolist()[0] == -12.5 and np.isnan(scored.frame["gpt:lp"][1])
+    assert scored.summary["missing_sentence_ids"] == ["x"]
     assert score_sentences(scorer(f"csv:{by_text}"), sentences).frame["texts:lp"][0] == -7
 
 
@@ -137,12 +139,12 @@ def test_a_file_with_lengths_and_unigrams_serves_every_measure(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("sentence_id,logprob,n_tokens,unigram_logprob\na,-30,10,-45\n")
     sentences = pd.DataFrame({"sentence_id": ["a"], "sentence": ["x"]})
-    found = score_sentences(scorer(f"csv:{path}"), sentences, methods=["slor"], name="m")
-    assert found.frame["m:slor"].tolist() == [1.5]
+    scored = score_sentences(scorer(f"csv:{path}"), sentences, methods=["slor"], name="m")
+    assert scored.frame["m:slor"].tolist() == [1.5]
 
 
 @pytest.mark.parametrize(
-    ("address", "error", "told"),
+    ("address", "error", "message"),
     [
         ("arpas:model.arpa", UnknownName, "Did you mean 'arpa'"),
         ("gpt2", BadInput, "kind:target"),
@@ -154,8 +156,8 @@ def test_a_file_with_lengths_and_unigrams_serves_every_measure(tmp_path):
         ("arpa:nowhere.arpa?casing", BadInput, "name=value"),
     ],
 )
-def test_a_wrong_address_is_refused_with_a_hint(address, error, told):
-    with pytest.raises(error, match=told):
+def test_a_wrong_address_is_refused_with_a_hint(address, error, message):
+    with pytest.raises(error, match=message):
         scorer(address)
 
 
@@ -179,18 +181,18 @@ class Shortest:
 def offered(folder, points):
     """A package as pip would leave it, that offers kinds of models."""
     (folder / "shortest.py").write_text(MADE_ELSEWHERE)
-    said = folder / "shortest-1.0.dist-info"
-    said.mkdir()
-    (said / "METADATA").write_text("Metadata-Version: 2.1\nName: shortest\nVersion: 1.0\n")
-    (said / "entry_points.txt").write_text("[obelus.scorers]\n" + points)
+    info = folder / "shortest-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: shortest\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[obelus.scorers]\n" + points)
 
 
 def test_a_package_may_offer_a_kind_of_model(tmp_path, monkeypatch):
     offered(tmp_path, "shortest = shortest:Shortest\n")
     monkeypatch.syspath_prepend(tmp_path)
-    found = scorer("shortest:any?weight=2")
-    assert found.score(["abc", "a"]).logprob.tolist() == [-3.0, -1.0]
-    assert found.spec.options == {"weight": "2"}
+    package_scorer = scorer("shortest:any?weight=2")
+    assert package_scorer.score(["abc", "a"]).logprob.tolist() == [-3.0, -1.0]
+    assert package_scorer.spec.options == {"weight": "2"}
     with pytest.raises(UnknownName, match="Did you mean 'shortest'"):
         scorer("shorter:any")
 
@@ -210,8 +212,10 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch):
 
 def test_our_own_kinds_stand_in_the_projects_entry_points():
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
-    named = tomllib.loads(text)["project"]["entry-points"][GROUP]
-    assert named == {kind: f"{made.__module__}:{made.__name__}" for kind, made in BUILT_IN.items()}
+    entry_points = tomllib.loads(text)["project"]["entry-points"][GROUP]
+    assert entry_points == {
+        kind: f"{scorer_class.__module__}:{scorer_class.__name__}" for kind, scorer_class in BUILT_IN.items()
+    }
 
 
 def test_torch_is_not_imported_before_a_model_needs_it():
@@ -219,8 +223,8 @@ def test_torch_is_not_imported_before_a_model_needs_it():
         "import sys; from analysis.scoring import scorer; assert scorer\n"
         "print([name for name in ('torch', 'transformers', 'django') if name in sys.modules])"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"
 
 
 def test_options_with_wrong_values_are_refused(arpa):
@@ -248,36 +252,36 @@ def test_frames_without_sentences_are_refused(arpa):
 
 
 def test_marks_inside_words_stay_with_them():
-    found = Tokenization(punctuation="split").tokens('Don\'t ask, well-known ("poets")!')
-    assert found == ["Don't", "ask", ",", "well-known", "(", '"', "poets", '"', ")", "!"]
+    tokens = Tokenization(punctuation="split").tokens('Don\'t ask, well-known ("poets")!')
+    assert tokens == ["Don't", "ask", ",", "well-known", "(", '"', "poets", '"', ")", "!"]
     assert Tokenization(punctuation="drop").tokens("Ready , aim !") == ["Ready", "aim"]
 
 
 def test_lengths_are_counted_in_tokens_words_characters_and_bytes(arpa):
     sentences = pd.DataFrame({"sentence_id": ["a"], "sentence": ["the café sees 漢"]})
-    found = score_sentences(scorer(f"arpa:{arpa}"), sentences, methods=["bytelp", "charlp"], name="m")
-    counts = found.counts.iloc[0]
+    scored = score_sentences(scorer(f"arpa:{arpa}"), sentences, methods=["bytelp", "charlp"], name="m")
+    counts = scored.counts.iloc[0]
     assert (counts["n_tokens"], counts["n_words"], counts["n_chars"], counts["n_bytes"]) == (4, 4, 15, 18)
     assert counts["n_unk"] == 2
-    assert found.frame["m:bytelp"][0] == pytest.approx(counts["logprob"] / 18)
+    assert scored.frame["m:bytelp"][0] == pytest.approx(counts["logprob"] / 18)
     with pytest.raises(BadInput, match="number of bytes"):
         measure("bytelp", [-1.0], n_tokens=[1])
 
 
 def test_sentences_of_the_same_words_to_the_model_are_flagged(arpa):
-    found = scorer(f"arpa:{arpa}").score(["the zebra sees", "the gnu sees", "the  cat", "the cat", "a dog"])
-    assert (found.flags & FLAG_SAME > 0).tolist() == [True, True, True, True, False]
-    assert found.logprob[0] == found.logprob[1]
+    scores = scorer(f"arpa:{arpa}").score(["the zebra sees", "the gnu sees", "the  cat", "the cat", "a dog"])
+    assert (scores.flags & FLAG_SAME > 0).tolist() == [True, True, True, True, False]
+    assert scores.logprob[0] == scores.logprob[1]
 
 
 def test_a_mark_of_the_model_in_a_sentence_is_flagged(arpa):
-    found = scorer(f"arpa:{arpa}").score(["the cat </s>", "<s> the cat", " the cat "])
-    assert (found.flags & FLAG_MARKED > 0).tolist() == [True, True, False]
+    scores = scorer(f"arpa:{arpa}").score(["the cat </s>", "<s> the cat", " the cat "])
+    assert (scores.flags & FLAG_MARKED > 0).tolist() == [True, True, False]
 
 
 def test_every_token_has_its_characters(arpa):
     sentence = "The cat, seen İn the PARK."
-    found = scorer(f"arpa:{arpa}?casing=lower&punctuation=split").score([sentence], tokens=True)
-    pieces = [sentence[start:end] for start, end in found.spans[0]]
+    scores = scorer(f"arpa:{arpa}?casing=lower&punctuation=split").score([sentence], tokens=True)
+    pieces = [sentence[start:end] for start, end in scores.spans[0]]
     assert pieces == ["The", "cat", ",", "seen", "İn", "the", "PARK", ".", ""]
-    assert len(found.token_logprobs[0]) == len(pieces)
+    assert len(scores.token_logprobs[0]) == len(pieces)

@@ -14,8 +14,8 @@ ROWS = st.lists(st.tuples(st.text("ab", max_size=3), st.sampled_from("xyz")), ma
 def test_every_distinct_sentence_is_in_one_shard(rows, size):
     texts, groups = [text for text, _ in rows], [group for _, group in rows]
     shards = shard_places(texts, groups, size=size)
-    found = [texts[place] for places in shards for place in places]
-    assert sorted(found) == sorted(set(texts))
+    shard_texts = [texts[place] for places in shards for place in places]
+    assert sorted(shard_texts) == sorted(set(texts))
     assert all(1 <= len(places) <= SLACK * size for places in shards)
 
 

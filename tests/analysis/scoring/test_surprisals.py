@@ -75,8 +75,8 @@ def test_surprisals_are_those_after_the_context_with_characters_of_the_sentence(
     tokens = rows(table, "b", "token")
     assert tokens["text"].tolist()[:2] == ["the", "zebra"] and tokens["start"].tolist()[:2] == [0, 4]
     model = scorer(arpa + "&eos=no")
-    both, before = model.score(["it rained . the", "it rained ."]).logprob
-    assert tokens["surprisal_nats"].iloc[0] == pytest.approx(before - both)
+    joint, before = model.score(["it rained . the", "it rained ."]).logprob
+    assert tokens["surprisal_nats"].iloc[0] == pytest.approx(before - joint)
 
 
 def test_record_counts_the_file_and_a_table_has_no_tokens(arpa, tmp_path):

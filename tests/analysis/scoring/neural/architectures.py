@@ -155,11 +155,11 @@ class Outcome:
 def config_of(name: str) -> Any:
     """Return a configuration with two small layers."""
     base, settings = VARIANTS.get(name, (name.partition(" as ")[0], {}))
-    made = transformers.CONFIG_MAPPING[base]
-    names = set(made().to_dict())
+    config_class = transformers.CONFIG_MAPPING[base]
+    names = set(config_class().to_dict())
     sizes = {key: value for key, value in SIZES.items() if key in names}
     special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 0}
-    return made(**{**sizes, **special, **SETTINGS.get(base, {}), **settings})
+    return config_class(**{**sizes, **special, **SETTINGS.get(base, {}), **settings})
 
 
 def tiny_model(kind: str, name: str) -> Any:

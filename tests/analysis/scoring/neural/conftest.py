@@ -97,8 +97,8 @@ class Tiny:
 
     def address(self, kind: str, **options: str) -> str:
         """How a researcher names it."""
-        said = "&".join(f"{name}={value}" for name, value in options.items())
-        return f"{kind}:{self.folder}" + (f"?{said}" if said else "")
+        query = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"{kind}:{self.folder}" + (f"?{query}" if query else "")
 
 
 def peaked(model: Any) -> Any:
@@ -112,34 +112,34 @@ def peaked(model: Any) -> Any:
 
 def byte_tokenizer(**marks: str) -> Any:
     """Byte-level BPE, trained on the sentences."""
-    made = tokenizers.Tokenizer(tokenizers.models.BPE())
-    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
     trainer = tokenizers.trainers.BpeTrainer(
         vocab_size=300,
         special_tokens=["<s>", "</s>"],
         initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator(SENTENCES, trainer)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
     marks = marks or {"bos_token": "<s>", "eos_token": "</s>"}
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
 
 
 def word_tokenizer() -> Any:
     """Uncased WordPiece with marks around a sentence."""
-    made = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
-    made.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
-    made.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     trainer = tokenizers.trainers.WordPieceTrainer(vocab_size=70, special_tokens=special, show_progress=False)
-    made.train_from_iterator(SENTENCES, trainer)
-    made.post_processor = tokenizers.processors.TemplateProcessing(
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     names = {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"}
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, **{f"{name}_token": token for name, token in names.items()}
+        tokenizer_object=tokenizer, **{f"{name}_token": token for name, token in names.items()}
     )
 
 
@@ -169,17 +169,17 @@ def flags(scores, name):
 @pytest.fixture(scope="session")
 def causal(tmp_path_factory):
     """Make a causal architecture by name, once."""
-    made: dict[str, Tiny] = {}
+    saved_models: dict[str, Tiny] = {}
 
     def make(name: str) -> Tiny:
-        if name not in made:
+        if name not in saved_models:
             prefix, settings = CAUSAL[name]
             config = getattr(transformers, f"{prefix}Config")(**settings, bos_token_id=0, eos_token_id=1)
             config.pad_token_id = 1  # as GPT-2 is used: padding and end are one token
             torch.manual_seed(20)
             model = peaked(transformers.AutoModelForCausalLM.from_config(config))
-            made[name] = saved(tmp_path_factory.mktemp(name), model, byte_tokenizer())
-        return made[name]
+            saved_models[name] = saved(tmp_path_factory.mktemp(name), model, byte_tokenizer())
+        return saved_models[name]
 
     return make
 
@@ -187,15 +187,15 @@ def causal(tmp_path_factory):
 @pytest.fixture(scope="session")
 def masked(tmp_path_factory):
     """Make a masked architecture by name, once."""
-    made: dict[str, Tiny] = {}
+    saved_models: dict[str, Tiny] = {}
 
     def make(name: str) -> Tiny:
-        if name not in made:
+        if name not in saved_models:
             prefix, settings = MASKED[name]
             torch.manual_seed(20)
             config = getattr(transformers, f"{prefix}Config")(**settings)
             model = peaked(getattr(transformers, f"{prefix}ForMaskedLM")(config))
-            made[name] = saved(tmp_path_factory.mktemp(name), model, word_tokenizer())
-        return made[name]
+            saved_models[name] = saved(tmp_path_factory.mktemp(name), model, word_tokenizer())
+        return saved_models[name]
 
     return make

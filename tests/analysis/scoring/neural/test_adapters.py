@@ -104,10 +104,10 @@ def test_adapter_that_cannot_be_opened_is_named(causal, tmp_path, monkeypatch):
 
 def test_quantised_weights_are_placed_as_loaded_and_are_another_model(causal, monkeypatch):
     """A double of bitsandbytes: the model comes back marked as quantised, and must not be moved."""
-    real, asked = transformers.AutoModelForCausalLM.from_pretrained, {}
+    real, load_arguments = transformers.AutoModelForCausalLM.from_pretrained, {}
 
     def quantised(name, **arguments):
-        asked.update(arguments)
+        load_arguments.update(arguments)
         arguments.pop("quantization_config"), arguments.pop("device_map")
         model, info = real(name, **arguments)
         model.is_quantized = True
@@ -117,7 +117,9 @@ def test_quantised_weights_are_placed_as_loaded_and_are_another_model(causal, mo
     monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", quantised)
     monkeypatch.setattr(loading, "_bitsandbytes", lambda library, quantize: f"settings of {quantize}")
     model = scorer(causal("gpt2").address("hf-causal", quantize="int4"))
-    assert asked["quantization_config"] == "settings of int4" and asked["device_map"] == {"": "cpu"}
+    assert load_arguments["quantization_config"] == "settings of int4" and load_arguments["device_map"] == {
+        "": "cpu"
+    }
     assert model.spec.options["quantization"] == "bitsandbytes int4"
     assert any("quantised" in warning for warning in model.warnings)
     assert np.isfinite(model.score(SENTENCES[:2]).logprob).all()

@@ -44,52 +44,52 @@ def addresses(causal, masked, tmp_path):
 
 @pytest.mark.parametrize("kind", ["hf-causal", "no limit of its own", "hf-masked", "hf-classifier"])
 def test_a_sentence_of_100_000_tokens_is_left_out_and_the_others_are_scored(addresses, kind):
-    found = scorer(addresses[kind]).score(["dogs sleep", LONG, "cats"])
-    assert flags(found, TOO_LONG) == [False, True, False]
-    assert np.isnan(found.logprob).tolist() == [False, True, False]
-    assert found.n_tokens[1] >= 100_000
+    scores = scorer(addresses[kind]).score(["dogs sleep", LONG, "cats"])
+    assert flags(scores, TOO_LONG) == [False, True, False]
+    assert np.isnan(scores.logprob).tolist() == [False, True, False]
+    assert scores.n_tokens[1] >= 100_000
 
 
 def test_a_sentence_too_long_brings_no_warning_of_what_is_not_done(causal, tmp_path):
     tiny = causal("gpt2")
     tokenizer = tiny.tokenizer.__class__.from_pretrained(tiny.folder, model_max_length=4)
     short = saved(tmp_path, tiny.model, tokenizer)
-    told, listening = [], logging.Handler()
-    listening.emit = lambda record: told.append(record.getMessage())
+    messages, listening = [], logging.Handler()
+    listening.emit = lambda record: messages.append(record.getMessage())
     logging.getLogger("transformers").addHandler(listening)
     try:
         scorer(short.address("hf-causal")).score(["dogs " * 80])
     finally:
         logging.getLogger("transformers").removeHandler(listening)
-    assert told == []
+    assert messages == []
 
 
 @pytest.mark.parametrize("kind", ["arpa", "lstm"])
 def test_a_sentence_of_100_000_words_is_scored_by_models_without_a_limit(addresses, kind):
-    found = scorer(addresses[kind]).score(["dogs sleep", LONG])
-    assert np.isfinite(found.logprob).all() and found.n_tokens.tolist() == [2, 100_000]
+    scores = scorer(addresses[kind]).score(["dogs sleep", LONG])
+    assert np.isfinite(scores.logprob).all() and scores.n_tokens.tolist() == [2, 100_000]
 
 
 def test_100_000_unknown_words_are_counted(addresses):
-    found = scorer(addresses["arpa"]).score(["zebra " * 100_000])
-    assert found.n_unk.tolist() == [100_000]
+    scores = scorer(addresses["arpa"]).score(["zebra " * 100_000])
+    assert scores.n_unk.tolist() == [100_000]
 
 
 @pytest.mark.parametrize("kind", ["hf-causal", "hf-masked", "hf-classifier", "lstm"])
 def test_an_empty_sentence_has_no_score_and_is_counted(addresses, kind):
     frame = pd.DataFrame({"sentence_id": ["a", "b"], "sentence": ["", "dogs sleep"]})
-    found = score_sentences(scorer(addresses[kind]), frame, name="m")
-    assert found.frame["m:lp"].isna().tolist() == [True, False]
-    assert found.summary["empty_sentences"] == 1
-    assert found.summary["missing_sentence_ids"] == ["a"]
+    scored = score_sentences(scorer(addresses[kind]), frame, name="m")
+    assert scored.frame["m:lp"].isna().tolist() == [True, False]
+    assert scored.summary["empty_sentences"] == 1
+    assert scored.summary["missing_sentence_ids"] == ["a"]
 
 
 @pytest.mark.parametrize("kind", ["hf-masked", "arpa", "lstm"])
 def test_a_sentence_of_unknown_tokens_alone_is_scored_and_counted(addresses, kind):
-    found = scorer(addresses[kind]).score(["漢 字", "dogs"])
-    assert np.isfinite(found.logprob).all()
-    assert found.n_unk[0] == found.n_tokens[0] == 2
-    assert flags(found, "unknown tokens")[0]
+    scores = scorer(addresses[kind]).score(["漢 字", "dogs"])
+    assert np.isfinite(scores.logprob).all()
+    assert scores.n_unk[0] == scores.n_tokens[0] == 2
+    assert flags(scores, "unknown tokens")[0]
 
 
 def test_a_score_that_is_no_number_is_named_and_its_pair_left_out_and_counted(causal, tmp_path):
@@ -101,11 +101,11 @@ def test_a_score_that_is_no_number_is_named_and_its_pair_left_out_and_counted(ca
         broken.get_input_embeddings().weight[token] = float("nan")
     address = saved(tmp_path, broken, tiny.tokenizer).address("hf-causal", path="plain")
     frame = pd.DataFrame({"sentence_id": list("abcd"), "sentence": ["Who sleeps", "Who sleep", "a", "b"]})
-    found = score_sentences(scorer(address), frame, name="m")
-    assert found.summary["flags"]["score not finite"] == 2
-    assert found.summary["missing_sentence_ids"] == ["a", "b"]
+    scored = score_sentences(scorer(address), frame, name="m")
+    assert scored.summary["flags"]["score not finite"] == 2
+    assert scored.summary["missing_sentence_ids"] == ["a", "b"]
     pairs = pd.DataFrame({"pair_id": ["1", "2"], "good_id": ["a", "c"], "bad_id": ["b", "d"]})
-    [model] = compare_report(None, pairs, found.frame, deltas=[1])["models"]
+    [model] = compare_report(None, pairs, scored.frame, deltas=[1])["models"]
     assert (model["pairs"], model["left_out"]) == (1, 1)
 
 
@@ -113,15 +113,15 @@ def test_a_classifier_that_gives_no_number_says_so(tmp_path):
     tiny = classifier(tmp_path / "a", ["unacceptable", "acceptable"])
     with torch.no_grad():
         tiny.model.classifier.bias.fill_(float("nan"))
-    found = scorer(saved(tmp_path / "b", tiny.model, tiny.tokenizer).address("hf-classifier")).score(
+    scores = scorer(saved(tmp_path / "b", tiny.model, tiny.tokenizer).address("hf-classifier")).score(
         SENTENCES
     )
-    assert np.isnan(found.logprob).all() and all(flags(found, "score not finite"))
+    assert np.isnan(scores.logprob).all() and all(flags(scores, "score not finite"))
 
 
 def test_the_company_of_a_sentence_does_not_change_what_a_classifier_says(tmp_path):
     model = scorer(classifier(tmp_path, ["unacceptable", "acceptable"]).address("hf-classifier"))
-    alone = [float(model.score([one]).logprob[0]) for one in SENTENCES]
+    alone = [float(model.score([sentence]).logprob[0]) for sentence in SENTENCES]
     np.testing.assert_allclose(model.score(SENTENCES[::-1]).logprob, alone[::-1], atol=1e-6)
 
 
@@ -137,19 +137,21 @@ def test_a_missing_extra_is_named_with_the_line_that_installs_it(monkeypatch, ki
 
 
 def test_a_masked_model_whose_tokenizer_has_no_mask_is_refused(tmp_path):
-    made = word_tokenizer()
-    bare = transformers.PreTrainedTokenizerFast(tokenizer_object=made.backend_tokenizer, unk_token="[UNK]")
+    tokenizer = word_tokenizer()
+    bare = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer.backend_tokenizer, unk_token="[UNK]"
+    )
     bert = transformers.BertForMaskedLM(transformers.BertConfig(**SMALL, intermediate_size=48))
     with pytest.raises(BadInput, match="no mask token") as problem:
         scorer(saved(tmp_path, peaked(bert), bare).address("hf-masked"))
     assert "hf-causal" in str(problem.value)
 
 
-@pytest.mark.parametrize("left", [0, 7, 5_000])
-def test_a_download_that_was_cut_off_says_that_it_may_go_on(causal, tmp_path, left):
+@pytest.mark.parametrize("n_bytes", [0, 7, 5_000])
+def test_a_download_that_was_cut_off_says_that_it_may_go_on(causal, tmp_path, n_bytes):
     shutil.copytree(causal("gpt2").folder, tmp_path / "model")
     weights = tmp_path / "model" / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:left])
+    weights.write_bytes(weights.read_bytes()[:n_bytes])
     with pytest.raises(BadInput, match="cannot be opened") as problem:
         scorer(f"hf-causal:{tmp_path / 'model'}")
     assert "interrupted download continues" in str(problem.value)

@@ -29,8 +29,8 @@ transformers = pytest.importorskip("transformers", reason="neural models are an 
 def test_every_architecture_is_scored_as_by_hand(causal, name):
     tiny = causal(name)
     model = scorer(tiny.address("hf-causal"))
-    found = model.score(SENTENCES).logprob
-    np.testing.assert_allclose(found, [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
+    logprobs = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(logprobs, [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4)
     assert model.why.split(":")[0] in ("tree", "plain", "own-head", "naive")
 
 
@@ -51,16 +51,16 @@ def test_where_the_fast_way_is_wrong_a_slower_one_is_taken_and_says_why(causal, 
 @pytest.mark.parametrize("way", ["tree", "plain", "own-head", "naive"])
 def test_order_duplicates_and_company_do_not_change_a_score(causal, way):
     model = scorer(causal("gpt2").address("hf-causal", path=way))
-    alone = [float(model.score([one]).logprob[0]) for one in SENTENCES]
+    alone = [float(model.score([sentence]).logprob[0]) for sentence in SENTENCES]
     turned = model.score([*reversed(SENTENCES), *SENTENCES]).logprob
     np.testing.assert_allclose(turned, [*reversed(alone), *alone], atol=1e-5)
 
 
 def test_token_probabilities_sum_to_the_score_and_spans_cut_the_sentence(causal):
     model = scorer(causal("gpt2").address("hf-causal"))
-    found = model.score(SENTENCES, tokens=True)
+    scores = model.score(SENTENCES, tokens=True)
     for sentence, logprob, row, spans in zip(
-        SENTENCES, found.logprob, found.token_logprobs, found.spans, strict=True
+        SENTENCES, scores.logprob, scores.token_logprobs, scores.spans, strict=True
     ):
         assert float(row.sum()) == pytest.approx(float(logprob))
         assert "".join(sentence[start:end] for start, end in spans) == sentence
@@ -91,14 +91,14 @@ def test_the_key_does_not_depend_on_the_way_and_names_the_weights(causal):
 
 def test_a_sentence_too_long_is_not_cut_but_left_without_a_score(causal):
     model = scorer(causal("gpt2").address("hf-causal"))
-    found = model.score(["Dogs sleep.", "dogs " * 2_000, ""])
-    assert np.isfinite(found.logprob).tolist() == [True, False, False]
-    assert flags(found, "too long for the model, not scored") == [False, True, False]
-    assert flags(found, "empty") == [False, False, True]
+    scores = model.score(["Dogs sleep.", "dogs " * 2_000, ""])
+    assert np.isfinite(scores.logprob).tolist() == [True, False, False]
+    assert flags(scores, "too long for the model, not scored") == [False, True, False]
+    assert flags(scores, "empty") == [False, False, True]
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"bos": "cls"}, "cls"),
         ({"path": "fast"}, "fast"),
@@ -106,8 +106,8 @@ def test_a_sentence_too_long_is_not_cut_but_left_without_a_score(causal):
         ({"bose": "no"}, "bose"),
     ],
 )
-def test_unknown_options_are_named(causal, options, said):
-    with pytest.raises(UnknownName, match=said):
+def test_unknown_options_are_named(causal, options, message):
+    with pytest.raises(UnknownName, match=message):
         scorer(causal("gpt2").address("hf-causal", **options))
 
 
@@ -133,21 +133,23 @@ def test_weights_that_are_not_numbers_leave_named_gaps(causal, tmp_path):
     token = tiny.tokenizer("Who", add_special_tokens=False)["input_ids"][0]
     with torch.no_grad():
         broken.get_input_embeddings().weight[token] = float("nan")
-    found = scorer(saved(tmp_path, broken, tiny.tokenizer).address("hf-causal", path="plain")).score(
+    scores = scorer(saved(tmp_path, broken, tiny.tokenizer).address("hf-causal", path="plain")).score(
         SENTENCES
     )
-    gaps = flags(found, "score not finite")
+    gaps = flags(scores, "score not finite")
     assert any(gaps) and not all(gaps)
-    assert np.isnan(found.logprob).tolist() == gaps
+    assert np.isnan(scores.logprob).tolist() == gaps
 
 
 def test_the_probability_of_a_word_after_a_prefix_is_that_of_its_tokens(causal):
     tiny = causal("gpt2")
     model = scorer(tiny.address("hf-causal"))
-    [found, gone] = score_words(model, ["The cat near the dogs", ""], ["sleeps", "sleeps"]).logprob
-    prefix, whole = by_hand(tiny, "The cat near the dogs"), by_hand(tiny, "The cat near the dogs sleeps")
-    assert found == pytest.approx(whole - prefix, abs=1e-4)
-    assert np.isnan(gone)
+    [logprob, without_prefix] = score_words(
+        model, ["The cat near the dogs", ""], ["sleeps", "sleeps"]
+    ).logprob
+    prefix, total = by_hand(tiny, "The cat near the dogs"), by_hand(tiny, "The cat near the dogs sleeps")
+    assert logprob == pytest.approx(total - prefix, abs=1e-4)
+    assert np.isnan(without_prefix)
     without = scorer(tiny.address("hf-causal", bos="none"))
     assert score_words(without, ["The cat near the dogs"], ["sleeps"]).logprob[0] == pytest.approx(
         by_hand(tiny, "The cat near the dogs sleeps", start=())

@@ -68,7 +68,7 @@ def test_a_classifier_without_padding_is_asked_one_by_one(causal, tmp_path):
     tiny = saved(
         tmp_path, peaked(transformers.GPT2ForSequenceClassification(config)), causal("gpt2").tokenizer
     )
-    found = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
-    for sentence, margin in zip(SENTENCES, found, strict=True):
+    logprobs = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
+    for sentence, margin in zip(SENTENCES, logprobs, strict=True):
         bad, good = logits(tiny, sentence)
         assert margin == pytest.approx(good - bad, abs=1e-4)

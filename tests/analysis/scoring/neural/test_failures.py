@@ -48,8 +48,8 @@ def fail_on(model, ids):
     """Raise where these tokens are among the inputs, as a model's own code may."""
     needle = torch.tensor(ids)
 
-    def refuse(_, inputs, named):
-        rows = named.get("input_ids")
+    def refuse(_, inputs, keywords):
+        rows = keywords.get("input_ids")
         if rows is not None and rows.shape[1] >= len(ids):
             windows = rows.unfold(1, len(ids), 1)
             if bool((windows == needle).all(-1).any()):
@@ -62,14 +62,14 @@ def fail_on(model, ids):
 @pytest.mark.parametrize("path", ["plain", "naive"])
 def test_one_sentence_that_a_causal_model_fails_on_leaves_the_others_their_scores(path, causal):
     expected = scorer(causal("gpt2").address("hf-causal")).score(SENTENCES).logprob
-    again = scorer(causal("gpt2").address("hf-causal", path=path))
-    fail_on(again.model, again.token_ids([BAD])[0][:-1])
-    scores = again.score([*SENTENCES, BAD])
+    failing = scorer(causal("gpt2").address("hf-causal", path=path))
+    fail_on(failing.model, failing.token_ids([BAD])[0][:-1])
+    scores = failing.score([*SENTENCES, BAD])
     is_bad = [sentence == BAD for sentence in [*SENTENCES, BAD]]
     assert flags(scores, FAILED) == is_bad and np.isnan(scores.logprob).tolist() == is_bad
-    others = [place for place, sentence in enumerate(SENTENCES) if sentence != BAD]
-    np.testing.assert_allclose(scores.logprob[others], expected[others], atol=1e-4)
-    [warning] = [text for text in again.warnings if "failed on" in text]
+    unaffected = [place for place, sentence in enumerate(SENTENCES) if sentence != BAD]
+    np.testing.assert_allclose(scores.logprob[unaffected], expected[unaffected], atol=1e-4)
+    [warning] = [text for text in failing.warnings if "failed on" in text]
     assert warning.startswith(f"the model failed on “{BAD}”, not scored: IndexError")
 
 
@@ -80,9 +80,11 @@ def test_one_sentence_that_a_masked_model_fails_on_leaves_the_others_their_score
     only = [sentence for sentence in SENTENCES if sentence == BAD or not sentence.endswith("sleeps.")]
     scores = model.score(only)
     assert flags(scores, FAILED) == [sentence == BAD for sentence in only]
-    kept = [place for place, sentence in enumerate(only) if sentence != BAD]
+    unaffected = [place for place, sentence in enumerate(only) if sentence != BAD]
     np.testing.assert_allclose(
-        scores.logprob[kept], [expected[SENTENCES.index(only[place])] for place in kept], atol=1e-4
+        scores.logprob[unaffected],
+        [expected[SENTENCES.index(only[place])] for place in unaffected],
+        atol=1e-4,
     )
 
 

@@ -92,7 +92,7 @@ def hub(causal):
     server.server_close()
 
 
-def told(hub, cache: Path) -> dict:
+def download_and_score(hub, cache: Path) -> dict:
     """What a fresh process says that opens the model of the hub."""
     offline = {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_TOKEN"}
     env = {name: value for name, value in os.environ.items() if name not in offline} | {
@@ -101,19 +101,19 @@ def told(hub, cache: Path) -> dict:
         "NO_PROXY": "127.0.0.1",
     }  # fmt: skip
     words = [sys.executable, "-c", PROGRAM, json.dumps(SENTENCES)]
-    done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert "resume" not in done.stderr and "Retrying" not in done.stderr  # the one line tells it
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    process = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    assert process.returncode == 0, process.stderr
+    assert "resume" not in process.stderr and "Retrying" not in process.stderr  # the one line tells it
+    return json.loads(process.stdout.strip().splitlines()[-1])
 
 
 def test_download_that_breaks_off_is_told_never_used_half_and_goes_on(hub, causal, tmp_path):
-    said = told(hub, tmp_path)
-    assert "the model 'owner/tiny' cannot be opened: the download stopped (peer closed" in said["error"]
-    assert "continues when the command is run again" in said["error"]
+    failure = download_and_score(hub, tmp_path)
+    assert "the model 'owner/tiny' cannot be opened: the download stopped (peer closed" in failure["error"]
+    assert "continues when the command is run again" in failure["error"]
     assert not list(tmp_path.rglob(WEIGHTS))  # nothing half-written is taken for a model
     hub.handler.breaks = False
-    found = told(hub, tmp_path)
-    assert found["revision"] == f"commit:{COMMIT}"
+    report = download_and_score(hub, tmp_path)
+    assert report["revision"] == f"commit:{COMMIT}"
     right = scorer(causal("gpt2").address("hf-causal")).score(SENTENCES).logprob
-    np.testing.assert_allclose(found["logprob"], right, atol=1e-5)
+    np.testing.assert_allclose(report["logprob"], right, atol=1e-5)

@@ -38,15 +38,15 @@ def models(causal, masked, tmp_path_factory):
 @given(given_sentences=sentences, cut=st.integers(0, 12), data=st.data())
 def test_order_duplicates_and_shards_change_no_score(models, name, given_sentences, cut, data):
     model = models[name]
-    whole = model.score(given_sentences).logprob
+    logprobs = model.score(given_sentences).logprob
     order = data.draw(st.permutations(range(len(given_sentences))))
     turned = model.score([given_sentences[place] for place in order]).logprob
-    np.testing.assert_allclose(turned, whole[list(order)], atol=1e-4)
+    np.testing.assert_allclose(turned, logprobs[list(order)], atol=1e-4)
     doubled = model.score([*given_sentences, *given_sentences]).logprob
-    np.testing.assert_allclose(doubled, np.tile(whole, 2), atol=1e-4)
+    np.testing.assert_allclose(doubled, np.tile(logprobs, 2), atol=1e-4)
     parts = [part for part in (given_sentences[:cut], given_sentences[cut:]) if part]
     np.testing.assert_allclose(
-        np.concatenate([model.score(part).logprob for part in parts]), whole, atol=1e-4
+        np.concatenate([model.score(part).logprob for part in parts]), logprobs, atol=1e-4
     )
 
 
@@ -54,19 +54,19 @@ def test_order_duplicates_and_shards_change_no_score(models, name, given_sentenc
 @given(words=st.lists(st.sampled_from(WORDS), min_size=2, max_size=7), data=st.data())
 def test_a_prefix_and_what_follows_add_up_to_the_whole(models, words, data):
     n = data.draw(st.integers(1, len(words) - 1))
-    prefix, rest = " ".join(words[:n]), " ".join(words[n:])
+    prefix, following = " ".join(words[:n]), " ".join(words[n:])
     model = models["plain"]
-    whole, alone = model.score([f"{prefix} {rest}", prefix]).logprob
-    assert alone + score_words(model, [prefix], [rest]).logprob[0] == pytest.approx(whole, abs=1e-4)
+    total, alone = model.score([f"{prefix} {following}", prefix]).logprob
+    assert alone + score_words(model, [prefix], [following]).logprob[0] == pytest.approx(total, abs=1e-4)
 
 
 @pytest.fixture(scope="module")
 def six_words(tmp_path_factory):
     """A causal model that knows six words and the end, which is its beginning too."""
     words = {"<end>": 0, **{word: n for n, word in enumerate("abcdef", start=1)}}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<end>"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>")
+    backend = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<end>"))
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>")
     config = transformers.GPT2Config(
         vocab_size=7, n_embd=24, n_layer=2, n_head=2, n_positions=16, bos_token_id=0, eos_token_id=0
     )
@@ -79,7 +79,7 @@ def test_all_strings_of_six_words_have_together_the_probability_one(six_words, w
     """Those of at most two words and an end, those of three words without one, and the end alone."""
     ended = scorer(six_words.address("hf-causal", eos="yes", path=way))
     open_end = scorer(six_words.address("hf-causal", path=way))
-    strings = {n: [" ".join(one) for one in itertools.product("abcdef", repeat=n)] for n in (1, 2, 3)}
+    strings = {n: [" ".join(letters) for letters in itertools.product("abcdef", repeat=n)] for n in (1, 2, 3)}
     total = np.exp(ended.score([*strings[1], *strings[2]]).logprob).sum()
     total += np.exp(open_end.score(strings[3]).logprob).sum()
     [first] = ended.score(["a"], tokens=True).token_logprobs

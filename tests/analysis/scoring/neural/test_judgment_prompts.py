@@ -50,7 +50,7 @@ def by_hand(tiny, message, answer):
     return total
 
 
-def asked(tiny, method, *questions, **options):
+def prompt_scores(tiny, method, *questions, **options):
     return PromptScorer(scorer(tiny.address("hf-causal", **options)), method).score(list(questions)).logprob
 
 
@@ -64,7 +64,7 @@ def test_yes_or_no_is_the_mean_of_both_orders_of_the_answers(chatty):
         ])
         for sentence in (GOOD, BAD)
     ]  # fmt: skip
-    scores = asked(chatty, "yes_no", prompt_question(GOOD), prompt_question(BAD))
+    scores = prompt_scores(chatty, "yes_no", prompt_question(GOOD), prompt_question(BAD))
     np.testing.assert_allclose(scores, expected, atol=1e-4)
 
 
@@ -75,7 +75,9 @@ def test_rating_is_the_expected_rating_in_both_orders(chatty):
         message = question.replace("{answers}", order)
         weights = np.exp([by_hand(chatty, message, str(k)) for k in range(1, 8)])
         expected.append((weights * np.arange(1, 8)).sum() / weights.sum())
-    assert asked(chatty, "rating", prompt_question(GOOD))[0] == pytest.approx(np.mean(expected), abs=1e-4)
+    assert prompt_scores(chatty, "rating", prompt_question(GOOD))[0] == pytest.approx(
+        np.mean(expected), abs=1e-4
+    )
 
 
 def test_forced_choice_swaps_the_sentences_and_is_opposite_for_the_other_member(chatty):
@@ -88,7 +90,7 @@ def test_forced_choice_swaps_the_sentences_and_is_opposite_for_the_other_member(
         )
     ]
     expected = (log_odds[0] - log_odds[1]) / 2
-    scores = asked(
+    scores = prompt_scores(
         chatty, "forced_choice", prompt_question(GOOD, others=[BAD]), prompt_question(BAD, others=[GOOD])
     )
     np.testing.assert_allclose(scores, [expected, -expected], atol=1e-4)
@@ -96,14 +98,14 @@ def test_forced_choice_swaps_the_sentences_and_is_opposite_for_the_other_member(
 
 def test_sentence_of_two_pairs_has_the_mean_of_its_choices(chatty):
     other = "Dogs sleep."
-    both, first, second = asked(
+    mean, first, second = prompt_scores(
         chatty,
         "forced_choice",
         prompt_question(GOOD, others=[BAD, other]),
         prompt_question(GOOD, others=[BAD]),
         prompt_question(GOOD, others=[other]),
     )
-    assert both == pytest.approx((first + second) / 2, abs=1e-5)
+    assert mean == pytest.approx((first + second) / 2, abs=1e-5)
 
 
 def test_question_and_answers_can_be_written_and_braces_in_sentences_stay(chatty):
@@ -111,10 +113,10 @@ def test_question_and_answers_can_be_written_and_braces_in_sentences_stay(chatty
     sentence = "A {first} set."
     messages = [f"Gut? {sentence} {order}" for order in ("Ja or Nein", "Nein or Ja")]
     expected = np.mean([by_hand(chatty, text, "Ja") - by_hand(chatty, text, "Nein") for text in messages])
-    score = asked(chatty, "yes_no", prompt_question(sentence), **options)[0]
+    score = prompt_scores(chatty, "yes_no", prompt_question(sentence), **options)[0]
     assert score == pytest.approx(expected, abs=1e-4)
     with pytest.raises(BadInput, match="has no {first}"):
-        asked(chatty, "forced_choice", prompt_question(sentence), **options)
+        prompt_scores(chatty, "forced_choice", prompt_question(sentence), **options)
     with pytest.raises(BadInput, match="no answers for yes_no"):
         judgment_prompt("yes_no", answers="Yes,Yes")
 
@@ -127,9 +129,9 @@ def test_context_stands_before_the_question_and_can_be_ignored(chatty):
         - by_hand(chatty, message.replace("{answers}", order), "No")
         for order in ("Yes or No", "No or Yes")
     ])  # fmt: skip
-    assert asked(chatty, "yes_no", question)[0] == pytest.approx(expected, abs=1e-4)
-    alone = asked(chatty, "yes_no", prompt_question(GOOD))[0]
-    assert asked(chatty, "yes_no", question, context="ignore")[0] == pytest.approx(alone, abs=1e-6)
+    assert prompt_scores(chatty, "yes_no", question)[0] == pytest.approx(expected, abs=1e-4)
+    alone = prompt_scores(chatty, "yes_no", prompt_question(GOOD))[0]
+    assert prompt_scores(chatty, "yes_no", question, context="ignore")[0] == pytest.approx(alone, abs=1e-6)
 
 
 def test_record_has_the_digest_of_the_chat_template(chatty):
@@ -156,7 +158,7 @@ def test_models_that_cannot_be_asked_are_refused_by_name(causal, masked, tmp_pat
 
 
 def test_message_that_is_too_long_has_no_score(chatty):
-    short, long = asked(chatty, "yes_no", prompt_question(GOOD), prompt_question("The cat " * 200))
+    short, long = prompt_scores(chatty, "yes_no", prompt_question(GOOD), prompt_question("The cat " * 200))
     assert np.isfinite(short) and np.isnan(long)
 
 
@@ -193,19 +195,19 @@ def test_command_writes_prompts_beside_log_probabilities(chatty, tmp_path):
 def test_runs_ask_about_sentences_and_pairs_of_the_materials(chatty, settings):
     from releases.scoring.runs import request_model_runs
     from tests import cast
-    from tests.releases.scoring_runs import carried_out, stored
+    from tests.releases.scoring_runs import execute_run, stored
 
     settings.MODELS_DIR = chatty.folder.parent
     texts = ("Cats {n} sleep.", "Cats {n} sleeps.")
     study = cast.study("asked", materials=cast.material_set("asked", texts=texts))
     uri = f"hf-causal:./{chatty.folder.name}"
     yes, choice = (
-        carried_out(run)
+        execute_run(run)
         for run in request_model_runs(study, [uri], methods=["yes_no", "forced_choice"], user=cast.ada())
     )
     assert (yes.state, choice.state) == ("done", "done"), (yes.error, choice.error)
     sentences = {sentence.key: sentence.words for sentence in study.materials.sentences.all()}
-    expected = asked(chatty, "yes_no", *(prompt_question(text) for text in sentences.values()))
+    expected = prompt_scores(chatty, "yes_no", *(prompt_question(text) for text in sentences.values()))
     assert stored(yes) == pytest.approx(dict(zip(sentences, expected, strict=True)), abs=1e-4)
     for pair in study.materials.pairs.all():
         assert stored(choice)[pair.good.key] == pytest.approx(-stored(choice)[pair.bad.key], abs=1e-4)

@@ -47,22 +47,22 @@ def one_by_one(model, words, pieces):
 
 def test_sums_equal_a_loop_over_tokens_whatever_the_order(tmp_path):
     model = folder_of(tmp_path)
-    found = scorer(f"lstm:{tmp_path}").score(SENTENCES, tokens=True)
-    for sentence, logprob, row in zip(SENTENCES, found.logprob, found.token_logprobs, strict=True):
+    scores = scorer(f"lstm:{tmp_path}").score(SENTENCES, tokens=True)
+    for sentence, logprob, row in zip(SENTENCES, scores.logprob, scores.token_logprobs, strict=True):
         assert logprob == pytest.approx(one_by_one(model, WORDS, sentence.split()), abs=1e-4)
         assert row.sum() == pytest.approx(logprob) and len(row) == len(sentence.split())
     turned = scorer(f"lstm:{tmp_path}").score([*SENTENCES[::-1], SENTENCES[3]])
-    np.testing.assert_allclose(turned.logprob[:-1][::-1], found.logprob, atol=1e-5)
-    assert turned.logprob[-1] == pytest.approx(found.logprob[3], abs=1e-5)
+    np.testing.assert_allclose(turned.logprob[:-1][::-1], scores.logprob, atol=1e-5)
+    assert turned.logprob[-1] == pytest.approx(scores.logprob[3], abs=1e-5)
 
 
 def test_the_end_is_added_when_asked_for(tmp_path):
     model = folder_of(tmp_path)
-    found = scorer(f"lstm:{tmp_path}?eos=yes").score(SENTENCES[:1])
-    assert found.logprob[0] == pytest.approx(
+    scores = scorer(f"lstm:{tmp_path}?eos=yes").score(SENTENCES[:1])
+    assert scores.logprob[0] == pytest.approx(
         one_by_one(model, WORDS, [*SENTENCES[0].split(), "<eos>"]), abs=1e-4
     )
-    assert found.n_tokens[0] == len(SENTENCES[0].split())
+    assert scores.n_tokens[0] == len(SENTENCES[0].split())
 
 
 def test_probabilities_of_all_short_strings_add_up(tmp_path):
@@ -70,31 +70,31 @@ def test_probabilities_of_all_short_strings_add_up(tmp_path):
     folder_of(tmp_path, words)
     plain, ended = scorer(f"lstm:{tmp_path}"), scorer(f"lstm:{tmp_path}?eos=yes")
     pieces = ["a", "b", "c", "d", "never-seen"]
-    strings = {n: [" ".join(one) for one in product(pieces, repeat=n)] for n in (1, 2, 3)}
-    whole = {n: float(np.exp(plain.score(texts).logprob).sum()) for n, texts in strings.items()}
+    strings = {n: [" ".join(tokens) for tokens in product(pieces, repeat=n)] for n in (1, 2, 3)}
+    totals = {n: float(np.exp(plain.score(texts).logprob).sum()) for n, texts in strings.items()}
     closed = {n: float(np.exp(ended.score(texts).logprob).sum()) for n, texts in strings.items()}
-    assert all(total < 1 for total in whole.values())
+    assert all(total < 1 for total in totals.values())
     # what does not go on ends: P(length ≥ n) - P(length ≥ n+1) = P(ends after n)
     for n in (1, 2):
-        assert whole[n] - whole[n + 1] == pytest.approx(closed[n], abs=1e-6)
-    ends_at_once = 1 - whole[1]
-    assert ends_at_once + closed[1] + closed[2] + whole[3] == pytest.approx(1, abs=1e-6)
+        assert totals[n] - totals[n + 1] == pytest.approx(closed[n], abs=1e-6)
+    ends_at_once = 1 - totals[1]
+    assert ends_at_once + closed[1] + closed[2] + totals[3] == pytest.approx(1, abs=1e-6)
 
 
 def test_characters_are_tokens_when_the_folder_says_so(tmp_path):
     words = ["<unk>", "<eos>", *"他她走了来"]
     model = folder_of(tmp_path, words, tokens="chars")
-    found = scorer(f"lstm:{tmp_path}").score(["他走了", "她 来 了", "他跑了"])
-    assert found.n_tokens.tolist() == [3, 3, 3] and found.n_unk.tolist() == [0, 0, 1]
-    assert found.logprob[1] == pytest.approx(one_by_one(model, words, "她来了"), abs=1e-4)
+    scores = scorer(f"lstm:{tmp_path}").score(["他走了", "她 来 了", "他跑了"])
+    assert scores.n_tokens.tolist() == [3, 3, 3] and scores.n_unk.tolist() == [0, 0, 1]
+    assert scores.logprob[1] == pytest.approx(one_by_one(model, words, "她来了"), abs=1e-4)
 
 
 def test_empty_unknown_and_indistinguishable_sentences_are_flagged(tmp_path):
     folder_of(tmp_path)
-    found = scorer(f"lstm:{tmp_path}").score(["", "Zebras Dogs", "Gnus Dogs", "Dogs sleep."])
-    assert np.isnan(found.logprob[0]) and np.isfinite(found.logprob[1:]).all()
-    both = FLAG_UNKNOWN | FLAG_SAME
-    assert found.flags.tolist() == [FLAG_EMPTY, both, both, 0]
+    scores = scorer(f"lstm:{tmp_path}").score(["", "Zebras Dogs", "Gnus Dogs", "Dogs sleep."])
+    assert np.isnan(scores.logprob[0]) and np.isfinite(scores.logprob[1:]).all()
+    expected = FLAG_UNKNOWN | FLAG_SAME
+    assert scores.flags.tolist() == [FLAG_EMPTY, expected, expected, 0]
 
 
 def test_a_critical_word_has_its_probability_after_the_prefix(tmp_path):
@@ -112,7 +112,7 @@ def test_a_pickled_module_is_never_run_but_explained(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "said"),
+    ("harm", "message"),
     [
         (lambda path: (path / "vocab.txt").write_text("<unk>\n<eos>\na\n"), "3 lines, the model"),
         (lambda path: (path / "vocab.txt").write_text("a\nb\n"), "no <unk>"),
@@ -123,10 +123,10 @@ def test_a_pickled_module_is_never_run_but_explained(tmp_path):
         (lambda path: (path / "config.json").write_text("["), "settings"),
     ],
 )
-def test_a_folder_that_does_not_fit_is_refused(tmp_path, harm, said):
+def test_a_folder_that_does_not_fit_is_refused(tmp_path, harm, message):
     folder_of(tmp_path)
     harm(tmp_path)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         scorer(f"lstm:{tmp_path}")
 
 

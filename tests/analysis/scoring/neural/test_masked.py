@@ -35,8 +35,10 @@ def by_hand(tiny, sentence, method):
 def test_every_architecture_is_scored_as_by_hand(masked, name, method):
     tiny = masked(name)
     model = scorer(tiny.address("hf-masked", method=method))
-    found = model.score(SENTENCES).logprob
-    np.testing.assert_allclose(found, [by_hand(tiny, one, method) for one in SENTENCES], atol=1e-4)
+    logprobs = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(
+        logprobs, [by_hand(tiny, sentence, method) for sentence in SENTENCES], atol=1e-4
+    )
     assert model.why.startswith("last layer and head at the mask: ")
 
 
@@ -48,46 +50,48 @@ def test_an_architecture_of_another_build_takes_the_next_way_and_says_why(tmp_pa
     torch.manual_seed(20)
     tiny = saved(tmp_path, peaked(transformers.DistilBertForMaskedLM(config)), word_tokenizer())
     model = scorer(tiny.address("hf-masked", method="pll"))
-    found = model.score(SENTENCES).logprob
-    np.testing.assert_allclose(found, [by_hand(tiny, one, "pll") for one in SENTENCES], atol=1e-4)
+    logprobs = model.score(SENTENCES).logprob
+    np.testing.assert_allclose(
+        logprobs, [by_hand(tiny, sentence, "pll") for sentence in SENTENCES], atol=1e-4
+    )
     assert model.why.startswith("head at the mask: ")
     assert "; last layer and head at the mask fails (AttributeError" in model.why
 
 
 def test_both_methods_agree_where_every_word_is_one_token():
     ids, words = [[2, 7, 8, 9, 3]], [[None, 0, 1, 2, None]]
-    one, other = (masked_copies(ids, words, mask=4, method=method) for method in ("pll", "pll-l2r"))
-    assert one == other
+    copies_pll, other = (masked_copies(ids, words, mask=4, method=method) for method in ("pll", "pll-l2r"))
+    assert copies_pll == other
 
 
 def test_a_copy_that_two_sentences_share_is_made_once():
     ids, words = [[2, 7, 8, 3], [2, 7, 9, 3]], [[None, 0, 1, None]] * 2
-    made = masked_copies(ids, words, mask=4)
-    assert len(made.copies) == 4 and made.of == [[0, 1], [2, 3]]
-    made = masked_copies([[2, 7, 8, 3], [2, 7, 8, 3]], words, mask=4)
-    assert len(made.copies) == 2 and made.of == [[0, 1], [0, 1]]
+    batch = masked_copies(ids, words, mask=4)
+    assert len(batch.copies) == 4 and batch.of == [[0, 1], [2, 3]]
+    batch = masked_copies([[2, 7, 8, 3], [2, 7, 8, 3]], words, mask=4)
+    assert len(batch.copies) == 2 and batch.of == [[0, 1], [0, 1]]
 
 
 def test_order_and_company_do_not_change_a_score(masked):
     model = scorer(masked("bert").address("hf-masked"))
-    alone = [float(model.score([one]).logprob[0]) for one in SENTENCES]
+    alone = [float(model.score([sentence]).logprob[0]) for sentence in SENTENCES]
     np.testing.assert_allclose(
         model.score([*reversed(SENTENCES), *SENTENCES]).logprob, [*reversed(alone), *alone], atol=1e-5
     )
 
 
 def test_a_cased_pair_under_an_uncased_tokenizer_is_flagged(masked):
-    found = scorer(masked("bert").address("hf-masked")).score(["Dogs sleep.", "dogs sleep.", "no dog"])
-    assert found.logprob[0] == found.logprob[1]
+    scores = scorer(masked("bert").address("hf-masked")).score(["Dogs sleep.", "dogs sleep.", "no dog"])
+    assert scores.logprob[0] == scores.logprob[1]
     same = FLAGS["indistinguishable from another sentence"]
-    assert (found.flags & same > 0).tolist() == [True, True, False]
-    assert (found.flags & FLAGS["normalised by the tokenizer"] > 0).tolist() == [True, False, False]
+    assert (scores.flags & same > 0).tolist() == [True, True, False]
+    assert (scores.flags & FLAGS["normalised by the tokenizer"] > 0).tolist() == [True, False, False]
 
 
 def test_unknown_signs_are_counted_and_empty_and_long_sentences_left_out(masked):
-    found = scorer(masked("bert").address("hf-masked")).score(["漢", "", "dogs " * 300, "dogs"])
-    assert found.n_unk.tolist()[0] == 1
-    assert np.isnan(found.logprob).tolist() == [False, True, True, False]
+    scores = scorer(masked("bert").address("hf-masked")).score(["漢", "", "dogs " * 300, "dogs"])
+    assert scores.n_unk.tolist()[0] == 1
+    assert np.isnan(scores.logprob).tolist() == [False, True, True, False]
 
 
 def test_a_model_without_a_mask_says_which_kind_of_scorer_it_needs(causal):

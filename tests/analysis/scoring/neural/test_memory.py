@@ -31,11 +31,11 @@ def holds(body, most):
 @pytest.mark.parametrize("way", ["tree", "plain", "own-head"])
 def test_a_causal_batch_that_does_not_fit_is_halved_until_it_does(causal, way):
     address = causal("gpt2").address("hf-causal", path=way)
-    right, model, told = scorer(address).score(SENTENCES).logprob, scorer(address), []
+    right, model, progress = scorer(address).score(SENTENCES).logprob, scorer(address), []
     refused = holds(model.model.base_model, 80)
-    found = model.score(SENTENCES, progress=told.append).logprob
-    np.testing.assert_allclose(found, right, atol=1e-5)
-    assert refused and sum(told) == len(SENTENCES)
+    logprobs = model.score(SENTENCES, progress=progress.append).logprob
+    np.testing.assert_allclose(logprobs, right, atol=1e-5)
+    assert refused and sum(progress) == len(SENTENCES)
     refused.clear()
     model.score(SENTENCES)
     assert not refused  # what was learnt holds for the next shard
@@ -78,12 +78,14 @@ def test_sentences_of_which_none_fits_end_the_work_with_the_reason(request, kind
 
 def test_a_classifiers_batch_that_does_not_fit_is_halved_until_it_does(tmp_path):
     address = classifier(tmp_path, ["unacceptable", "acceptable"]).address("hf-classifier", output="margin")
-    alike = [f"The {one} near the {other} sleeps." for one, other in permutations(("cat", "dog", "the"), 2)]
-    right, model, told = scorer(address).score([*alike, *SENTENCES]).logprob, scorer(address), []
+    alike = [
+        f"The {first} near the {other} sleeps." for first, other in permutations(("cat", "dog", "the"), 2)
+    ]
+    right, model, progress = scorer(address).score([*alike, *SENTENCES]).logprob, scorer(address), []
     refused = holds(model.model.base_model, 50)
-    found = model.score([*alike, *SENTENCES], progress=told.append).logprob
-    np.testing.assert_allclose(found, right, atol=1e-5)
-    assert refused and sum(told) == len({*alike, *SENTENCES})
+    logprobs = model.score([*alike, *SENTENCES], progress=progress.append).logprob
+    np.testing.assert_allclose(logprobs, right, atol=1e-5)
+    assert refused and sum(progress) == len({*alike, *SENTENCES})
     refused.clear()
     model.score(alike)
     assert not refused  # what was learnt holds for the next shard

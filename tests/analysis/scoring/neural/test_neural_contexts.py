@@ -22,8 +22,8 @@ FRAME = pd.DataFrame({
 
 def difference(model):
     """Two sums, subtracted."""
-    both = model.score([f"{c} {s}".strip() for c, s in zip(CONTEXTS, SENTENCES, strict=True)]).logprob
-    return both - np.nan_to_num(model.score(CONTEXTS).logprob)
+    logprobs = model.score([f"{c} {s}".strip() for c, s in zip(CONTEXTS, SENTENCES, strict=True)]).logprob
+    return logprobs - np.nan_to_num(model.score(CONTEXTS).logprob)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "bloom"])
@@ -76,11 +76,11 @@ def test_masked_model_makes_no_copies_for_the_tokens_of_the_context(masked, monk
     copies = []
     real = module.masked_copies
 
-    def counted(*args, **options):
+    def count_copies(*args, **options):
         copies.append(real(*args, **options))
         return copies[-1]
 
-    monkeypatch.setattr(module, "masked_copies", counted)
+    monkeypatch.setattr(module, "masked_copies", count_copies)
     model = scorer(masked("bert").address("hf-masked"))
     frame = FRAME.iloc[[1]]
     score_sentences(model, frame)

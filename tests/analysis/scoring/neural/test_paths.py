@@ -53,7 +53,7 @@ def test_a_window_is_no_obstacle_to_sentences_that_it_holds():
 def test_models_that_rounding_hid_take_no_trees(name, dtype, tmp_path):
     tiny = saved_causal(tmp_path, name)
     model, naive = (scorer(tiny.address("hf-causal", dtype=dtype, path=path)) for path in ("auto", "naive"))
-    values, expected = (one.score(SENTENCES).logprob for one in (model, naive))
+    values, expected = (scoring_model.score(SENTENCES).logprob for scoring_model in (model, naive))
     assert "tree does not apply" in model.why and not model.why.startswith("naive")
     np.testing.assert_allclose(values, expected, atol=1e-4 if dtype == "float32" else 0.1)
 
@@ -67,9 +67,9 @@ def test_a_tree_whose_siblings_see_each_other_is_not_taken(dtype, causal, monkey
 
 
 def test_an_error_smaller_than_rounding_is_found_in_half_precision(causal, monkeypatch):
-    own = TiledHead.log_normalizer
+    log_normalizer = TiledHead.log_normalizer
     # Far below the rounding of bfloat16, above what single precision allows.
-    monkeypatch.setattr(TiledHead, "log_normalizer", lambda head, rows: own(head, rows) + 1e-4)
+    monkeypatch.setattr(TiledHead, "log_normalizer", lambda head, rows: log_normalizer(head, rows) + 1e-4)
     model = scorer(causal("gpt2").address("hf-causal", dtype="bfloat16"))
     model.score(SENTENCES)
     assert model.why.startswith("own-head: ")
@@ -77,10 +77,10 @@ def test_an_error_smaller_than_rounding_is_found_in_half_precision(causal, monke
 
 
 def test_a_path_that_rounds_much_more_than_the_model_is_not_taken(causal, monkeypatch):
-    own = Tree._trees_hidden
+    trees_hidden = Tree._trees_hidden
 
     def coarse(path, trees):
-        hidden = own(path, trees)
+        hidden = trees_hidden(path, trees)
         is_half = hidden.dtype == torch.bfloat16
         return hidden + 0.05 * torch.randn_like(hidden) * hidden.abs() if is_half else hidden
 
@@ -104,12 +104,12 @@ def test_single_precision_of_half_weights_is_that_of_a_converted_model(name):
 
 def test_the_test_fills_a_tree_as_the_work_does_and_turns_it(causal, monkeypatch):
     sizes, orders = [], []
-    own = Tree._trees_hidden
+    trees_hidden = Tree._trees_hidden
 
     def spied(path, trees):
         sizes.extend(len(tree.token) for tree in trees)
         orders.append(path.descending)
-        return own(path, trees)
+        return trees_hidden(path, trees)
 
     monkeypatch.setattr(Tree, "_trees_hidden", spied)
     work = [f"{sentence} {word}" for sentence in SENTENCES for word in ("Who?", "Dogs sleep.", "No.")]
@@ -120,8 +120,10 @@ def test_the_test_fills_a_tree_as_the_work_does_and_turns_it(causal, monkeypatch
 
 def test_choosing_again_is_left_to_longer_sentences_and_fuller_trees(causal, monkeypatch):
     model, tested = scorer(causal("gpt2").address("hf-causal")), []
-    own = Naive.run
-    monkeypatch.setattr(Naive, "run", lambda path, work, **more: tested.append(1) or own(path, work, **more))
+    run_naive = Naive.run
+    monkeypatch.setattr(
+        Naive, "run", lambda path, work, **more: tested.append(1) or run_naive(path, work, **more)
+    )
     n_tests = []
     for sentences in (["Dogs sleep."], SENTENCES[:9], SENTENCES[2:9], SENTENCES, SENTENCES[::-1]):
         tested.clear()

@@ -37,10 +37,10 @@ MARKED = "white space at an end, or a mark of the model inside"
 
 def changed_config(tmp_path, tiny, **settings):
     """The same model in a folder whose configuration says something else."""
-    again = saved(tmp_path, tiny.model, tiny.tokenizer)
+    reloaded = saved(tmp_path, tiny.model, tiny.tokenizer)
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | settings))
-    return again
+    return reloaded
 
 
 def scores(address, sentences=SENTENCES):
@@ -49,9 +49,11 @@ def scores(address, sentences=SENTENCES):
 
 def test_pitfall_bos_absent(causal):
     tiny = causal("gpt2")
-    found = scorer(tiny.address("hf-causal", bos="none")).score(SENTENCES)
-    np.testing.assert_allclose(found.logprob, [by_hand(tiny, one, start=()) for one in SENTENCES], atol=1e-4)
-    assert all(flags(found, NO_FIRST))
+    scores = scorer(tiny.address("hf-causal", bos="none")).score(SENTENCES)
+    np.testing.assert_allclose(
+        scores.logprob, [by_hand(tiny, sentence, start=()) for sentence in SENTENCES], atol=1e-4
+    )
+    assert all(flags(scores, NO_FIRST))
     assert not any(flags(scorer(tiny.address("hf-causal")).score(SENTENCES), NO_FIRST))
 
 
@@ -63,11 +65,11 @@ def test_pitfall_bos_doubled(causal, tmp_path):
     )
     doubling = saved(tmp_path, tiny.model, tokenizer)
     assert doubling.tokenizer("Dogs")["input_ids"][0] == 0
-    both = [scores(one.address("hf-causal")) for one in (tiny, doubling)]
-    np.testing.assert_allclose(*both, atol=1e-6)
-    np.testing.assert_allclose(both[1], [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
-    given = scorer(tiny.address("hf-causal")).score(["<s>Dogs sleep.", "Dogs sleep.", "Dogs</s>"])
-    assert flags(given, MARKED) == [True, False, True]
+    logprobs = [scores(saved_model.address("hf-causal")) for saved_model in (tiny, doubling)]
+    np.testing.assert_allclose(*logprobs, atol=1e-6)
+    np.testing.assert_allclose(logprobs[1], [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4)
+    marked = scorer(tiny.address("hf-causal")).score(["<s>Dogs sleep.", "Dogs sleep.", "Dogs</s>"])
+    assert flags(marked, MARKED) == [True, False, True]
 
 
 def test_pitfall_bos_of_a_wrong_id(causal, tmp_path):
@@ -88,27 +90,27 @@ def test_pitfall_bos_of_a_wrong_id(causal, tmp_path):
 def test_pitfall_leading_space(causal):
     tiny = causal("gpt2")
     bare, spaced = scorer(tiny.address("hf-causal")), scorer(tiny.address("hf-causal", space="yes"))
-    [given] = bare.score([" Dogs sleep."]).logprob
+    [with_space] = bare.score([" Dogs sleep."]).logprob
     [without] = bare.score(["Dogs sleep."]).logprob
-    found = spaced.score(["Dogs sleep."], tokens=True)
-    assert not any(flags(found, MARKED))
+    scores = spaced.score(["Dogs sleep."], tokens=True)
+    assert not any(flags(scores, MARKED))
     assert flags(bare.score([" Dogs sleep.", "Dogs sleep. ", "Dogs sleep."]), MARKED) == [True, True, False]
-    assert found.logprob[0] == pytest.approx(given) and abs(given - without) > 0.1
+    assert scores.logprob[0] == pytest.approx(with_space) and abs(with_space - without) > 0.1
     assert bare.spec.spec_id != spaced.spec.spec_id
-    assert "".join("Dogs sleep."[a:b] for a, b in found.spans[0]) == "Dogs sleep."
+    assert "".join("Dogs sleep."[a:b] for a, b in scores.spans[0]) == "Dogs sleep."
 
 
 def test_pitfall_mean_is_not_sum(causal):
     tiny = causal("gpt2")
     sentences = pd.DataFrame({"sentence_id": range(len(SENTENCES)), "sentence": SENTENCES})
-    found = score_sentences(
+    frame = score_sentences(
         scorer(tiny.address("hf-causal")), sentences, methods=["lp", "meanlp"], name="m"
     ).frame
-    n = [len(tiny.tokenizer(one, add_special_tokens=False)["input_ids"]) for one in SENTENCES]
-    by_sum = [by_hand(tiny, one) for one in SENTENCES]
-    np.testing.assert_allclose(found["m:lp"], by_sum, atol=1e-4)
-    np.testing.assert_allclose(found["m:meanlp"], np.array(by_sum) / n, atol=1e-4)
-    assert found["m:lp"].rank().tolist() != found["m:meanlp"].rank().tolist()
+    n = [len(tiny.tokenizer(sentence, add_special_tokens=False)["input_ids"]) for sentence in SENTENCES]
+    by_sum = [by_hand(tiny, sentence) for sentence in SENTENCES]
+    np.testing.assert_allclose(frame["m:lp"], by_sum, atol=1e-4)
+    np.testing.assert_allclose(frame["m:meanlp"], np.array(by_sum) / n, atol=1e-4)
+    assert frame["m:lp"].rank().tolist() != frame["m:meanlp"].rank().tolist()
 
 
 @pytest.mark.parametrize("way", ["tree", "plain", "own-head"])
@@ -116,8 +118,8 @@ def test_pitfall_padding_is_the_end_mark(causal, way):
     tiny = causal("gpt2")
     assert tiny.model.config.pad_token_id == tiny.tokenizer.eos_token_id
     sentences = ["Dogs</s> sleep.", "Dogs sleep</s></s>", SENTENCES[9]]
-    found = scores(tiny.address("hf-causal", path=way), sentences)
-    np.testing.assert_allclose(found, [by_hand(tiny, one) for one in sentences], atol=1e-4)
+    logprobs = scores(tiny.address("hf-causal", path=way), sentences)
+    np.testing.assert_allclose(logprobs, [by_hand(tiny, sentence) for sentence in sentences], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "opt"])
@@ -125,10 +127,10 @@ def test_pitfall_left_padding_with_absolute_positions(causal, tmp_path, name):
     tiny = causal(name)
     tokenizer = tiny.tokenizer.__class__.from_pretrained(tiny.folder, padding_side="left")
     tokenizer.pad_token = "</s>"
-    left = saved(tmp_path, tiny.model, tokenizer)
+    left_padding = saved(tmp_path, tiny.model, tokenizer)
     for way in ("plain", "own-head"):
-        found = scores(left.address("hf-causal", path=way))
-        np.testing.assert_allclose(found, [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
+        logprobs = scores(left_padding.address("hf-causal", path=way))
+        np.testing.assert_allclose(logprobs, [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4)
 
 
 def test_pitfall_truncation(causal, tmp_path):
@@ -139,9 +141,9 @@ def test_pitfall_truncation(causal, tmp_path):
     np.testing.assert_allclose(
         scores(cutting.address("hf-causal")), scores(tiny.address("hf-causal")), atol=1e-6
     )
-    found = scorer(tiny.address("hf-causal")).score([SENTENCES[0], "dogs " * 80])
-    assert flags(found, "too long for the model, not scored") == [False, True]
-    assert np.isnan(found.logprob).tolist() == [False, True]
+    result = scorer(tiny.address("hf-causal")).score([SENTENCES[0], "dogs " * 80])
+    assert flags(result, "too long for the model, not scored") == [False, True]
+    assert np.isnan(result.logprob).tolist() == [False, True]
 
 
 def test_pitfall_lower_casing_makes_a_cased_pair_identical(masked, causal, tmp_path):
@@ -153,9 +155,9 @@ def test_pitfall_lower_casing_makes_a_cased_pair_identical(masked, causal, tmp_p
         causal("gpt2").address("hf-causal", casing="lower"),
         f"arpa:{path}?casing=lower",
     ):
-        found = scorer(address).score(pair)
-        assert found.logprob[0] == found.logprob[1]
-        assert flags(found, SAME) == [True, True, False]
+        scores = scorer(address).score(pair)
+        assert scores.logprob[0] == scores.logprob[1]
+        assert flags(scores, SAME) == [True, True, False]
     assert not any(flags(scorer(causal("gpt2").address("hf-causal")).score(pair), SAME))
 
 
@@ -166,33 +168,37 @@ def test_pitfall_unknown_words_on_both_sides(masked, tmp_path):
         (f"arpa:{path}", ["the zebra sleeps", "the gnu sleeps", "the dog sleeps"]),
         (masked("bert").address("hf-masked"), ["the 漢 sleeps", "the 字 sleeps", "the dog sleeps"]),
     ):
-        found = scorer(address).score(pair)
-        assert found.n_unk.tolist() == [1, 1, 0] and found.logprob[0] == found.logprob[1]
-        assert flags(found, "unknown tokens") == flags(found, SAME) == [True, True, False]
+        scores = scorer(address).score(pair)
+        assert scores.n_unk.tolist() == [1, 1, 0] and scores.logprob[0] == scores.logprob[1]
+        assert flags(scores, "unknown tokens") == flags(scores, SAME) == [True, True, False]
 
 
 def test_pitfall_one_character_is_several_tokens(causal):
     tiny = causal("gpt2")
     sentences = pd.DataFrame({"sentence_id": ["zh", "fr"], "sentence": ["漢字", "été"]})
     model = scorer(tiny.address("hf-causal"))
-    found = score_sentences(model, sentences, methods=["lp", "charlp", "bytelp"], name="m")
-    assert found.counts["n_tokens"][0] == 6
-    assert found.counts["n_chars"].tolist() == [2, 3] and found.counts["n_bytes"].tolist() == [6, 5]
-    whole, per_char, per_byte = (found.frame[f"m:{one}"].to_numpy() for one in ("lp", "charlp", "bytelp"))
-    np.testing.assert_allclose(per_char * [2, 3], whole)
-    np.testing.assert_allclose(per_byte * [6, 5], whole)
+    scored = score_sentences(model, sentences, methods=["lp", "charlp", "bytelp"], name="m")
+    assert scored.counts["n_tokens"][0] == 6
+    assert scored.counts["n_chars"].tolist() == [2, 3] and scored.counts["n_bytes"].tolist() == [6, 5]
+    per_sentence, per_char, per_byte = (
+        scored.frame[f"m:{measure}"].to_numpy() for measure in ("lp", "charlp", "bytelp")
+    )
+    np.testing.assert_allclose(per_char * [2, 3], per_sentence)
+    np.testing.assert_allclose(per_byte * [6, 5], per_sentence)
     [spans] = model.score(["漢字"], tokens=True).spans
     assert set(spans) == {(0, 1), (1, 2)}
 
 
 def test_pitfall_normalisation_of_signs_and_white_space(causal, tmp_path):
-    made = byte_tokenizer().backend_tokenizer
-    made.normalizer = tokenizers.normalizers.NFKC()
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", eos_token="</s>")
+    backend_tokenizer = byte_tokenizer().backend_tokenizer
+    backend_tokenizer.normalizer = tokenizers.normalizers.NFKC()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=backend_tokenizer, bos_token="<s>", eos_token="</s>"
+    )
     tiny = saved(tmp_path, causal("gpt2").model, tokenizer)
-    found = scorer(tiny.address("hf-causal")).score(["ﬁsh", "fish", "dogs  sleep", "dogs sleep"])
-    assert flags(found, "normalised by the tokenizer") == [True, False, False, False]
-    assert flags(found, SAME) == [True, True, False, False]
+    scores = scorer(tiny.address("hf-causal")).score(["ﬁsh", "fish", "dogs  sleep", "dogs sleep"])
+    assert flags(scores, "normalised by the tokenizer") == [True, False, False, False]
+    assert flags(scores, SAME) == [True, True, False, False]
     words = tmp_path / "words"
     bert = transformers.BertForMaskedLM(transformers.BertConfig(**SMALL, intermediate_size=48))
     spaces = scorer(saved(words, peaked(bert), word_tokenizer()).address("hf-masked")).score(
@@ -206,22 +212,22 @@ def test_pitfall_half_precision_depends_on_the_batch(causal, dtype):
     tiny = causal("gpt2")
     model = scorer(tiny.address("hf-causal", dtype=dtype))
     together = model.score(SENTENCES).logprob
-    alone = np.array([model.score([one]).logprob[0] for one in SENTENCES])
-    whole = scorer(tiny.address("hf-causal"))
+    alone = np.array([model.score([sentence]).logprob[0] for sentence in SENTENCES])
+    single_precision = scorer(tiny.address("hf-causal"))
     assert np.abs(together - alone).max() < 0.5
-    assert 0 < np.abs(together - whole.score(SENTENCES).logprob).max() < 3.0
+    assert 0 < np.abs(together - single_precision.score(SENTENCES).logprob).max() < 3.0
     assert any(dtype in warning for warning in model.warnings)
-    assert model.spec.dtype == dtype and model.spec.spec_id != whole.spec.spec_id
+    assert model.spec.dtype == dtype and model.spec.spec_id != single_precision.spec.spec_id
 
 
 def test_pitfall_dropout_left_on(causal, tmp_path):
     tiny = causal("gpt2")
     tiny.model.train()
     try:
-        again = saved(tmp_path, tiny.model, tiny.tokenizer)
+        reloaded = saved(tmp_path, tiny.model, tiny.tokenizer)
     finally:
         tiny.model.eval()
-    model = scorer(again.address("hf-causal"))
+    model = scorer(reloaded.address("hf-causal"))
     assert not model.model.training
     assert model.score(SENTENCES).logprob.tolist() == model.score(SENTENCES).logprob.tolist()
 
@@ -229,15 +235,15 @@ def test_pitfall_dropout_left_on(causal, tmp_path):
 @pytest.mark.parametrize("kind", ["hf-causal", "hf-masked"])
 def test_pitfall_rows_of_a_padded_vocabulary(causal, masked, tmp_path, kind):
     tiny = causal("gpt2") if kind == "hf-causal" else masked("bert")
-    known = 1 + max(tiny.tokenizer.get_vocab().values())
+    n_tokens = 1 + max(tiny.tokenizer.get_vocab().values())
     model = copy.deepcopy(tiny.model)
-    model.resize_token_embeddings(known)
+    model.resize_token_embeddings(n_tokens)
     fitting = saved(tmp_path / "fitting", model.eval(), tiny.tokenizer)
-    model.resize_token_embeddings(known + 20)
+    model.resize_token_embeddings(n_tokens + 20)
     padded = saved(tmp_path / "padded", model.eval(), tiny.tokenizer)
     expected = scores(fitting.address(kind))
     model = scorer(padded.address(kind))
-    assert any(f"{known + 20} rows" in warning for warning in model.warnings)
+    assert any(f"{n_tokens + 20} rows" in warning for warning in model.warnings)
     assert (model.score(SENTENCES).logprob < expected).all()
     trimmed = scorer(padded.address(kind, vocabulary="tokenizer"))
     np.testing.assert_allclose(trimmed.score(SENTENCES).logprob, expected, atol=1e-4)
@@ -264,17 +270,17 @@ def test_pitfall_heads_that_are_more_than_one_product(tmp_path, name):
     if name == "bias":
         torch.nn.init.normal_(bias)
     tiny = saved(tmp_path, model, byte_tokenizer())
-    found = scores(tiny.address("hf-causal"))
-    np.testing.assert_allclose(found, [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
+    logprobs = scores(tiny.address("hf-causal"))
+    np.testing.assert_allclose(logprobs, [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4)
 
 
 def test_pitfall_one_sentence_in_several_pairs(causal):
     model = scorer(causal("gpt2").address("hf-causal"))
-    told = []
-    found = model.score([*SENTENCES, *SENTENCES[:4]], progress=told.append)
-    assert found.logprob[:4].tolist() == found.logprob[-4:].tolist()
-    assert sum(told) == len(SENTENCES)
-    assert not any(flags(found, SAME))
+    progress = []
+    scores = model.score([*SENTENCES, *SENTENCES[:4]], progress=progress.append)
+    assert scores.logprob[:4].tolist() == scores.logprob[-4:].tolist()
+    assert sum(progress) == len(SENTENCES)
+    assert not any(flags(scores, SAME))
 
 
 def test_pitfall_ties_are_said_and_no_success():

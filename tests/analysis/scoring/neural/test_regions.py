@@ -25,23 +25,23 @@ def next_tokens(tiny, text):
 
 def boundaries(tiny):
     """Tokens that begin with a space or a mark of ASCII, and the end."""
-    found = []
+    numbers = []
     for piece, number in tiny.tokenizer.get_vocab().items():
         text = tiny.tokenizer.convert_tokens_to_string([piece])
         if number == 1 or (number > 1 and text[:1] and text[0] in " \n\t!\"#%&'()*,-./:;?@[\\]_{}"):
-            found.append(number)
-    return found
+            numbers.append(number)
+    return numbers
 
 
 @pytest.mark.parametrize("name", ["gpt2", "gemma2"])
 def test_prefix_and_word_add_up_to_both(causal, name):
     tiny = causal(name)
     model = scorer(tiny.address("hf-causal"))
-    prefixes = [one.rsplit(" ", 1)[0] for one in SENTENCES if one.count(" ") > 1]
-    words = [one.rsplit(" ", 1)[1] for one in SENTENCES if one.count(" ") > 1]
-    whole = model.score([f"{prefix} {word}" for prefix, word in zip(prefixes, words, strict=True)]).logprob
+    prefixes = [sentence.rsplit(" ", 1)[0] for sentence in SENTENCES if sentence.count(" ") > 1]
+    words = [sentence.rsplit(" ", 1)[1] for sentence in SENTENCES if sentence.count(" ") > 1]
+    logprobs = model.score([f"{prefix} {word}" for prefix, word in zip(prefixes, words, strict=True)]).logprob
     apart = model.score(prefixes).logprob + score_words(model, prefixes, words).logprob
-    np.testing.assert_allclose(apart, whole, atol=1e-4)
+    np.testing.assert_allclose(apart, logprobs, atol=1e-4)
 
 
 def test_the_correction_adds_the_end_of_the_word_and_takes_its_beginning(causal):
@@ -87,38 +87,38 @@ def test_a_token_that_begins_before_the_word_counts_and_is_flagged(causal):
     model = scorer(tiny.address("hf-causal"))
     [token] = {t for t in tiny.tokenizer.tokenize(" near") if "near" in t} or {""}
     assert token, "the tiny tokenizer should hold a word of several letters"
-    found = score_words(model, ["The cat ne", "The cat"], ["ar", "near"], sentences=["The cat near", ""])
-    assert found.is_cut.tolist() == [True, False]
-    assert found.logprob[0] == pytest.approx(found.logprob[1])
+    scores = score_words(model, ["The cat ne", "The cat"], ["ar", "near"], sentences=["The cat near", ""])
+    assert scores.is_cut.tolist() == [True, False]
+    assert scores.logprob[0] == pytest.approx(scores.logprob[1])
 
 
 def test_what_stands_between_prefix_and_word_is_taken_from_the_sentence(causal):
     tiny = causal("gpt2")
     model = scorer(tiny.address("hf-causal"))
-    found = score_words(model, ["他走", "他走"], ["了", "了"], sentences=["他走了。", "她走了。"]).logprob
-    assert found[0] == pytest.approx(by_hand(tiny, "他走了") - by_hand(tiny, "他走"), abs=1e-4)
-    assert found[1] == pytest.approx(by_hand(tiny, "他走 了") - by_hand(tiny, "他走"), abs=1e-4)
+    logprobs = score_words(model, ["他走", "他走"], ["了", "了"], sentences=["他走了。", "她走了。"]).logprob
+    assert logprobs[0] == pytest.approx(by_hand(tiny, "他走了") - by_hand(tiny, "他走"), abs=1e-4)
+    assert logprobs[1] == pytest.approx(by_hand(tiny, "他走 了") - by_hand(tiny, "他走"), abs=1e-4)
 
 
 def test_a_masked_model_gives_the_words_own_tokens(masked):
     model = scorer(masked("bert").address("hf-masked"))
-    whole = model.score([f"{PREFIX} {WORD}"], tokens=True)
-    inside = [k for k, (_, end) in enumerate(whole.spans[0]) if end > len(PREFIX) + 1]
-    found = score_words(model, [PREFIX], [WORD])
-    assert found.logprob[0] == pytest.approx(whole.token_logprobs[0][inside].sum(), abs=1e-5)
-    assert found.n_tokens.tolist() == [len(inside)]
+    sentence_scores = model.score([f"{PREFIX} {WORD}"], tokens=True)
+    word_places = [k for k, (_, end) in enumerate(sentence_scores.spans[0]) if end > len(PREFIX) + 1]
+    scores = score_words(model, [PREFIX], [WORD])
+    assert scores.logprob[0] == pytest.approx(sentence_scores.token_logprobs[0][word_places].sum(), abs=1e-5)
+    assert scores.n_tokens.tolist() == [len(word_places)]
 
 
 def test_an_ngram_model_follows_its_own_tokens(tmp_path):
     path = tmp_path / "two.arpa"
     write_arpa(train_model([["the", "cat", "sleeps", "."], ["the", "cats", "sleep", "."]], order=3), path)
     model = scorer(f"arpa:{path}?casing=lower&punctuation=split")
-    found = score_regions(
+    scores = score_regions(
         model, ["a", "b"], {"a": ("The cat", "sleeps")}, sentences=["The cat  sleeps.", "Cats sleep."]
     )
     rows = model.score(["The cat sleeps."], tokens=True)
-    assert found.logprob[0] == pytest.approx(rows.token_logprobs[0][2])
-    assert np.isnan(found.logprob[1]) and found.n_tokens.tolist() == [1, 0]
+    assert scores.logprob[0] == pytest.approx(rows.token_logprobs[0][2])
+    assert np.isnan(scores.logprob[1]) and scores.n_tokens.tolist() == [1, 0]
     assert rows.spans == [[(0, 3), (4, 7), (8, 14), (14, 15), (15, 15)]]
 
 

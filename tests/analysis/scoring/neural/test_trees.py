@@ -10,28 +10,28 @@ sequences = st.lists(st.lists(st.integers(0, 3), min_size=0, max_size=9), max_si
 
 def read(tree, path):
     """The tokens along a path of edges, and the tokens each edge's source sees."""
-    said = []
+    transitions = []
     for edge in path:
         node, context = int(tree.edge_from[edge]), []
         while node >= 0:
             context.insert(0, int(tree.token[node]))
             node = int(tree.parent[node])
-        said.append((context, int(tree.edge_token[edge])))
-    return said
+        transitions.append((context, int(tree.edge_token[edge])))
+    return transitions
 
 
 @given(sequences, st.integers(1, 12))
 def test_every_sequence_is_read_back_with_its_context_at_each_token(given_sequences, nodes):
-    found = {}
+    paths = {}
     for tree in prefix_trees(given_sequences, nodes=nodes):
         for place, path in tree.paths.items():
-            assert place not in found
-            found[place] = read(tree, path)
+            assert place not in paths
+            paths[place] = read(tree, path)
     for place, sequence in enumerate(given_sequences):
         if len(sequence) < 2:
-            assert place not in found
+            assert place not in paths
         else:
-            assert found[place] == [(sequence[:k], sequence[k]) for k in range(1, len(sequence))]
+            assert paths[place] == [(sequence[:k], sequence[k]) for k in range(1, len(sequence))]
 
 
 @given(sequences, st.integers(1, 12))

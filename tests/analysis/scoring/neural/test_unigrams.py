@@ -35,19 +35,19 @@ def test_slor_is_what_the_equation_says(causal, masked, corpus, tmp_path, kind):
     tiny = causal("gpt2") if kind == "hf-causal" else masked("bert")
     to = tmp_path / "single.txt"
     assert "wrote" in command("train_unigram", tiny.address(kind), corpus, "--out", to)
-    rows = [tiny.tokenizer(one, add_special_tokens=False)["input_ids"] for one in SENTENCES]
+    rows = [tiny.tokenizer(sentence, add_special_tokens=False)["input_ids"] for sentence in SENTENCES]
     n_types = 1 + max(tiny.tokenizer.get_vocab().values())
     counts = np.ones(n_types)
     for row in [*rows, *rows[:3]]:
         np.add.at(counts, row, 1)
     single = np.log(counts / counts.sum())
     model = scorer(tiny.address(kind, unigram=str(to)))
-    found = score_sentences(model, FRAME, methods=["lp", "slor", "normlp"], name="m")
+    scored = score_sentences(model, FRAME, methods=["lp", "slor", "normlp"], name="m")
     expected = np.array([single[row].sum() for row in rows])
-    np.testing.assert_allclose(found.counts["unigram_logprob"], expected, atol=1e-9)
-    lp = found.frame["m:lp"].to_numpy()
-    np.testing.assert_allclose(found.frame["m:slor"], (lp - expected) / [len(row) for row in rows])
-    np.testing.assert_allclose(found.frame["m:normlp"], -lp / expected)
+    np.testing.assert_allclose(scored.counts["unigram_logprob"], expected, atol=1e-9)
+    lp = scored.frame["m:lp"].to_numpy()
+    np.testing.assert_allclose(scored.frame["m:slor"], (lp - expected) / [len(row) for row in rows])
+    np.testing.assert_allclose(scored.frame["m:normlp"], -lp / expected)
     assert model.spec.options["unigram"].startswith("sha256:")
     assert model.spec.spec_id != scorer(tiny.address(kind)).spec.spec_id
 
@@ -55,12 +55,12 @@ def test_slor_is_what_the_equation_says(causal, masked, corpus, tmp_path, kind):
 def test_only_scored_tokens_count_below_the_line(causal, corpus, tmp_path):
     tiny, to = causal("gpt2"), tmp_path / "single.txt"
     command("train_unigram", tiny.address("hf-causal", eos="yes"), corpus, "--out", to)
-    whole, without, ended = (
+    default, without, ended = (
         scorer(tiny.address("hf-causal", unigram=str(to), **options)).score(SENTENCES).unigram_logprob
         for options in ({}, {"bos": "none"}, {"eos": "yes"})
     )
-    assert (without > whole).all() and (ended < whole).all()
-    assert np.ptp(ended - whole) == pytest.approx(0)
+    assert (without > default).all() and (ended < default).all()
+    assert np.ptp(ended - default) == pytest.approx(0)
 
 
 def test_unigrams_of_the_folder_are_found_by_themselves(causal, corpus, tmp_path):
@@ -100,25 +100,37 @@ def test_another_measure_needs_no_scoring(causal, tmp_path):
     address = causal("gpt2").address("hf-causal")
     command("score", address, "--sentences", sentences, "--method", "lp", "--name", "m", "--to", to)
     counts = tmp_path / "scores.counts.parquet"
-    again = tmp_path / "again.csv"
+    again_path = tmp_path / "again.csv"
     methods = ("meanlp", "penlp", "sllnlp", "charlp", "bytelp")
     command(
-        "score", f"csv:{counts}", "--sentences", sentences, "--method", *methods, "--name", "m", "--to", again
+        "score",
+        f"csv:{counts}",
+        "--sentences",
+        sentences,
+        "--method",
+        *methods,
+        "--name",
+        "m",
+        "--to",
+        again_path,
     )
-    table, whole = pd.read_csv(again), score_sentences(scorer(address), FRAME, methods=methods, name="m")
+    table, expected = (
+        pd.read_csv(again_path),
+        score_sentences(scorer(address), FRAME, methods=methods, name="m"),
+    )
     for method in methods:
-        np.testing.assert_allclose(table[f"m:{method}"], whole.frame[f"m:{method}"], rtol=1e-6)
+        np.testing.assert_allclose(table[f"m:{method}"], expected.frame[f"m:{method}"], rtol=1e-6)
         np.testing.assert_allclose(
             measure_counts(method, pd.read_parquet(counts)), table[f"m:{method}"], rtol=1e-6
         )
 
 
 def test_what_cannot_be_counted_is_refused(causal, tmp_path):
-    for args, told in (
+    for args, message in (
         (("csv:x.csv", tmp_path / "c.txt"), "no such file"),
         ((causal("gpt2").address("hf-causal"), tmp_path / "c.txt"), "no such file"),
     ):
-        with pytest.raises(CommandError, match=told):
+        with pytest.raises(CommandError, match=message):
             command("train_unigram", *args, "--out", tmp_path / "single.txt")
     (tmp_path / "scores.csv").write_text("sentence_id,score\na,1\n")
     with pytest.raises(CommandError, match="no tokens to count"):

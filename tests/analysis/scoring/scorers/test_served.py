@@ -29,13 +29,13 @@ class Double(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
-        server.seen.append((self.path, body, self.headers.get("Authorization")))
+        server.requests.append((self.path, body, self.headers.get("Authorization")))
         server.times.append(time.monotonic())
         with server.lock:
             server.busy += 1
             server.most_at_once = max(server.most_at_once, server.busy)
         if server.slow_s:  # the later a request comes, the sooner it is answered
-            time.sleep(server.slow_s / len(server.seen))
+            time.sleep(server.slow_s / len(server.requests))
         with server.lock:  # before the answer, after which the client may send its next request
             server.busy -= 1
         self.answer(server, body)
@@ -46,17 +46,17 @@ class Double(BaseHTTPRequestHandler):
         if server.refuses and any(server.refuses in str(prompt) for prompt in prompts):
             status = 400
         if status != 200:
-            said = json.dumps({"error": {"message": "this text is too long"}}).encode()
+            payload = json.dumps({"error": {"message": "this text is too long"}}).encode()
             self.send_response(status)
             for name, value in server.headers.items():
                 self.send_header(name, value)
         else:
             choices = [self.choice(place, prompt) for place, prompt in enumerate(prompts)]
-            said = json.dumps({"choices": choices[::-1]}).encode()
+            payload = json.dumps({"choices": choices[::-1]}).encode()
             self.send_response(200)
-        self.send_header("Content-Length", str(len(said)))
+        self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(payload)
 
     def choice(self, place, prompt):
         if self.server.silent:
@@ -70,15 +70,15 @@ class Double(BaseHTTPRequestHandler):
         tokens, logprobs[0] = [*tokens, " more"], None
         if self.server.deaf:
             tokens, logprobs = tokens[:1], logprobs[:1]
-        if self.server.forgets and prompt in self.server.known:
+        if self.server.forgets and prompt in self.server.prompts:
             logprobs[1] = None
-        self.server.known.append(prompt)
+        self.server.prompts.append(prompt)
         if self.server.drifts:
-            logprobs[1] -= len(self.server.known)
-        said = {"tokens": tokens, "token_logprobs": logprobs}
+            logprobs[1] -= len(self.server.prompts)
+        document = {"tokens": tokens, "token_logprobs": logprobs}
         if self.server.offsets and isinstance(prompt, str):
-            said["text_offset"] = list(np.cumsum([0, *map(len, tokens[:-1])]).tolist())
-        return {"index": place, "text": f"{prompt} more", "logprobs": said}
+            document["text_offset"] = list(np.cumsum([0, *map(len, tokens[:-1])]).tolist())
+        return {"index": place, "text": f"{prompt} more", "logprobs": document}
 
     def log_message(self, *args):
         """Say nothing."""
@@ -87,20 +87,20 @@ class Double(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.setattr(http_server, "FIRST_WAIT_S", 0.01)
-    made = ThreadingHTTPServer(("127.0.0.1", 0), Double)
-    made.seen, made.times, made.failures, made.known, made.offsets = [], [], [], [], True
-    made.silent = made.forgets = made.drifts = made.deaf = False
-    made.lock = Lock()
-    made.refuses, made.headers, made.busy, made.most_at_once, made.slow_s = "", {}, 0, 0, 0.0
-    Thread(target=made.serve_forever, daemon=True).start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    double = ThreadingHTTPServer(("127.0.0.1", 0), Double)
+    double.requests, double.times, double.failures, double.prompts, double.offsets = [], [], [], [], True
+    double.silent = double.forgets = double.drifts = double.deaf = False
+    double.lock = Lock()
+    double.refuses, double.headers, double.busy, double.most_at_once, double.slow_s = "", {}, 0, 0, 0.0
+    Thread(target=double.serve_forever, daemon=True).start()
+    yield double
+    double.shutdown()
+    double.server_close()
 
 
-def asked(server):
+def last_request(server):
     """The bodies of the requests after those that try the server out."""
-    return [body for _, body, _ in server.seen][-1]
+    return [body for _, body, _ in server.requests][-1]
 
 
 def address(server, options=""):
@@ -108,33 +108,33 @@ def address(server, options=""):
 
 
 def test_the_sum_leaves_out_the_first_token_and_what_was_generated_and_says_so(server):
-    found = scorer(address(server)).score(["the cat sleeps", "a dog", "the cat sleeps"])
-    assert found.logprob.tolist() == [-11.0, -4.0, -11.0]
-    assert found.n_tokens.tolist() == [3, 2, 3]
-    assert (found.flags & FLAGS["first token not scored"] > 0).all()
-    path, body, _ = server.seen[-1]
+    scores = scorer(address(server)).score(["the cat sleeps", "a dog", "the cat sleeps"])
+    assert scores.logprob.tolist() == [-11.0, -4.0, -11.0]
+    assert scores.n_tokens.tolist() == [3, 2, 3]
+    assert (scores.flags & FLAGS["first token not scored"] > 0).all()
+    path, body, _ = server.requests[-1]
     assert path == "/v1/completions" and body["prompt"] == ["the cat sleeps", "a dog"]
     assert (body["echo"], body["max_tokens"], body["temperature"]) == (True, 1, 0)
 
 
 def test_with_a_text_to_start_from_every_token_counts(server):
-    found = scorer(address(server, "?start=%3Cs%3E&space=yes")).score(["the cat"])
-    assert found.logprob.tolist() == [-8.0] and not found.flags.any()
-    assert asked(server)["prompt"] == ["<s> the cat"]
+    scores = scorer(address(server, "?start=%3Cs%3E&space=yes")).score(["the cat"])
+    assert scores.logprob.tolist() == [-8.0] and not scores.flags.any()
+    assert last_request(server)["prompt"] == ["<s> the cat"]
 
 
 def test_a_server_that_is_busy_is_asked_again_and_a_key_is_sent(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     server.failures = [429, 503]
     assert scorer(address(server)).score(["a dog"]).logprob.tolist() == [-4.0]
-    assert len(server.seen) == 2 + 3 and server.seen[0][2] == "Bearer secret"
+    assert len(server.requests) == 2 + 3 and server.requests[0][2] == "Bearer secret"
 
 
 def test_a_refusal_is_said_at_once_with_the_address(server):
     server.failures = [404]
     with pytest.raises(BadInput, match="answers 404") as problem:
         scorer(address(server)).score(["a dog"])
-    assert len(server.seen) == 1 and "127.0.0.1" in str(problem.value)
+    assert len(server.requests) == 1 and "127.0.0.1" in str(problem.value)
 
 
 def test_a_chat_server_without_log_probabilities_is_no_scorer(server):
@@ -144,9 +144,9 @@ def test_a_chat_server_without_log_probabilities_is_no_scorer(server):
 
 
 def test_an_empty_sentence_is_not_sent(server):
-    found = scorer(address(server)).score(["", "a dog"])
-    assert np.isnan(found.logprob).tolist() == [True, False]
-    assert all(body["prompt"] == ["a dog"] for _, body, _ in server.seen)
+    scores = scorer(address(server)).score(["", "a dog"])
+    assert np.isnan(scores.logprob).tolist() == [True, False]
+    assert all(body["prompt"] == ["a dog"] for _, body, _ in server.requests)
 
 
 def test_what_is_no_address_says_how_to_write_one():
@@ -158,17 +158,17 @@ def test_a_few_sentences_are_asked_for_twice_once(server):
     model = scorer(address(server))
     model.score(["the cat sleeps", "a dog"])
     assert "asked twice" in model.why
-    n = len(server.seen)
+    n = len(server.requests)
     model.score(["one more"])
-    assert len(server.seen) == n + 1
+    assert len(server.requests) == n + 1
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"), [("forgets", "no probability"), ("drifts", "other probabilities")]
+    ("fault", "message"), [("forgets", "no probability"), ("drifts", "other probabilities")]
 )
-def test_a_cache_of_prefixes_that_changes_probabilities_is_found_out(server, fault, told):
+def test_a_cache_of_prefixes_that_changes_probabilities_is_found_out(server, fault, message):
     setattr(server, fault, True)
-    with pytest.raises(BadInput, match=told) as problem:
+    with pytest.raises(BadInput, match=message) as problem:
         scorer(address(server)).score(["the cat sleeps", "a dog"])
     assert "prefix" in str(problem.value)
 
@@ -179,9 +179,9 @@ def test_a_server_without_offsets_has_to_echo_what_was_sent(server, monkeypatch)
     honest = Double.choice
 
     def another(self, place, prompt):
-        said = honest(self, place, prompt)
-        said["logprobs"]["tokens"][0] = "A"
-        return said
+        choice = honest(self, place, prompt)
+        choice["logprobs"]["tokens"][0] = "A"
+        return choice
 
     monkeypatch.setattr(Double, "choice", another)
     with pytest.raises(BadInput, match="echoes another text"):
@@ -194,24 +194,24 @@ def tokenizer(tmp_path):
     tokenizers = pytest.importorskip("tokenizers", reason="an extra: make install-models")
     transformers = pytest.importorskip("transformers", reason="an extra: make install-models")
     words = {"<s>": 0, "<unk>": 1, "the": 2, "cat": 3, "sleeps": 4}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     marks = {"bos_token": "<s>", "unk_token": "<unk>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks).save_pretrained(tmp_path)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(tmp_path)
     return tmp_path
 
 
 def test_numbers_of_tokens_are_sent_after_the_beginning_mark(server, tokenizer):
     model = scorer(address(server, f"?tokenizer={tokenizer}"))
-    found = model.score(["the cat sleeps"], tokens=True)
-    assert asked(server)["prompt"] == [[0, 2, 3, 4]]
-    assert found.logprob.tolist() == [-9.0] and not found.flags.any()
-    assert found.spans == [[(0, 3), (4, 7), (8, 14)]]
+    scores = model.score(["the cat sleeps"], tokens=True)
+    assert last_request(server)["prompt"] == [[0, 2, 3, 4]]
+    assert scores.logprob.tolist() == [-9.0] and not scores.flags.any()
+    assert scores.spans == [[(0, 3), (4, 7), (8, 14)]]
     assert model.spec.bos and model.spec.options["mark"] == "bos:0"
     bare = scorer(address(server, f"?tokenizer={tokenizer}&bos=none"))
-    found = bare.score(["the cat sleeps"])
-    assert asked(server)["prompt"] == [[2, 3, 4]] and found.logprob.tolist() == [-7.0]
-    assert (found.flags & FLAGS["first token not scored"] > 0).all()
+    scores = bare.score(["the cat sleeps"])
+    assert last_request(server)["prompt"] == [[2, 3, 4]] and scores.logprob.tolist() == [-7.0]
+    assert (scores.flags & FLAGS["first token not scored"] > 0).all()
     assert bare.spec.spec_id != model.spec.spec_id
 
 
@@ -229,8 +229,8 @@ def test_text_and_numbers_do_not_mix(server, tokenizer):
 
 
 def test_a_word_after_a_prefix_is_scored_from_the_echo(server):
-    found = score_words(scorer(address(server)), ["the cat", "a"], ["sleeps", "dog"])
-    assert found.logprob.tolist() == [-7.0, -4.0]
+    scores = score_words(scorer(address(server)), ["the cat", "a"], ["sleeps", "dog"])
+    assert scores.logprob.tolist() == [-7.0, -4.0]
 
 
 def test_single_tokens_give_slor_over_the_tokens_that_have_a_probability(server, tokenizer, tmp_path):
@@ -240,15 +240,15 @@ def test_single_tokens_give_slor_over_the_tokens_that_have_a_probability(server,
     call_command(
         "train_unigram", address(server, f"?tokenizer={tokenizer}"), corpus, "--out", single, stdout=out
     )
-    assert "5 tokens" in out.getvalue() and not server.seen
+    assert "5 tokens" in out.getvalue() and not server.requests
     alone = np.log(np.array([1, 1, 3, 3, 2]) / 10)
     frame = pd.DataFrame({"sentence_id": ["s"], "sentence": ["the cat sleeps"]})
-    for mark, logprob, own in (("auto", -9.0, alone[[2, 3, 4]]), ("none", -7.0, alone[[3, 4]])):
+    for mark, logprob, unigrams in (("auto", -9.0, alone[[2, 3, 4]]), ("none", -7.0, alone[[3, 4]])):
         model = scorer(address(server, f"?tokenizer={tokenizer}&bos={mark}&unigram={single}"))
         assert "unigram" in model.capabilities and model.spec.options["unigram"].startswith("sha256:")
-        found = score_sentences(model, frame, methods=["slor", "normlp"], name="m").frame.iloc[0]
-        assert found["m:slor"] == pytest.approx((logprob - own.sum()) / 3)
-        assert found["m:normlp"] == pytest.approx(-logprob / own.sum())
+        row = score_sentences(model, frame, methods=["slor", "normlp"], name="m").frame.iloc[0]
+        assert row["m:slor"] == pytest.approx((logprob - unigrams.sum()) / 3)
+        assert row["m:normlp"] == pytest.approx(-logprob / unigrams.sum())
 
 
 def test_single_tokens_need_the_tokenizer_here(server, tmp_path):
@@ -261,17 +261,17 @@ def test_single_tokens_need_the_tokenizer_here(server, tmp_path):
 
 
 def test_unknown_words_and_sentences_that_are_the_same_to_the_tokenizer_are_told(server, tokenizer):
-    found = scorer(address(server, f"?tokenizer={tokenizer}")).score(["the dog", "the bird", "the cat"])
-    assert found.n_unk.tolist() == [1, 1, 0]
-    assert flag_counts(found.flags) == {"unknown tokens": 2, "indistinguishable from another sentence": 2}
+    scores = scorer(address(server, f"?tokenizer={tokenizer}")).score(["the dog", "the bird", "the cat"])
+    assert scores.n_unk.tolist() == [1, 1, 0]
+    assert flag_counts(scores.flags) == {"unknown tokens": 2, "indistinguishable from another sentence": 2}
 
 
 def test_sentences_of_which_the_server_echoes_the_same_are_told(server, monkeypatch):
     honest = Double.choice
     monkeypatch.setattr(Double, "choice", lambda self, place, prompt: honest(self, place, prompt.lower()))
-    found = scorer(address(server)).score(["the Cat", "the cat", "a dog "])
-    assert (found.flags & FLAG_SAME > 0).tolist() == [True, True, False]
-    assert (found.flags & FLAG_MARKED > 0).tolist() == [False, False, True]
+    scores = scorer(address(server)).score(["the Cat", "the cat", "a dog "])
+    assert (scores.flags & FLAG_SAME > 0).tolist() == [True, True, False]
+    assert (scores.flags & FLAG_MARKED > 0).tolist() == [False, False, True]
 
 
 def test_score_after_a_context_is_the_difference_of_two_sums(server):
@@ -283,8 +283,8 @@ def test_score_after_a_context_is_the_difference_of_two_sums(server):
     })  # fmt: skip
     model = scorer(address(server))
     scored = score_sentences(model, frame)
-    both, before = model.score(["Dogs slept all day. the cat", "Dogs slept all day."]).logprob
-    assert scored.frame.iloc[:, 1].tolist() == [both - before, -4.0]
+    joint, before = model.score(["Dogs slept all day. the cat", "Dogs slept all day."]).logprob
+    assert scored.frame.iloc[:, 1].tolist() == [joint - before, -4.0]
     assert scored.summary["flags"] == {"first token not scored": 1}
 
 
@@ -292,10 +292,10 @@ def test_sixteen_requests_are_under_way_at_once_and_the_order_is_kept(server):
     server.slow_s = 2.0
     sentences = [f"the {'x' * length}" for length in range(1, 41)]
     model = scorer(address(server, "?batch=1"))
-    done = []
-    found = model.score(sentences, progress=done.append)
-    assert found.logprob.tolist() == [-(length + 1.0) for length in range(1, 41)]
-    assert 8 <= server.most_at_once <= 16 and done == [1] * 40
+    progress = []
+    scores = model.score(sentences, progress=progress.append)
+    assert scores.logprob.tolist() == [-(length + 1.0) for length in range(1, 41)]
+    assert 8 <= server.most_at_once <= 16 and progress == [1] * 40
     assert scorer(address(server, "?requests=2")).server.n_requests == 2
 
 
@@ -312,7 +312,7 @@ def test_waits_double_are_shortened_at_random_and_never_shorter_than_the_server_
     server.failures = [503] * http_server.ATTEMPTS
     with pytest.raises(BadInput, match=r"answers 503 \(this text is too long\)"):
         scorer(address(server, "?requests=1")).score(["a dog"])
-    assert len(waits) == http_server.ATTEMPTS - 1 and len(server.seen) == http_server.ATTEMPTS
+    assert len(waits) == http_server.ATTEMPTS - 1 and len(server.requests) == http_server.ATTEMPTS
     for number, wait in enumerate(waits):
         assert 0.5 * 2**number <= wait <= 2**number
     waits.clear()
@@ -336,10 +336,10 @@ def test_a_server_that_asks_to_wait_for_an_hour_is_not_waited_for(server):
 def test_a_sentence_that_the_server_refuses_is_named_and_the_others_are_scored(server):
     server.refuses = "endless"
     model = scorer(address(server))
-    found = model.score(["a dog", "an endless cat", "the cat sleeps", "the cat", "one more"], tokens=True)
-    assert np.isnan(found.logprob).tolist() == [False, True, False, False, False]
-    assert found.logprob[[0, 2]].tolist() == [-4.0, -11.0]
-    assert flag_counts(found.flags)["score not finite"] == 1
+    scores = model.score(["a dog", "an endless cat", "the cat sleeps", "the cat", "one more"], tokens=True)
+    assert np.isnan(scores.logprob).tolist() == [False, True, False, False, False]
+    assert scores.logprob[[0, 2]].tolist() == [-4.0, -11.0]
+    assert flag_counts(scores.flags)["score not finite"] == 1
     (warning,) = model.warnings
     assert "'an endless cat'" in warning and "too long" in warning
 
@@ -363,17 +363,17 @@ class Chatty(Double):
         if not self.path.endswith("/chat/completions"):
             return super().do_POST()
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.seen.append((self.path, body, None))
+        self.server.requests.append((self.path, body, None))
         listed = {"Yes": -1.0, " Yes": -2.0, "No": -3.0, "1": -4.0, "2": -4.0}
         alternatives = [{"token": token, "logprob": value} for token, value in listed.items()]
         content = (
             [] if self.server.silent else [{"token": "Yes", "logprob": -1.0, "top_logprobs": alternatives}]
         )
-        said = json.dumps({"choices": [{"logprobs": {"content": content}}]}).encode()
+        payload = json.dumps({"choices": [{"logprobs": {"content": content}}]}).encode()
         self.send_response(200)
-        self.send_header("Content-Length", str(len(said)))
+        self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
-        self.wfile.write(said)
+        self.wfile.write(payload)
 
 
 @pytest.fixture
@@ -384,11 +384,11 @@ def chat_server(server):
 
 def test_served_chat_model_is_asked_and_its_alternatives_are_read(chat_server):
     model = PromptScorer(scorer(address(chat_server)), "yes_no")
-    found = model.score([prompt_question("the cat sleeps"), prompt_question("a dog")])
-    assert found.logprob.tolist() == pytest.approx([np.logaddexp(-1, -2) + 3.0] * 2)
-    path, body, _ = chat_server.seen[0]
+    scores = model.score([prompt_question("the cat sleeps"), prompt_question("a dog")])
+    assert scores.logprob.tolist() == pytest.approx([np.logaddexp(-1, -2) + 3.0] * 2)
+    path, body, _ = chat_server.requests[0]
     assert path == "/v1/chat/completions" and body["top_logprobs"] == 20 and body["max_tokens"] == 1
-    texts = {body["messages"][0]["content"] for _, body, _ in chat_server.seen}
+    texts = {body["messages"][0]["content"] for _, body, _ in chat_server.requests}
     assert len(texts) == 4 and sum("Yes or No" in text for text in texts) == 2
     assert model.spec.options["read"].startswith("first token among 20") and not model.warnings
 
@@ -409,13 +409,13 @@ def test_chat_server_without_alternatives_says_what_it_needs(chat_server):
 
 def test_with_a_tokenizer_here_the_template_and_the_answer_are_sent_as_numbers(server, tokenizer):
     transformers = pytest.importorskip("transformers", reason="an extra: make install-models")
-    made = transformers.AutoTokenizer.from_pretrained(tokenizer)
-    made.chat_template = "{{ messages[0]['content'] }} <s>"
-    made.save_pretrained(tokenizer)
+    chat_tokenizer = transformers.AutoTokenizer.from_pretrained(tokenizer)
+    chat_tokenizer.chat_template = "{{ messages[0]['content'] }} <s>"
+    chat_tokenizer.save_pretrained(tokenizer)
     uri = address(server, f"?tokenizer={tokenizer}&question=%7Bsentence%7D&answers=cat,sleeps")
     model = PromptScorer(scorer(uri), "yes_no")
     assert model.score([prompt_question("the the")]).logprob.tolist() == [-3.0 + 4.0]
-    assert [2, 2, 0, 3] in asked(server)["prompt"] and [2, 2, 0, 4] in asked(server)["prompt"]
+    assert [2, 2, 0, 3] in last_request(server)["prompt"] and [2, 2, 0, 4] in last_request(server)["prompt"]
     assert model.spec.options["read"] == "log probability of the answer's tokens"
 
 
@@ -426,4 +426,4 @@ def test_command_asks_a_chat_server_only_what_is_requested(chat_server, tmp_path
         "--to", str(tmp_path / "out.csv"), stdout=StringIO(), stderr=StringIO(),
     )  # fmt: skip
     assert pd.read_csv(tmp_path / "out.csv").iloc[0, 1] == pytest.approx(np.logaddexp(-1, -2) + 3)
-    assert {path for path, _, _ in chat_server.seen} == {"/v1/chat/completions"}
+    assert {path for path, _, _ in chat_server.requests} == {"/v1/chat/completions"}

@@ -20,8 +20,12 @@ FUSES = {"gpt2": 2, "llama": 2, "opt": 2, "gpt_neox": 2, "qwen2": 2, "phi": 2}  
 
 def stand_ins(layers):
     """How many layers, and how many of them with their activation."""
-    made = [one.substitute for one in layers.substitutions if isinstance(one.substitute, packed.PackedLinear)]
-    return len(made), sum(one.activation != "none" for one in made)
+    linears = [
+        substitution.substitute
+        for substitution in layers.substitutions
+        if isinstance(substitution.substitute, packed.PackedLinear)
+    ]
+    return len(linears), sum(linear.activation != "none" for linear in linears)
 
 
 @needs_onednn
@@ -29,10 +33,12 @@ def stand_ins(layers):
 def test_layers_and_activations_of_usual_architectures_are_replaced(causal, name):
     model = causal(name).model
     layers, fused = stand_ins(packed.packed_layers(model))
-    own = [
-        one for one in model.base_model.modules() if isinstance(one, torch.nn.Linear | transformers.Conv1D)
+    linears = [
+        module
+        for module in model.base_model.modules()
+        if isinstance(module, torch.nn.Linear | transformers.Conv1D)
     ]
-    assert (layers, fused) == (len(own), FUSES[name])
+    assert (layers, fused) == (len(linears), FUSES[name])
 
 
 @needs_onednn
@@ -43,10 +49,10 @@ def test_scoring_runs_the_stand_ins_and_leaves_the_model_as_it_was(causal, name,
         packed.PackedLinear, "forward", lambda self, rows: ran.append(self.activation) or forward(self, rows)
     )
     model = scorer(causal(name).address("hf-causal"))
-    modules = [type(one) for one in model.model.modules()]
+    modules = [type(module) for module in model.model.modules()]
     model.score(SENTENCES)
     assert {"none", {"gpt2": "gelu", "llama": "swish"}[name]} == set(ran)
-    assert [type(one) for one in model.model.modules()] == modules
+    assert [type(module) for module in model.model.modules()] == modules
 
 
 @needs_onednn
@@ -54,28 +60,31 @@ def test_scoring_runs_the_stand_ins_and_leaves_the_model_as_it_was(causal, name,
 def test_weights_too_large_to_copy_give_the_same_scores(causal, name, monkeypatch):
     monkeypatch.setattr(packed, "MAX_PACKED_BYTES", 0)
     tiny = causal(name)
-    found = scorer(tiny.address("hf-causal")).score(SENTENCES).logprob
-    np.testing.assert_allclose(found, [by_hand(tiny, one) for one in SENTENCES], atol=1e-4)
+    logprobs = scorer(tiny.address("hf-causal")).score(SENTENCES).logprob
+    np.testing.assert_allclose(logprobs, [by_hand(tiny, sentence) for sentence in SENTENCES], atol=1e-4)
 
 
 @needs_onednn
 def test_large_weights_are_not_copied(causal, monkeypatch):
     model = causal("gpt2").model
-    owned = {one.untyped_storage().data_ptr() for one in model.parameters()}
+    owned = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     for most, shared in ((0, True), (packed.MAX_PACKED_BYTES, False)):
         monkeypatch.setattr(packed, "MAX_PACKED_BYTES", most)
-        swapped = [one.substitute for one in packed.packed_layers(model).substitutions]
-        made = [one for one in swapped if hasattr(one, "packed")]
-        lie = {not one.packed.is_mkldnn and one.packed.untyped_storage().data_ptr() in owned for one in made}
+        swapped = [substitution.substitute for substitution in packed.packed_layers(model).substitutions]
+        packed_linears = [layer for layer in swapped if hasattr(layer, "packed")]
+        lie = {
+            not layer.packed.is_mkldnn and layer.packed.untyped_storage().data_ptr() in owned
+            for layer in packed_linears
+        }
         assert lie == {shared}
 
 
 class Leaky(torch.nn.Module):
     """Gives what goes into the activation along with what comes out."""
 
-    def __init__(self, own):
+    def __init__(self, block):
         super().__init__()
-        self.c_fc, self.act, self.c_proj, self.dropout = own.c_fc, own.act, own.c_proj, own.dropout
+        self.c_fc, self.act, self.c_proj, self.dropout = block.c_fc, block.act, block.c_proj, block.dropout
 
     def forward(self, hidden):
         inner = self.c_fc(hidden)
@@ -84,9 +93,9 @@ class Leaky(torch.nn.Module):
 
 @needs_onednn
 def test_an_activation_whose_input_is_used_again_stays_by_itself(causal):
-    own = causal("gpt2").model
-    model = type(own)(own.config)
-    model.load_state_dict(own.state_dict())
+    original = causal("gpt2").model
+    model = type(original)(original.config)
+    model.load_state_dict(original.state_dict())
     model.eval()
     for block in model.transformer.h:
         block.mlp = Leaky(block.mlp)
@@ -119,7 +128,7 @@ def test_without_onednn_a_model_keeps_its_own_layers_and_scores_the_same(request
     tiny = request.getfixturevalue(kind)("gpt2" if kind == "causal" else "bert")
     right = scorer(tiny.address(f"hf-{kind}")).score(SENTENCES).logprob
 
-    def missing(*given, **named):
+    def missing(*arguments, **options):
         raise AttributeError("'_OpNamespace' 'mkldnn' object has no attribute '_linear_pointwise'")
 
     packed._works.cache_clear()
@@ -139,22 +148,22 @@ def test_a_classifier_runs_the_stand_ins_and_says_the_same(tmp_path, monkeypatch
     monkeypatch.setattr(
         packed.PackedLinear, "forward", lambda self, rows: ran.append(1) or forward(self, rows)
     )
-    found = scorer(tiny.address("hf-classifier", output="margin", label="yes")).score(SENTENCES).logprob
-    margins = [float(np.diff(logits(tiny, one))[0]) for one in SENTENCES]
-    np.testing.assert_allclose(found, margins, atol=1e-4)
+    logprobs = scorer(tiny.address("hf-classifier", output="margin", label="yes")).score(SENTENCES).logprob
+    margins = [float(np.diff(logits(tiny, sentence))[0]) for sentence in SENTENCES]
+    np.testing.assert_allclose(logprobs, margins, atol=1e-4)
     assert ran
 
 
 @needs_onednn
 def test_the_layers_of_a_model_are_made_once(causal, monkeypatch):
-    made, pack = [], packed.packed_layers
+    packings, pack = [], packed.packed_layers
     monkeypatch.setattr(
-        backend, "packed_layers", lambda model, head: made.append(1) or pack(model, head=head)
+        backend, "packed_layers", lambda model, head: packings.append(1) or pack(model, head=head)
     )
     model = scorer(causal("gpt2").address("hf-causal"))
     for sentences in (["Dogs sleep."], SENTENCES[:9], SENTENCES):
         model.score(sentences)
-    assert made == [1]
+    assert packings == [1]
 
 
 @needs_onednn
@@ -177,5 +186,5 @@ def test_every_activation_gives_what_the_model_gives(tmp_path, act):
     with torch.inference_mode():
         right = tiny.model(input_ids=ids).logits
         with layers.active():
-            found = tiny.model(input_ids=ids).logits
-    torch.testing.assert_close(found, right, atol=1e-4, rtol=1e-4)
+            logits = tiny.model(input_ids=ids).logits
+    torch.testing.assert_close(logits, right, atol=1e-4, rtol=1e-4)

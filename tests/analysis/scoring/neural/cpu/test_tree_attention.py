@@ -13,10 +13,10 @@ attention = pytest.importorskip("analysis.scoring.neural.cpu.tree_attention")
 HALF = 2**-8  # the step of bfloat16 at 1
 
 
-def counted(monkeypatch):
+def count_products(monkeypatch):
     """Numbers of trees whose attention was computed here."""
     ran, bmm = [], torch.bmm
-    monkeypatch.setattr(attention.torch, "bmm", lambda *given: ran.append(1) or bmm(*given))
+    monkeypatch.setattr(attention.torch, "bmm", lambda *arguments: ran.append(1) or bmm(*arguments))
     return ran
 
 
@@ -29,19 +29,22 @@ def test_sums_in_bfloat16_are_as_near_as_with_the_models_own(causal, name, tmp_p
     else:
         tiny = causal(name)
     address = tiny.address("hf-causal", dtype="bfloat16")
-    ran = counted(monkeypatch)
-    right = np.array([by_hand(tiny, one) for one in SENTENCES])
+    ran = count_products(monkeypatch)
+    right = np.array([by_hand(tiny, sentence) for sentence in SENTENCES])
     quick = scorer(address)
-    found = quick.score(SENTENCES).logprob
+    logprobs = quick.score(SENTENCES).logprob
     assert quick.why.startswith("tree:") and ran
     monkeypatch.setattr(attention, "OWN", "nothing has this name")
-    own = scorer(address).score(SENTENCES).logprob
-    assert np.sqrt(np.mean((found - right) ** 2)) < 1.5 * np.sqrt(np.mean((own - right) ** 2)) + 0.02
+    model_logprobs = scorer(address).score(SENTENCES).logprob
+    assert (
+        np.sqrt(np.mean((logprobs - right) ** 2))
+        < 1.5 * np.sqrt(np.mean((model_logprobs - right) ** 2)) + 0.02
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_other_numbers_keep_the_models_own_attention(causal, dtype, monkeypatch):
-    ran = counted(monkeypatch)
+    ran = count_products(monkeypatch)
     scorer(causal("gpt2").address("hf-causal", dtype=dtype)).score(SENTENCES)
     assert not ran
 
@@ -73,9 +76,9 @@ class Layer:
 
 
 @pytest.mark.parametrize(
-    ("positions", "ours"), [(7, True), (attention.SHORT, True), (attention.SHORT + 1, False)]
+    ("positions", "is_replaced"), [(7, True), (attention.SHORT, True), (attention.SHORT + 1, False)]
 )
-def test_it_gives_what_torch_gives(positions, ours, monkeypatch):
+def test_it_gives_what_torch_gives(positions, is_replaced, monkeypatch):
     torch.manual_seed(1)
     query = torch.randn(3, 4, positions, 16).bfloat16()
     key, value = torch.randn(2, 3, 2, positions, 16).bfloat16()
@@ -85,7 +88,7 @@ def test_it_gives_what_torch_gives(positions, ours, monkeypatch):
     right = torch.nn.functional.scaled_dot_product_attention(
         query.double(), key.double(), value.double(), attn_mask=mask.double(), scale=0.3, enable_gqa=True
     )
-    ran = counted(monkeypatch)
-    found, weights = attention.tree_attention(Layer(), query, key, value, mask, scaling=0.3)
-    assert weights is None and bool(ran) is ours
-    torch.testing.assert_close(found.double(), right.transpose(1, 2), atol=8 * HALF, rtol=0)
+    ran = count_products(monkeypatch)
+    output, weights = attention.tree_attention(Layer(), query, key, value, mask, scaling=0.3)
+    assert weights is None and bool(ran) is is_replaced
+    torch.testing.assert_close(output.double(), right.transpose(1, 2), atol=8 * HALF, rtol=0)
