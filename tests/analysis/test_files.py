@@ -43,7 +43,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "words"),
     [
         ("t.csv", b"a,b\n1,2\n1,2,3\n", ["row 3", "3 cells", "2 columns"]),
         ("t.csv", b'a,b\n1,"2\n', ["row 2", "end of data"]),
@@ -57,12 +57,12 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
         ("t.xlsx", b"", [".xlsx", ".csv"]),
     ],
 )
-def test_a_file_that_does_not_fit_is_refused_by_name_and_line(tmp_path, name, content, told):
+def test_a_file_that_does_not_fit_is_refused_by_name_and_line(tmp_path, name, content, words):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(BadInput) as refusal:
         read_table(path)
-    assert all(word in str(refusal.value) for word in [str(path), *told])
+    assert all(word in str(refusal.value) for word in [str(path), *words])
 
 
 def test_an_absent_file_is_named(tmp_path):
@@ -77,7 +77,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path):
         draft.write_text("half")
         raise RuntimeError
     assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["scores.csv"]
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_writing_into_no_folder_is_refused(tmp_path):

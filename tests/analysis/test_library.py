@@ -33,9 +33,9 @@ def loaded_after(code):
 
 
 def pure_modules():
-    for found in pkgutil.walk_packages(analysis.__path__, "analysis.", onerror=lambda name: None):
-        if not found.name.startswith(IN_HOUSE):
-            yield found.name
+    for module in pkgutil.walk_packages(analysis.__path__, "analysis.", onerror=lambda name: None):
+        if not module.name.startswith(IN_HOUSE):
+            yield module.name
 
 
 def public_functions():
@@ -47,8 +47,8 @@ def public_functions():
                 raise
             continue
         for word, function in vars(module).items():
-            own = inspect.isfunction(function) and function.__module__ == name
-            if own and not word.startswith("_"):
+            is_own = inspect.isfunction(function) and function.__module__ == name
+            if is_own and not word.startswith("_"):
                 yield pytest.param(function, id=f"{name}.{word}")
 
 
@@ -70,9 +70,9 @@ def test_all_of_it_works_without_django():
 @pytest.mark.parametrize("name", analysis.__all__)
 def test_every_public_name_is_there(name):
     assert name in dir(analysis)
-    found = getattr(analysis, name)
-    assert inspect.ismodule(found) or found.__name__ == name
-    assert inspect.getdoc(found)
+    value = getattr(analysis, name)
+    assert inspect.ismodule(value) or value.__name__ == name
+    assert inspect.getdoc(value)
 
 
 def test_an_unknown_name_says_where_to_look():
@@ -82,8 +82,8 @@ def test_an_unknown_name_says_where_to_look():
 
 @pytest.mark.parametrize("name", analysis.HOMES)
 def test_what_a_notebook_is_offered_shows_an_example(name):
-    _, found = sections(getattr(analysis, name))
-    assert "Examples" in found
+    _, headings = sections(getattr(analysis, name))
+    assert "Examples" in headings
 
 
 def documented_parameters(text):
@@ -100,12 +100,12 @@ def documented_parameters(text):
 )
 def test_what_a_notebook_is_offered_describes_every_parameter_and_the_result(name):
     function = getattr(analysis, name)
-    text, found = sections(function)
+    text, headings = sections(function)
     signature = inspect.signature(function)
     missing = set(signature.parameters) - documented_parameters(text)
     assert missing == set(), "not described under Parameters"
     gives = signature.return_annotation not in (None, "None", signature.empty, Iterator[None])
-    assert not gives or found & {"Returns", "Yields"}
+    assert not gives or headings & {"Returns", "Yields"}
 
 
 @pytest.mark.parametrize("function", [*public_functions()])

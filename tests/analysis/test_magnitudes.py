@@ -13,10 +13,11 @@ def test_correlation_and_exponent_are_those_of_a_regression_of_logs(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.uniform(0.2, 3, 6)
     estimates = 100 * lengths**0.8 * np.exp(rng.normal(0, 0.3, 6))
-    found, fit = proportionality(lengths, estimates), stats.linregress(np.log(lengths), np.log(estimates))
-    assert (found.r, found.exponent) == pytest.approx((fit.rvalue, fit.slope))
+    proportion = proportionality(lengths, estimates)
+    fit = stats.linregress(np.log(lengths), np.log(estimates))
+    assert (proportion.r, proportion.exponent) == pytest.approx((fit.rvalue, fit.slope))
     doubled = proportionality(lengths, 7 * estimates)  # the modulus drops out
-    assert (doubled.r, doubled.exponent) == pytest.approx((found.r, found.exponent))
+    assert (doubled.r, doubled.exponent) == pytest.approx((proportion.r, proportion.exponent))
 
 
 @pytest.mark.parametrize("estimates", [[5, 5, 5], [7.0, 7.0, 7.0]])
@@ -25,8 +26,8 @@ def test_the_same_number_for_every_line_has_no_correlation(estimates):
 
 
 def test_compressed_ratios_are_consistent_and_their_exponent_says_so():
-    found = proportionality([0.25, 0.5, 1, 2, 4], [50, 71, 100, 141, 200])
-    assert found.r == pytest.approx(1, abs=1e-4) and found.exponent == pytest.approx(0.5, abs=0.01)
+    fit = proportionality([0.25, 0.5, 1, 2, 4], [50, 71, 100, 141, 200])
+    assert fit.r == pytest.approx(1, abs=1e-4) and fit.exponent == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize("wrong", [[1, 2], [1, 2, 0], [1, 2, -3]])

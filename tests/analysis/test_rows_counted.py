@@ -25,9 +25,9 @@ answers = st.lists(
 
 
 @given(pairs | small)
-def test_pairs_are_numbered_in_order_and_counted(both):
-    first, second = both
-    plain = pd.Series(1, index=pd.MultiIndex.from_arrays(both)).groupby(level=[0, 1]).sum()
+def test_pairs_are_numbered_in_order_and_counted(columns):
+    first, second = columns
+    plain = pd.Series(1, index=pd.MultiIndex.from_arrays(columns)).groupby(level=[0, 1]).sum()
     codes, firsts, seconds = joint_codes(first, second)
     assert list(zip(firsts, seconds, strict=True)) == list(plain.index)
     assert (firsts[codes] == first).all() and (seconds[codes] == second).all()
@@ -41,9 +41,9 @@ def test_alpha_is_one_less_observed_over_expected_disagreement_of_all_pairs(rows
     frame = pd.DataFrame(rows, columns=["unit", "value"])
     frame = frame[frame.groupby("unit")["unit"].transform("size") > 1]
     for level, distance in (("nominal", lambda a, b: a != b), ("interval", lambda a, b: (a - b) ** 2)):
-        found = krippendorff_alpha(frame, level=level)
+        alpha = krippendorff_alpha(frame, level=level)
         if frame["value"].nunique() < 2:
-            assert found.value is None
+            assert alpha.value is None
             continue
         value = frame["value"].to_numpy()
         every = distance(value[:, None], value[None, :]).sum() / (len(value) * (len(value) - 1))
@@ -51,7 +51,7 @@ def test_alpha_is_one_less_observed_over_expected_disagreement_of_all_pairs(rows
             distance(part[:, None], part[None, :]).sum() / (len(part) - 1)
             for part in (group.to_numpy() for _, group in frame.groupby("unit")["value"])
         )
-        assert abs(found.value - (1 - within / len(value) / every)) < 1e-9
+        assert abs(alpha.value - (1 - within / len(value) / every)) < 1e-9
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 7)), min_size=1, max_size=40))

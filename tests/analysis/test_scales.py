@@ -31,20 +31,20 @@ def by_person(frame, column):
     }
 
 
-def same(found, wanted, tolerance=1e-6):
+def same(values, expected, tolerance=1e-6):
     """Compare lists of numbers with Nones."""
-    assert len(found) == len(wanted)
-    for one, other in zip(found, wanted, strict=True):
-        assert (one is None) == (other is None)
-        assert one is None or one == pytest.approx(other, abs=tolerance)
+    assert len(values) == len(expected)
+    for value, other in zip(values, expected, strict=True):
+        assert (value is None) == (other is None)
+        assert value is None or value == pytest.approx(other, abs=tolerance)
 
 
 def test_z_by_hand():
     frame = ratings_of({"A": [1, 4, 7, 4], "B": [3, 3, 3, 3], "C": [5]})
-    found = by_person(frame, zscore_by_participant(frame))
-    same(found["A"], [-(1.5**0.5), 0, 1.5**0.5, 0])
-    same(found["B"], [None] * 4)
-    same(found["C"], [None])
+    z = by_person(frame, zscore_by_participant(frame))
+    same(z["A"], [-(1.5**0.5), 0, 1.5**0.5, 0])
+    same(z["B"], [None] * 4)
+    same(z["C"], [None])
     assert participant_scales(frame)["status"].tolist() == ["ok", "constant", "too_few"]
 
 
@@ -71,9 +71,9 @@ def test_constant_fractions_are_constant_in_spite_of_rounding():
 def test_fillers_count_for_the_scale_and_catch_trials_do_not():
     frame = ratings_of({"A": [1, 4, 7, 4, 1, 7, 99]})
     frame["kind"] = ["target"] * 4 + ["filler"] * 2 + ["catch"]
-    found = zscore_by_participant(frame)
-    assert found[0] == pytest.approx(-1.118033989)
-    assert np.isnan(found[6])
+    z = zscore_by_participant(frame)
+    assert z[0] == pytest.approx(-1.118033989)
+    assert np.isnan(z[6])
     assert zscore_by_participant(frame, scope=("target",))[0] == pytest.approx(-1.224744871)
 
 
@@ -148,12 +148,12 @@ def test_z_does_not_depend_on_the_order_of_rows(values, shuffler):
 
 
 def test_magnitudes_are_flagged_not_clipped():
-    found = magnitude_ratios(pd.Series(["50", 200, "0", -10, None, "abc", "inf", " "]), modulus=100)
-    assert found["flag"].tolist() == [
+    ratios = magnitude_ratios(pd.Series(["50", 200, "0", -10, None, "abc", "inf", " "]), modulus=100)
+    assert ratios["flag"].tolist() == [
         "ok", "ok", "nonpositive", "nonpositive", "missing", "not_a_number", "not_a_number", "missing",
     ]  # fmt: skip
-    same([None if np.isnan(x) else x for x in found["ratio"]], [0.5, 2, 0, None, None, None, None, None])
-    assert found["log10_ratio"].notna().tolist() == [True, True] + [False] * 6
+    same([None if np.isnan(x) else x for x in ratios["ratio"]], [0.5, 2, 0, None, None, None, None, None])
+    assert ratios["log10_ratio"].notna().tolist() == [True, True] + [False] * 6
 
 
 def test_magnitudes_below_zero_have_no_z():
@@ -165,8 +165,8 @@ def test_magnitudes_below_zero_have_no_z():
 def test_magnitudes_of_zero_have_a_z_as_in_the_authors_analyses_and_no_logarithm():
     values = [50.0, 200, 100, 150, 0]
     frame = ratings_of({"A": values}).assign(task="magnitude_estimation")
-    wanted = (np.array(values) - np.mean(values)) / np.std(values, ddof=1)
-    same(zscore_by_participant(frame).tolist(), wanted.tolist())
+    expected = (np.array(values) - np.mean(values)) / np.std(values, ddof=1)
+    same(zscore_by_participant(frame).tolist(), expected.tolist())
     assert log_ratios(frame).notna().tolist() == [True] * 4 + [False]
 
 
@@ -183,8 +183,8 @@ def test_one_typing_error_is_flagged_and_kept():
 
 def test_rank_normal_depends_on_order_only():
     frame = ratings_of({"A": [1, 2, 3, 500]})
-    found = rank_normal_by_participant(frame)
-    assert found.is_monotonic_increasing and found.sum() == pytest.approx(0)
+    ranks = rank_normal_by_participant(frame)
+    assert ranks.is_monotonic_increasing and ranks.sum() == pytest.approx(0)
     assert rank_normal_by_participant(ratings_of({"A": [3, 3, 3]})).isna().all()
 
 
@@ -193,10 +193,10 @@ def test_vector_participant_z(shared_vectors):
     frame = ratings_of(vector["input"])
     statuses = participant_scales(frame, min_ratings=2).set_index("participant")["status"]
     for ddof in (0, 1):
-        found = by_person(frame, zscore_by_participant(frame, ddof=ddof, min_ratings=2))
-        for person, wanted in vector["expected"].items():
-            same(found[person], wanted[f"ddof{ddof}"], vector["tolerance"])
-            assert statuses[person] == wanted["status"]
+        z = by_person(frame, zscore_by_participant(frame, ddof=ddof, min_ratings=2))
+        for person, expected in vector["expected"].items():
+            same(z[person], expected[f"ddof{ddof}"], vector["tolerance"])
+            assert statuses[person] == expected["status"]
 
 
 def test_vector_participant_z_fillers(shared_vectors):
@@ -204,26 +204,26 @@ def test_vector_participant_z_fillers(shared_vectors):
     given_rows = vector["input"]
     frame = ratings_of({"A": given_rows["experimental"] + given_rows["fillers"]})
     frame["kind"] = ["target"] * 4 + ["filler"] * 2
-    wanted = vector["expected"]
-    same(zscore_by_participant(frame, scope=("target",))[:4].tolist(), wanted["experimental_only"])
-    same(zscore_by_participant(frame)[:4].tolist(), wanted["with_fillers"])
+    expected = vector["expected"]
+    same(zscore_by_participant(frame, scope=("target",))[:4].tolist(), expected["experimental_only"])
+    same(zscore_by_participant(frame)[:4].tolist(), expected["with_fillers"])
 
 
 def test_vector_me_transform(shared_vectors):
     vector = shared_vectors["me_transform"]
-    found = magnitude_ratios(pd.Series(vector["input"]["responses"]), modulus=vector["input"]["standard"])
-    wanted = vector["expected"]
-    assert found["flag"].tolist() == wanted["flags"]
-    frame = pd.DataFrame({"participant": "A", "task": "magnitude_estimation", "value": found["number"]})
+    ratios = magnitude_ratios(pd.Series(vector["input"]["responses"]), modulus=vector["input"]["standard"])
+    expected = vector["expected"]
+    assert ratios["flag"].tolist() == expected["flags"]
+    frame = pd.DataFrame({"participant": "A", "task": "magnitude_estimation", "value": ratios["number"]})
     frame["modulus"] = 100
     logs = zscore_by_participant(frame.assign(value=log_ratios(frame), task="log_ratio"))
     for column, key in [
-        (found["ratio"], "ratio"),
-        (found["log10_ratio"], "log10_ratio"),
+        (ratios["ratio"], "ratio"),
+        (ratios["log10_ratio"], "log10_ratio"),
         (zscore_by_participant(without_zeros(frame)), "z_raw_positive_only_ddof1"),
         (logs, "z_log_ddof1"),
     ]:
-        same([None if np.isnan(x) else x for x in column], wanted[key])
+        same([None if np.isnan(x) else x for x in column], expected[key])
 
 
 def test_ssa_likert_zscores_are_those_the_authors_released(shared_data):

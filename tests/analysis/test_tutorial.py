@@ -29,7 +29,7 @@ def test_the_notebook_is_valid(notebook):
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
     ids = [cell["id"] for cell in notebook["cells"]]
-    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", one) for one in ids)
+    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", cell_id) for cell_id in ids)
     for cell in notebook["cells"]:
         code = {"execution_count", "outputs"} if cell["cell_type"] == "code" else set()
         assert cell["cell_type"] in ("code", "markdown")
@@ -50,8 +50,8 @@ def test_it_runs_without_django_and_the_page_shows_what_it_gives(tmp_path):
         [sys.executable, "-c", RUN, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=300
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
-    given = (tmp_path / "page.md").read_text(encoding="utf-8")
-    assert words_of(given) == words_of(PAGE.read_text(encoding="utf-8")), "call `make tutorial`"
+    page = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert words_of(page) == words_of(PAGE.read_text(encoding="utf-8")), "call `make tutorial`"
     assert len(list(tmp_path.glob("tutorial-*.svg"))) == 2
 
 

@@ -24,23 +24,23 @@ def simulated(items=80, *, skills=(0.95, 0.9, 0.85, 0.55), seed=1):
 
 def test_vector_dawid_skene(shared_vectors):
     vector = shared_vectors["dawid_skene"]
-    found = dawid_skene(pd.DataFrame(vector["input"], columns=COLUMNS))
-    wanted = vector["expected"]
-    p = found.items.set_index("item")["p_1"]
-    for item, value in wanted["p_label1"].items():
+    fit = dawid_skene(pd.DataFrame(vector["input"], columns=COLUMNS))
+    expected = vector["expected"]
+    p = fit.items.set_index("item")["p_1"]
+    for item, value in expected["p_label1"].items():
         assert p[item] == pytest.approx(value, abs=vector["tolerance"])
-    assert found.prior["1"] == pytest.approx(wanted["prior1"], abs=1e-5)
-    assert abs(found.steps - wanted["iterations_about"]) < 15
-    overturned = found.items.set_index("item").loc["t00"]
+    assert fit.prior["1"] == pytest.approx(expected["prior1"], abs=1e-5)
+    assert abs(fit.steps - expected["iterations_about"]) < 15
+    overturned = fit.items.set_index("item").loc["t00"]
     assert (overturned["majority"], overturned["label"], overturned["contradicts"]) == ("1", "0", True)
 
 
 def test_known_skills_and_labels_are_recovered():
     rows, truth = simulated(300)
-    found = one_coin(rows)
-    assert found.status == "ok"
-    assert found.annotators["skill"].tolist() == pytest.approx([0.95, 0.9, 0.85, 0.55], abs=0.06)
-    assert ((found.items["label"] == "1") == truth).mean() > 0.93
+    fit = one_coin(rows)
+    assert fit.status == "ok"
+    assert fit.annotators["skill"].tolist() == pytest.approx([0.95, 0.9, 0.85, 0.55], abs=0.06)
+    assert ((fit.items["label"] == "1") == truth).mean() > 0.93
 
 
 @settings(max_examples=20)
@@ -49,10 +49,12 @@ def test_one_coin_does_not_depend_on_coding_or_order(turned, seed):
     rows, _ = simulated()
     flip = rows["item"].isin([f"i{i:03}" for i in turned])
     coded = rows.assign(value=rows["value"].where(~flip, 1 - rows["value"]))
-    one, other = one_coin(rows), one_coin(coded.sample(frac=1, random_state=seed))
-    assert other.annotators["skill"].tolist() == pytest.approx(one.annotators["skill"].tolist(), abs=1e-7)
-    assert other.items["posterior"].tolist() == pytest.approx(one.items["posterior"].tolist(), abs=1e-6)
-    assert other.items["contradicts"].tolist() == one.items["contradicts"].tolist()
+    original, other = one_coin(rows), one_coin(coded.sample(frac=1, random_state=seed))
+    assert other.annotators["skill"].tolist() == pytest.approx(
+        original.annotators["skill"].tolist(), abs=1e-7
+    )
+    assert other.items["posterior"].tolist() == pytest.approx(original.items["posterior"].tolist(), abs=1e-6)
+    assert other.items["contradicts"].tolist() == original.items["contradicts"].tolist()
 
 
 def test_annotators_with_few_judgments_are_not_rated():
@@ -69,9 +71,9 @@ def test_more_than_two_labels_share_the_errors():
         for i in range(100)
         for p in range(5)
     ]
-    found = one_coin(pd.DataFrame(rows, columns=COLUMNS))
-    assert found.annotators["skill"].mean() == pytest.approx(0.8, abs=0.05)
-    right = found.items.set_index("item")["label"].loc[[str(i) for i in range(100)]]
+    fit = one_coin(pd.DataFrame(rows, columns=COLUMNS))
+    assert fit.annotators["skill"].mean() == pytest.approx(0.8, abs=0.05)
+    right = fit.items.set_index("item")["label"].loc[[str(i) for i in range(100)]]
     assert (right.to_numpy() == np.array(list("abc"))[truth]).mean() > 0.95
 
 
@@ -85,5 +87,5 @@ def test_nothing_and_one_label_have_a_status():
 
 def test_a_tie_has_no_majority_to_contradict():
     rows = pd.DataFrame([(1, "a", 0), (1, "b", 1), (2, "a", 1), (2, "b", 1)], columns=COLUMNS)
-    found = one_coin(rows, min_median=1).items
-    assert found["majority"].tolist() == ["", "1"] and not found["contradicts"].any()
+    items = one_coin(rows, min_median=1).items
+    assert items["majority"].tolist() == ["", "1"] and not items["contradicts"].any()

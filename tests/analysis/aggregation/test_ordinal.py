@@ -12,10 +12,10 @@ def test_known_effect_and_thresholds_are_recovered():
     good = rng.integers(0, 2, 4000)
     latent = 1.5 * good + rng.logistic(size=4000)
     ratings = pd.Series(np.digitize(latent, [-1.0, 0.5, 2.0]) + 1)
-    found = cumulative_link(ratings, pd.DataFrame({"good": good}))
-    assert found.status == "ok" and found.n == 4000
-    assert found.beta["good"] == pytest.approx(1.5, abs=0.15)
-    assert found.thresholds == pytest.approx([-1.0, 0.5, 2.0], abs=0.15)
+    fit = cumulative_link(ratings, pd.DataFrame({"good": good}))
+    assert fit.status == "ok" and fit.n == 4000
+    assert fit.beta["good"] == pytest.approx(1.5, abs=0.15)
+    assert fit.thresholds == pytest.approx([-1.0, 0.5, 2.0], abs=0.15)
 
 
 @pytest.mark.filterwarnings("error")
@@ -29,9 +29,9 @@ def test_constant_ratings_or_no_ratings_have_no_model():
 def test_vector_clm(shared_vectors):
     vector = shared_vectors["clm"]
     frame = pd.DataFrame(vector["input"], columns=["good", "rating"])
-    found = cumulative_link(frame["rating"], frame[["good"]])
-    wanted = vector["expected"]
-    assert found.beta["good"] == pytest.approx(wanted["beta"], abs=vector["tolerance"])
-    assert found.se["good"] == pytest.approx(wanted["se"], abs=vector["tolerance"])
-    assert found.z["good"] == pytest.approx(wanted["z"], abs=vector["tolerance"])
-    assert found.thresholds == pytest.approx(wanted["thresholds"], abs=vector["tolerance"])
+    fit = cumulative_link(frame["rating"], frame[["good"]])
+    expected = vector["expected"]
+    assert fit.beta["good"] == pytest.approx(expected["beta"], abs=vector["tolerance"])
+    assert fit.se["good"] == pytest.approx(expected["se"], abs=vector["tolerance"])
+    assert fit.z["good"] == pytest.approx(expected["z"], abs=vector["tolerance"])
+    assert fit.thresholds == pytest.approx(expected["thresholds"], abs=vector["tolerance"])

@@ -36,6 +36,6 @@ def test_simulated_effect_and_spread_of_participants_are_recovered():
 @pytest.mark.parametrize(("ratings", "status"), [([], "no_data"), ([3, 3, 3, 3], "no_variation")])
 def test_what_cannot_be_fitted_has_a_status_and_no_numbers(ratings, status):
     ids = list(range(len(ratings)))
-    x = pd.Series([float(one % 2) for one in ids], dtype=float)
+    x = pd.Series([float(number % 2) for number in ids], dtype=float)
     fit = mixed_cumulative_link(pd.Series(ratings, dtype=float), x, participants=ids, items=ids)
     assert (fit.status, fit.beta) == (status, None)

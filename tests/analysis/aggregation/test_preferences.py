@@ -15,8 +15,8 @@ def wins_of(games):
     """Turn [left, right, wins left, wins right] into wins."""
     rows = [
         (a, b, n)
-        for left, right, one, other in games
-        for a, b, n in ((left, right, one), (right, left, other))
+        for left, right, n_left, n_right in games
+        for a, b, n in ((left, right, n_left), (right, left, n_right))
     ]
     return pd.DataFrame(rows, columns=["winner", "loser", "n"])
 
@@ -32,8 +32,8 @@ def test_vector_bradley_terry(shared_vectors):
 
 def test_vector_bradley_terry_unbeaten(shared_vectors):
     vector = shared_vectors["bradley_terry_unbeaten"]
-    found = bradley_terry(wins_of(vector["input"]))
-    assert found.status == vector["expected"]["status"] and found.table.empty
+    fit = bradley_terry(wins_of(vector["input"]))
+    assert fit.status == vector["expected"]["status"] and fit.table.empty
     with_prior = bradley_terry(wins_of(vector["input"]), prior=0.5)
     assert with_prior.status == "ok" and "0.5 added" in with_prior.method
 
@@ -55,8 +55,8 @@ def test_errors_equal_a_logistic_regression():
     covariance = np.zeros((3, 3))
     covariance[1:, 1:] = other.cov_params()
     centre = np.eye(3) - 1 / 3
-    wanted = np.sqrt(np.diag(centre @ covariance @ centre.T))
-    assert table["se"].tolist() == pytest.approx(wanted.tolist(), rel=1e-6)
+    expected = np.sqrt(np.diag(centre @ covariance @ centre.T))
+    assert table["se"].tolist() == pytest.approx(expected.tolist(), rel=1e-6)
 
 
 @given(st.lists(st.integers(1, 9), min_size=12, max_size=12), st.permutations(range(12)))
@@ -66,9 +66,11 @@ def test_order_and_splitting_of_rows_do_not_matter(counts, order):
         [(*pair, n) for pair, n in zip(pairs, counts, strict=True)], columns=["winner", "loser", "n"]
     )
     single = wins.iloc[order].loc[lambda frame: frame.index.repeat(frame["n"])].drop(columns="n")
-    one, other = bradley_terry(wins).table, bradley_terry(single).table
-    assert other["share"].tolist() == pytest.approx(one["share"].tolist(), abs=1e-9)
-    assert one["share"].sum() == pytest.approx(1) and one["log_strength"].sum() == pytest.approx(0, abs=1e-9)
+    table, other = bradley_terry(wins).table, bradley_terry(single).table
+    assert other["share"].tolist() == pytest.approx(table["share"].tolist(), abs=1e-9)
+    assert table["share"].sum() == pytest.approx(1) and table["log_strength"].sum() == pytest.approx(
+        0, abs=1e-9
+    )
 
 
 def test_forced_choices_become_wins():

@@ -15,8 +15,8 @@ from analysis.reliability.item_diagnostics import item_diagnostics
 @given(st.integers(0, 200), st.integers(1, 200))
 def test_intervals_equal_those_of_statsmodels(k, extra):
     n = k + extra
-    for found, method in ((wilson_interval, "wilson"), (clopper_pearson_interval, "beta")):
-        assert [float(end) for end in found(k, n)] == pytest.approx(
+    for interval, method in ((wilson_interval, "wilson"), (clopper_pearson_interval, "beta")):
+        assert [float(end) for end in interval(k, n)] == pytest.approx(
             proportion_confint(k, n, method=method), abs=1e-9
         )
 
@@ -41,8 +41,8 @@ def test_perfect_detection_is_finite_only_with_the_correction():
 
 
 def test_without_sentences_of_one_kind_nothing_is_detected():
-    found = signal_detection((0, 0), (3, 20))
-    assert (found.d_prime, found.criterion, found.status) == (None, None, "no_data")
+    detection = signal_detection((0, 0), (3, 20))
+    assert (detection.d_prime, detection.criterion, detection.status) == (None, None, "no_data")
 
 
 def test_vector_yn_sdt(shared_vectors):
@@ -57,19 +57,19 @@ def test_vector_yn_sdt(shared_vectors):
 
 
 def test_people_of_different_bias_keep_their_own_d_prime():
-    said = {"yes-sayer": (20, 12), "no-sayer": (9, 0)}  # of 20 acceptable and 20 unacceptable sentences
+    yes_counts = {"yes-sayer": (20, 12), "no-sayer": (9, 0)}  # of 20 acceptable and 20 unacceptable sentences
     rows = pd.DataFrame(
         [
             (person, word, float(n < yes))
-            for person, counts in said.items()
+            for person, counts in yes_counts.items()
             for word, yes in zip(("acceptable", "unacceptable"), counts, strict=True)
             for n in range(20)
         ],
         columns=["participant", "expected", "value"],
     ).assign(item="i", task="yes_no")
-    one = rows.assign(participant="alone", value=1.0).head(1)
-    row = item_diagnostics(pd.concat([rows, one], ignore_index=True))["detection"]["rows"][0]
-    own = [signal_detection((good, 20), (bad, 20)).d_prime for good, bad in said.values()]
-    assert (row["n_participants"], row["d_prime_mean"]) == (2, pytest.approx(sum(own) / 2))
+    single = rows.assign(participant="alone", value=1.0).head(1)
+    row = item_diagnostics(pd.concat([rows, single], ignore_index=True))["detection"]["rows"][0]
+    sensitivities = [signal_detection((good, 20), (bad, 20)).d_prime for good, bad in yes_counts.values()]
+    assert (row["n_participants"], row["d_prime_mean"]) == (2, pytest.approx(sum(sensitivities) / 2))
     assert row["ci_low"] < row["d_prime_mean"] < row["ci_high"]
     assert row["d_prime"] < row["d_prime_mean"]

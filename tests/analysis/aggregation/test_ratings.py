@@ -77,10 +77,10 @@ def test_magnitudes_can_be_logged_and_zeros_are_left_out():
 def test_zeros_are_counted_and_kept_in_z_unless_they_are_left_out_by_choice():
     frame = likert(["A", "B"], task="magnitude_estimation").assign(modulus=100)
     frame.loc[0, "value"] = 0
-    kept, left_out = ratings_report(frame), ratings_report(frame, zeros="leave-out")
-    assert [row["n"] for row in kept["items"]] == [2, 2, 2, 2]
+    with_zeros, left_out = ratings_report(frame), ratings_report(frame, zeros="leave-out")
+    assert [row["n"] for row in with_zeros["items"]] == [2, 2, 2, 2]
     assert [row["n"] for row in left_out["items"]][0] == 1
-    assert kept["magnitudes"] == {
+    assert with_zeros["magnitudes"] == {
         "zeros": 1, "zero_participants": 1, "negative": 0, "zeros_are": "kept", "left_out": 0,
     }  # fmt: skip
     assert left_out["magnitudes"]["left_out"] == 1
@@ -109,8 +109,8 @@ def test_other_transforms_keep_the_order_of_items(transform):
 
 
 def test_histogram_counts_points_that_nobody_chose():
-    found = likert_distribution(likert().assign(scale_low=1, scale_high=7))
-    first = found.iloc[0]
+    distribution = likert_distribution(likert().assign(scale_low=1, scale_high=7))
+    first = distribution.iloc[0]
     assert first[["1", "2", "3", "4", "5", "6", "7"]].tolist() == [1, 1, 0, 0, 1, 0, 0]
     assert first["median"] == 2
 
@@ -124,12 +124,12 @@ def test_ssa_item_means_are_means_of_the_released_zscores(shared_data):
     path = shared_data("ssa2013-likert/LI.ls.results.csv")
     frame = pd.read_csv(path, encoding="mac_roman", skiprows=5).rename(columns={"judgment": "value"})
     report = ratings_report(frame.assign(task="likert"))
-    found = pd.DataFrame(report["items"]).set_index("item").sort_index()
-    wanted = frame.groupby("item")["zscores"].agg(["count", "mean", "std"])
-    assert len(found) == len(wanted) == 2384
-    assert (found["n"] == wanted["count"]).all()
-    assert (found["mean"] - wanted["mean"]).abs().max() < 1e-9
-    assert (found["sd"] - wanted["std"]).abs().max() < 1e-9
+    means = pd.DataFrame(report["items"]).set_index("item").sort_index()
+    expected = frame.groupby("item")["zscores"].agg(["count", "mean", "std"])
+    assert len(means) == len(expected) == 2384
+    assert (means["n"] == expected["count"]).all()
+    assert (means["mean"] - expected["mean"]).abs().max() < 1e-9
+    assert (means["sd"] - expected["std"]).abs().max() < 1e-9
 
 
 def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
@@ -143,11 +143,11 @@ def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
         columns=["participant", "sentence_id", "condition", "value"],
     ).assign(item="i", task="magnitude_estimation")
     rows.loc[0, "value"] = 40_000.0
-    found = condition_report(rows)["magnitudes"]
-    wanted = transform_ratings(rows.drop(index=0), transform="z").groupby(rows["condition"]).mean()
-    assert found["outliers"] == 1
-    for row in found["means_without"]:
-        assert row["mean_without"] == pytest.approx(wanted[row["condition"]])
+    magnitudes = condition_report(rows)["magnitudes"]
+    expected = transform_ratings(rows.drop(index=0), transform="z").groupby(rows["condition"]).mean()
+    assert magnitudes["outliers"] == 1
+    for row in magnitudes["means_without"]:
+        assert row["mean_without"] == pytest.approx(expected[row["condition"]])
         assert row["mean"] != pytest.approx(row["mean_without"], abs=0.03)
 
 
@@ -161,8 +161,8 @@ def test_an_interval_lies_about_its_mean_where_some_lack_a_condition():
         ],
         columns=["participant", "condition", "value"],
     ).assign(item="i", task="likert")
-    gone = rows[(rows["condition"] != "x") | (rows["participant"] > 5)]
-    for row in condition_report(gone, transform="raw")["conditions"]:
+    incomplete = rows[(rows["condition"] != "x") | (rows["participant"] > 5)]
+    for row in condition_report(incomplete, transform="raw")["conditions"]:
         assert (row["ci_low"] + row["ci_high"]) / 2 == pytest.approx(row["mean"])
         assert row["n_within"] == 6
 

@@ -18,12 +18,12 @@ def sums_of(n_people=60, seed=5):
 
 def test_bootstrap_equals_a_plain_loop_with_the_same_draws():
     right, n = sums_of()
-    found = participant_intervals(right, n, draws=500, seed=7)
+    intervals = participant_intervals(right, n, draws=500, seed=7)
     rng = np.random.default_rng(7)
-    drawn = rng.integers(len(n), size=(500, len(n)))
-    plain = [right[who, 0].sum() / n[who, 0].sum() for who in drawn]
-    assert [found.low[0], found.high[0]] == pytest.approx(np.quantile(plain, [0.025, 0.975]))
-    assert found.method == ["participant_bootstrap"] * 2
+    resamples = rng.integers(len(n), size=(500, len(n)))
+    plain = [right[people, 0].sum() / n[people, 0].sum() for people in resamples]
+    assert [intervals.low[0], intervals.high[0]] == pytest.approx(np.quantile(plain, [0.025, 0.975]))
+    assert intervals.method == ["participant_bootstrap"] * 2
 
 
 def test_the_same_seed_gives_the_same_interval():
@@ -34,9 +34,9 @@ def test_the_same_seed_gives_the_same_interval():
 
 def test_closed_form_is_near_the_bootstrap():
     right, n = sums_of(400)
-    drawn = participant_intervals(right, n, draws=4000)
+    intervals = participant_intervals(right, n, draws=4000)
     low, high = linearized_interval(right, n)
-    assert np.allclose(drawn.low, low, atol=0.004) and np.allclose(drawn.high, high, atol=0.004)
+    assert np.allclose(intervals.low, low, atol=0.004) and np.allclose(intervals.high, high, atol=0.004)
 
 
 def test_sparse_and_dense_sums_give_the_same_closed_form():
@@ -44,17 +44,17 @@ def test_sparse_and_dense_sums_give_the_same_closed_form():
     dense = linearized_interval(right, n)
     thin = linearized_interval(sparse.csr_array(right), sparse.csr_array(n))
     assert np.allclose(dense, thin)
-    found = participant_intervals(sparse.csr_array(right), sparse.csr_array(n))
-    assert found.method == ["participant_linearized"] * 2
+    intervals = participant_intervals(sparse.csr_array(right), sparse.csr_array(n))
+    assert intervals.method == ["participant_linearized"] * 2
 
 
 @pytest.mark.filterwarnings("error")
 def test_full_agreement_keeps_an_interval_and_one_participant_has_none():
     n = np.array([[5.0, 5.0], [5.0, 0.0], [5.0, 0.0]])
-    found = participant_intervals(n.copy(), n, draws=100)
-    assert found.method == ["participant_wilson", "none"]
-    assert found.low[0] == pytest.approx(3 / (3 + 1.959964**2), abs=1e-6) and found.high[0] == 1
-    assert np.isnan(found.low[1]) and np.isnan(found.high[1])
+    intervals = participant_intervals(n.copy(), n, draws=100)
+    assert intervals.method == ["participant_wilson", "none"]
+    assert intervals.low[0] == pytest.approx(3 / (3 + 1.959964**2), abs=1e-6) and intervals.high[0] == 1
+    assert np.isnan(intervals.low[1]) and np.isnan(intervals.high[1])
 
 
 def test_sums_by_participant_and_group():
@@ -66,10 +66,10 @@ def test_clustered_answers_make_a_wider_interval_than_pooled_ones():
     right = np.repeat([[10.0], [2.0]], 20, axis=0)
     n = np.full((40, 1), 10.0)
     right = np.minimum(right, n)
-    found = participant_intervals(right, n, draws=2000)
+    intervals = participant_intervals(right, n, draws=2000)
     share = right.sum() / n.sum()
     pooled = 2 * 1.96 * (share * (1 - share) / n.sum()) ** 0.5
-    assert found.high[0] - found.low[0] > 2 * pooled
+    assert intervals.high[0] - intervals.low[0] > 2 * pooled
 
 
 def few_people(n_people=12, n_items=20, seed=3):
@@ -82,10 +82,10 @@ def few_people(n_people=12, n_items=20, seed=3):
 def test_few_participants_take_wilson_column_by_column():
     right, n = sums_of(40)
     n[0, 1] = right[0, 1] = 0  # 39 participants in the second column
-    found = participant_intervals(right, n, draws=200)
-    assert found.method == ["participant_bootstrap", "participant_wilson_effective"]
+    intervals = participant_intervals(right, n, draws=200)
+    assert intervals.method == ["participant_bootstrap", "participant_wilson_effective"]
     each = [participant_intervals(right, n, draws=200, method=name) for name in ("percentile", "wilson")]
-    assert [found.low[0], found.high[1]] == [each[0].low[0], each[1].high[1]]
+    assert [intervals.low[0], intervals.high[1]] == [each[0].low[0], each[1].high[1]]
 
 
 def test_wilson_with_effective_number_solves_the_score_equation():
@@ -98,38 +98,38 @@ def test_wilson_with_effective_number_solves_the_score_equation():
         return (share - p) ** 2 - q**2 * p * (1 - p) / effective
 
     roots = [optimize.brentq(score, 0, share), optimize.brentq(score, share, 1)]
-    found = participant_intervals(right, n)
-    assert [found.low[0], found.high[0]] == pytest.approx(roots, abs=1e-9)
+    intervals = participant_intervals(right, n)
+    assert [intervals.low[0], intervals.high[0]] == pytest.approx(roots, abs=1e-9)
 
 
 def test_bootstrap_t_equals_a_plain_loop_with_the_same_draws():
     right, n = few_people()
-    found = participant_intervals(right, n, draws=999, seed=7, method="bootstrap-t")
+    intervals = participant_intervals(right, n, draws=999, seed=7, method="bootstrap-t")
     shares = (right / n).ravel()
-    drawn = shares[np.random.default_rng(7).integers(len(shares), size=(999, len(shares)))]
-    t = np.sort([(row.mean() - shares.mean()) / (row.std(ddof=1) / len(row) ** 0.5) for row in drawn])
+    resamples = shares[np.random.default_rng(7).integers(len(shares), size=(999, len(shares)))]
+    t = np.sort([(row.mean() - shares.mean()) / (row.std(ddof=1) / len(row) ** 0.5) for row in resamples])
     se = shares.std(ddof=1) / len(shares) ** 0.5
     ends = [shares.mean() - t[974] * se, min(shares.mean() - t[24] * se, 1)]
-    assert [found.low[0], found.high[0]] == pytest.approx(ends)
-    assert found.method == ["participant_bootstrap_t"]
+    assert [intervals.low[0], intervals.high[0]] == pytest.approx(ends)
+    assert intervals.method == ["participant_bootstrap_t"]
 
 
 def test_bca_equals_that_of_scipy():
     right, n = few_people(n_items=500)
-    found = participant_intervals(right, n, draws=20_000, method="bca")
+    intervals = participant_intervals(right, n, draws=20_000, method="bca")
     peer = stats.bootstrap(
         ((right / n).ravel(),), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(1)
     ).confidence_interval
-    assert [found.low[0], found.high[0]] == pytest.approx([peer.low, peer.high], abs=0.002)
-    assert found.method == ["participant_bca"]
+    assert [intervals.low[0], intervals.high[0]] == pytest.approx([peer.low, peer.high], abs=0.002)
+    assert intervals.method == ["participant_bca"]
 
 
 @pytest.mark.parametrize("method", ["auto", "wilson", "percentile", "bootstrap-t", "bca"])
 def test_participants_with_one_share_have_an_interval_with_width(method):
     n = np.full((10, 1), 4.0)
-    found = participant_intervals(n / 2, n, draws=100, method=method)
-    assert found.method == ["participant_wilson"]
-    assert (found.low[0], found.high[0]) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # 5 of 10
+    intervals = participant_intervals(n / 2, n, draws=100, method=method)
+    assert intervals.method == ["participant_wilson"]
+    assert (intervals.low[0], intervals.high[0]) == pytest.approx((0.2366, 0.7634), abs=1e-4)  # 5 of 10
 
 
 def test_unknown_methods_are_named():

@@ -73,9 +73,9 @@ def test_vector_blimp_inclusion(shared_vectors):
     vector = shared_vectors["blimp_inclusion"]
     rule = parse_rule("blimp")
     for paradigm, shares in vector["input"].items():
-        known = [share for share in shares if share is not None]
-        right = sum(share > 0.5 for share in known)
-        assert [right, len(known), rule.decide(Tally(right, len(known)))] == vector["expected"][paradigm]
+        judged = [share for share in shares if share is not None]
+        right = sum(share > 0.5 for share in judged)
+        assert [right, len(judged), rule.decide(Tally(right, len(judged)))] == vector["expected"][paradigm]
 
 
 def test_vector_climp_rules(shared_vectors):
@@ -84,7 +84,7 @@ def test_vector_climp_rules(shared_vectors):
     assert isinstance(rule, ShareRule)
     words = {"included": "kept", "rejected": "dropped"}
     for paradigm, accuracy in vector["input"]["paradigm_accuracy"].items():
-        found = words[rule.decide_share(Fraction(str(accuracy)))]
-        assert found == vector["expected"]["paradigm"][paradigm]
+        decision = words[rule.decide_share(Fraction(str(accuracy)))]
+        assert decision == vector["expected"]["paradigm"][paradigm]
     for pair, (k, n) in vector["input"]["pair"].items():
         assert pair_validity(k, n) == vector["expected"]["pair"][pair]

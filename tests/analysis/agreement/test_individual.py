@@ -38,9 +38,9 @@ def test_pooled_and_mean_are_equal_when_items_have_equally_many_judgments(k):
 def test_vector_fc_micro_macro(shared_vectors):
     vector = shared_vectors["fc_micro_macro"]
     k, n = zip(*vector["input"].values(), strict=True)
-    wanted = vector["expected"]
-    assert pooled_share(k, n) == pytest.approx(wanted["micro"])
-    assert mean_of_item_shares(k, n) == pytest.approx(wanted["mean_of_item_means"])
+    expected = vector["expected"]
+    assert pooled_share(k, n) == pytest.approx(expected["micro"])
+    assert mean_of_item_shares(k, n) == pytest.approx(expected["mean_of_item_means"])
     majority = majority_status(k, n, n_min=1)
-    assert majority_agreement(majority) == wanted["aggregate_strict"]
-    assert (majority == "tie").sum() == wanted["ties"]
+    assert majority_agreement(majority) == expected["aggregate_strict"]
+    assert (majority == "tie").sum() == expected["ties"]

@@ -18,15 +18,15 @@ def choices(items, paradigm="p"):
 
 
 def test_strict_majority_tie_thin_and_empty_items():
-    found = item_table(
+    items = item_table(
         choices({"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 1, None], "d": [None], "e": [1, 1]})
     ).set_index("item")
-    assert found["majority"].to_dict() == {
+    assert items["majority"].to_dict() == {
         "a": "expected", "b": "tie", "c": "unexpected", "d": "no_data", "e": "insufficient",
     }  # fmt: skip
-    assert found.loc["c", ["k", "n", "n_missing"]].tolist() == [1, 3, 1]
-    assert found.loc["a", "ci_low"] == pytest.approx(0.3006418426)
-    assert np.isnan(found.loc["d", "share"])
+    assert items.loc["c", ["k", "n", "n_missing"]].tolist() == [1, 3, 1]
+    assert items.loc["a", "ci_low"] == pytest.approx(0.3006418426)
+    assert np.isnan(items.loc["d", "share"])
 
 
 def test_the_order_of_rows_never_breaks_a_tie():
@@ -34,10 +34,10 @@ def test_the_order_of_rows_never_breaks_a_tie():
     assert item_table(frame[::-1])["majority"].tolist() == ["tie"]
 
 
-@pytest.mark.parametrize(("ties", "wanted"), [("strict", 0.25), ("half", 0.5), ("drop", 0.5)])
-def test_each_tie_rule_counts_ties_as_it_says(ties, wanted):
+@pytest.mark.parametrize(("ties", "expected"), [("strict", 0.25), ("half", 0.5), ("drop", 0.5)])
+def test_each_tie_rule_counts_ties_as_it_says(ties, expected):
     words = ["expected", "tie", "tie", "unexpected", "no_data", "insufficient"]
-    assert majority_agreement(words, ties=ties) == wanted
+    assert majority_agreement(words, ties=ties) == expected
 
 
 def test_without_usable_items_agreement_is_undefined():
@@ -51,15 +51,15 @@ def test_unknown_tie_rule_suggests_a_near_one():
 
 
 def test_the_same_item_name_in_two_paradigms_is_two_items():
-    both = pd.concat([choices({"1": [1, 1, 1]}, "a"), choices({"1": [0, 0, 0]}, "b")])
-    assert item_table(both)["majority"].tolist() == ["expected", "unexpected"]
+    two_paradigms = pd.concat([choices({"1": [1, 1, 1]}, "a"), choices({"1": [0, 0, 0]}, "b")])
+    assert item_table(two_paradigms)["majority"].tolist() == ["expected", "unexpected"]
 
 
 def test_items_emptied_by_exclusion_are_listed_without_data():
     before = choices({"a": [1, 1, 1], "b": [1, 1, 1]})
-    found = item_table(before[before["item"] == "a"], before=before)
-    assert found["majority"].tolist() == ["expected", "no_data"]
-    assert found["n_before"].tolist() == [3, 3]
+    items = item_table(before[before["item"] == "a"], before=before)
+    assert items["majority"].tolist() == ["expected", "no_data"]
+    assert items["n_before"].tolist() == [3, 3]
 
 
 def test_catch_and_practice_trials_are_not_items():
@@ -74,17 +74,17 @@ def test_empty_frame_gives_an_empty_table():
 
 def test_vector_fc_majority(shared_vectors):
     vector = shared_vectors["fc_majority"]
-    found = item_table(choices(vector["input"]), n_min=1).set_index("item")
-    for item, wanted in vector["expected"].items():
-        row = found.loc[item]
-        assert [row["n"], row["k"], row["n_missing"]] == [wanted[key] for key in ("n", "k", "n_missing")]
-        assert row["majority"] == wanted["majority"]
-        if wanted["share"] is None:
+    items = item_table(choices(vector["input"]), n_min=1).set_index("item")
+    for item, expected in vector["expected"].items():
+        row = items.loc[item]
+        assert [row["n"], row["k"], row["n_missing"]] == [expected[key] for key in ("n", "k", "n_missing")]
+        assert row["majority"] == expected["majority"]
+        if expected["share"] is None:
             assert np.isnan(row["share"])
             continue
-        assert row["share"] == pytest.approx(wanted["share"])
-        assert [row["ci_low"], row["ci_high"]] == pytest.approx(wanted["wilson95"], abs=1e-6)
+        assert row["share"] == pytest.approx(expected["share"])
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx(expected["wilson95"], abs=1e-6)
         exact = clopper_pearson_interval(row["k"], row["n"])
-        assert [float(end) for end in exact] == pytest.approx(wanted["clopper_pearson95"], abs=1e-6)
+        assert [float(end) for end in exact] == pytest.approx(expected["clopper_pearson95"], abs=1e-6)
     default = majority_status([1], [1])
     assert default.tolist() == ["insufficient"]

@@ -27,9 +27,9 @@ def chance(y, m, k, n):
 
 def futures(more, k=K, n=N):
     """Every outcome with its probability."""
-    for found in itertools.product(range(more + 1), repeat=len(k)):
-        p = np.prod([chance(y, more, a, b) for y, a, b in zip(found, k, n, strict=True)])
-        yield p, [a + y for a, y in zip(k, found, strict=True)], [b + more for b in n]
+    for future in itertools.product(range(more + 1), repeat=len(k)):
+        p = np.prod([chance(y, more, a, b) for y, a, b in zip(future, k, n, strict=True)])
+        yield p, [a + y for a, y in zip(k, future, strict=True)], [b + more for b in n]
 
 
 def decided(rule, k, n):
@@ -40,40 +40,40 @@ def decided(rule, k, n):
 
 @pytest.mark.parametrize("more", [1, 3])
 def test_majorities_change_as_often_as_in_all_futures(more):
-    found = item_outlook(K, N, more=more)
+    outlook = item_outlook(K, N, more=more)
     now = majority_status(K, N)
     for place in range(len(K)):
         changed = sum(p for p, k, n in futures(more) if majority_status(k, n)[place] != now[place])
-        assert found.p_change[place] == pytest.approx(changed, abs=1e-9)
+        assert outlook.p_change[place] == pytest.approx(changed, abs=1e-9)
 
 
 @pytest.mark.parametrize("rule", ["blimp", "3/5", "5/5"])
 def test_count_rules_decide_as_often_as_in_all_futures(rule):
     chosen = parse_rule(rule)
     now = decided(chosen, K, N)
-    found = decision_outlook(chosen, K, N, now=now, more=3)
+    outlook = decision_outlook(chosen, K, N, now=now, more=3)
     included = sum(p for p, k, n in futures(3) if decided(chosen, k, n) == "included")
     other = sum(p for p, k, n in futures(3) if decided(chosen, k, n) != now)
-    assert (found.p_included, found.p_change) == pytest.approx((included, other), abs=1e-9)
-    assert found.method == "exact"
+    assert (outlook.p_included, outlook.p_change) == pytest.approx((included, other), abs=1e-9)
+    assert outlook.method == "exact"
 
 
 def test_items_that_have_too_few_judgments_yet_may_get_enough():
     chosen, k, n = parse_rule("2/2"), [1, 2], [1, 2]
     assert decided(chosen, k, n) == "insufficient_items"
-    found = decision_outlook(chosen, k, n, now="insufficient_items", more=2)
+    outlook = decision_outlook(chosen, k, n, now="insufficient_items", more=2)
     included = sum(p for p, a, b in futures(2, k, n) if decided(chosen, a, b) == "included")
-    assert found.p_included == pytest.approx(included) and found.p_change == pytest.approx(1)
+    assert outlook.p_included == pytest.approx(included) and outlook.p_change == pytest.approx(1)
     assert decision_outlook(chosen, [0, 0], [0, 0], now="insufficient_items", more=2).p_change == 0
 
 
 def test_share_rules_are_drawn_close_to_all_futures():
     chosen = parse_rule("0.6")
     included = sum(p for p, k, n in futures(3) if decided(chosen, k, n) == "included")
-    found = decision_outlook(chosen, K, N, now="rejected", more=3, draws=40_000)
-    assert found.method == "drawn"
-    assert found.p_included == pytest.approx(included, abs=0.012)
-    assert found.p_change == pytest.approx(found.p_included)
+    outlook = decision_outlook(chosen, K, N, now="rejected", more=3, draws=40_000)
+    assert outlook.method == "drawn"
+    assert outlook.p_included == pytest.approx(included, abs=0.012)
+    assert outlook.p_change == pytest.approx(outlook.p_included)
 
 
 def test_large_paradigms_take_the_normal_form_and_it_agrees_with_draws():
@@ -83,9 +83,9 @@ def test_large_paradigms_take_the_normal_form_and_it_agrees_with_draws():
     shares = [Fraction(int(a), int(b)) for a, b in zip(k, n, strict=True)]
     rule = parse_rule(f"{float(sum(shares) / 300) - 0.01:.4f}")
     normal = decision_outlook(rule, k, n, now="included", more=5)
-    drawn = decision_outlook(rule, k, n, now="included", more=5, draws=6_000)
-    assert (normal.method, drawn.method) == ("normal", "drawn")
-    assert normal.p_included == pytest.approx(drawn.p_included, abs=0.02)
+    sampled = decision_outlook(rule, k, n, now="included", more=5, draws=6_000)
+    assert (normal.method, sampled.method) == ("normal", "drawn")
+    assert normal.p_included == pytest.approx(sampled.p_included, abs=0.02)
 
 
 def test_halves_count_for_both_sides():
@@ -110,8 +110,8 @@ def test_poisson_binomial_is_the_convolution():
 
 
 def test_the_likeliest_changes_come_first():
-    found = item_outlook([10, 6, 5, 0], [10, 10, 10, 0], more=2)
-    assert items_likely_to_change(found, least=0.05).tolist() == [2, 1]
+    outlook = item_outlook([10, 6, 5, 0], [10, 10, 10, 0], more=2)
+    assert items_likely_to_change(outlook, least=0.05).tolist() == [2, 1]
 
 
 def test_no_further_judgments_are_refused():

@@ -44,12 +44,12 @@ def test_counts_and_decisions_are_those_of_the_agreement_report(judgments, rule)
 
 def test_intervals_are_of_people_who_are_done(judgments):
     report = progress_report(judgments)
-    done = judgments[judgments["session_status"] == "complete"]
-    shares = done[done["paradigm"] == "doubtful"].groupby("participant")["value"].mean()
+    completed = judgments[judgments["session_status"] == "complete"]
+    shares = completed[completed["paradigm"] == "doubtful"].groupby("participant")["value"].mean()
     row = by_name(report)["doubtful"]
     assert (row["participants"], row["mean"]) == (12, pytest.approx(shares.mean()))
     assert (row["low"], row["high"]) == pytest.approx(anytime_mean_interval(shares), abs=1e-9)
-    overall = done.groupby("participant")["value"].mean()
+    overall = completed.groupby("participant")["value"].mean()
     assert report["overall"]["mean"] == pytest.approx(overall.mean())
     assert (report["participants"], report["participants_at_it"]) == (14, 2)
 

@@ -23,17 +23,17 @@ def choices(n_repeats: int) -> pd.DataFrame:
 
 
 def test_an_item_with_ten_repeats_of_ten_people_has_the_interval_of_ten_people():
-    counted = count_items(decisions(choices(N_REPEATS))).iloc[0]
+    counts = count_items(decisions(choices(N_REPEATS))).iloc[0]
     low, high = wilson_interval(7, N_PEOPLE)
-    assert (counted["n"], counted["share"]) == (100, pytest.approx(0.7))
-    assert (counted["ci_low"], counted["ci_high"]) == (pytest.approx(low), pytest.approx(high))
-    assert round(float(counted["ci_low"]), 2) == 0.40 and round(float(counted["ci_high"]), 2) == 0.89
+    assert (counts["n"], counts["share"]) == (100, pytest.approx(0.7))
+    assert (counts["ci_low"], counts["ci_high"]) == (pytest.approx(low), pytest.approx(high))
+    assert round(float(counts["ci_low"]), 2) == 0.40 and round(float(counts["ci_high"]), 2) == 0.89
 
 
 def test_an_item_without_repeats_keeps_its_interval_exactly():
-    counted = count_items(decisions(choices(1))).iloc[0]
+    counts = count_items(decisions(choices(1))).iloc[0]
     low, high = wilson_interval(7, N_PEOPLE)
-    assert (counted["ci_low"], counted["ci_high"]) == (low, high)
+    assert (counts["ci_low"], counts["ci_high"]) == (low, high)
 
 
 def test_repeats_of_one_participant_do_not_narrow_another_item():

@@ -74,10 +74,10 @@ def test_a_phenomenon_is_the_mean_of_its_paradigms():
 
 def test_the_tie_rule_changes_majority_agreement_and_never_inclusion():
     frame = choices({"a1": [4, 2]})
-    found = {ties: agreement_report(frame, rule="2/2", ties=ties) for ties in ("strict", "half", "drop")}
-    shares = [report["overall"]["majority_agreement"] for report in found.values()]
+    reports = {ties: agreement_report(frame, rule="2/2", ties=ties) for ties in ("strict", "half", "drop")}
+    shares = [report["overall"]["majority_agreement"] for report in reports.values()]
     assert shares == [0.5, 0.75, 1.0]
-    assert all(not report["paradigms"][0]["included"] for report in found.values())
+    assert all(not report["paradigms"][0]["included"] for report in reports.values())
 
 
 def test_without_a_rule_nothing_is_decided():
@@ -154,8 +154,8 @@ def test_the_order_of_rows_changes_nothing(counts, seed):
     frame = choices({"a1": counts, "b1": counts[::-1]})
     mixed = frame.sample(frac=1, random_state=seed)
     first, second = (agreement_report(each, rule="blimp", draws=50) for each in (frame, mixed))
-    for one, other in zip(first["paradigms"], second["paradigms"], strict=True):
-        assert one == pytest.approx(other)
+    for paradigm, other in zip(first["paradigms"], second["paradigms"], strict=True):
+        assert paradigm == pytest.approx(other)
 
 
 def blimp_batch(path):
@@ -190,32 +190,36 @@ def blimp(shared_data):
     """The batch, the kept rows and the report of BLiMP's own rule."""
     batch = blimp_batch(shared_data("blimp/human_responses.csv"))
     excluded = apply_plan(batch, parse_plan("rejected"))
-    kept = excluded.kept
-    return batch, kept, agreement_report(kept, rule="blimp", before=batch, excluded=excluded.flow_rows())
+    judgments = excluded.kept
+    return (
+        batch,
+        judgments,
+        agreement_report(judgments, rule="blimp", before=batch, excluded=excluded.flow_rows()),
+    )
 
 
 def test_blimp_counts_of_the_batch(blimp, shared_vectors):
-    _, kept, report = blimp
-    wanted = shared_vectors["blimp_release"]["expected"]
-    assert report["overall"]["judgments"] == wanted["judgments"]
-    assert report["participants"] == wanted["workers"]
-    assert report["overall"]["items"] == wanted["pairs"]
-    assert report["overall"]["paradigms"] == wanted["paradigms_in_batch"]
+    _, _judgments, report = blimp
+    expected = shared_vectors["blimp_release"]["expected"]
+    assert report["overall"]["judgments"] == expected["judgments"]
+    assert report["participants"] == expected["workers"]
+    assert report["overall"]["items"] == expected["pairs"]
+    assert report["overall"]["paradigms"] == expected["paradigms_in_batch"]
     assert report["excluded"][1]["sessions_removed"] == 10
 
 
 def test_blimp_paper_includes_67_paradigms_at_96_4_and_88_6_percent(blimp, shared_vectors):
-    wanted = shared_vectors["blimp_release"]["expected"]
+    expected = shared_vectors["blimp_release"]["expected"]
     report = blimp[2]
     included = report["overall_included"]
-    assert report["overall"]["included"] == wanted["included"] == 67
+    assert report["overall"]["included"] == expected["included"] == 67
     assert (included["items_right"], included["items"], included["ties"]) == (323, 335, 5)
-    assert included["majority_agreement"] == pytest.approx(wanted["aggregate_agreement_67"], abs=1e-9)
-    found = included["individual_agreement"]
-    assert found == pytest.approx(wanted["individual_mean_of_item_means_67"], abs=1e-9)
+    assert included["majority_agreement"] == pytest.approx(expected["aggregate_agreement_67"], abs=1e-9)
+    individual = included["individual_agreement"]
+    assert individual == pytest.approx(expected["individual_mean_of_item_means_67"], abs=1e-9)
     pooled = included["individual_agreement_pooled"]
-    assert pooled == pytest.approx(wanted["individual_pooled_67"], abs=1e-9)
-    assert f"{included['majority_agreement']:.1%} {found:.1%}" == "96.4% 88.6%"
+    assert pooled == pytest.approx(expected["individual_pooled_67"], abs=1e-9)
+    assert f"{included['majority_agreement']:.1%} {individual:.1%}" == "96.4% 88.6%"
 
 
 def test_blimp_rejected_and_thin_paradigms_are_named(blimp, shared_vectors):
@@ -239,27 +243,27 @@ def test_blimp_accuracy_by_side(blimp):
 
 
 def test_blimp_rules_are_not_interchangeable(blimp):
-    _, kept, report = blimp
+    _, judgments, report = blimp
     passing = {row["paradigm"] for row in report["paradigms"] if row["included"]}
-    climp = by_name(agreement_report(kept, rule="climp", draws=10))
+    climp = by_name(agreement_report(judgments, rule="climp", draws=10))
     assert sum(not climp[paradigm]["included"] for paradigm in passing) == 18
 
 
 def test_blimp_chance_corrected_agreement_depends_on_the_coding(blimp, shared_vectors):
-    _, kept, report = blimp
-    wanted = shared_vectors["blimp_release"]["expected"]
+    _, judgments, report = blimp
+    expected = shared_vectors["blimp_release"]["expected"]
     passing = {row["paradigm"] for row in report["paradigms"] if row["included"]}
-    rows = kept[kept["paradigm"].isin(passing)]
+    rows = judgments[judgments["paradigm"].isin(passing)]
     coded = pd.DataFrame({"unit": rows["item"], "value": rows["value"]})
-    assert krippendorff_alpha(coded).value == pytest.approx(wanted["krippendorff_nominal_expected_coding"])
-    assert percent_agreement(coded).value == pytest.approx(wanted["pairwise_percent"])
-    assert gwet_ac1(coded).value == pytest.approx(wanted["gwet_ac1_expected_coding"])
+    assert krippendorff_alpha(coded).value == pytest.approx(expected["krippendorff_nominal_expected_coding"])
+    assert percent_agreement(coded).value == pytest.approx(expected["pairwise_percent"])
+    assert gwet_ac1(coded).value == pytest.approx(expected["gwet_ac1_expected_coding"])
     blind = agreement_report(rows, draws=10)["reliability"]
     assert blind["krippendorff_alpha"] == pytest.approx(0.649, abs=0.005)
 
 
 def test_blimp_items_have_their_counts(blimp):
-    batch, kept, _ = blimp
-    items = item_table(kept, before=batch)
+    batch, judgments, _ = blimp
+    items = item_table(judgments, before=batch)
     assert len(items) == 348 and items["n"].sum() == 6935
     assert (items["n_before"] >= items["n"]).all()

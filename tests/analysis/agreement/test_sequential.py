@@ -15,10 +15,10 @@ from analysis.errors import BadInput
 LOOKS = 150
 
 
-def chance_of_ever_missing(interval, share, *, first=1, looks=LOOKS):
+def chance_of_ever_missing(interval, share, *, first=1, n_looks=LOOKS):
     """Exactly: walk through every number of yes after each participant, stopping where the truth is out."""
     still_in, missed = np.array([1.0]), 0.0
-    for n in range(1, looks + 1):
+    for n in range(1, n_looks + 1):
         still_in = np.append(still_in * (1 - share), 0) + np.append(0, still_in * share)
         if n >= first:
             low, high = interval(np.arange(n + 1), np.full(n + 1, n))
@@ -38,10 +38,10 @@ def test_wilson_misses_in_a_quarter_and_more_when_looked_at_after_every_particip
     assert chance_of_ever_missing(wilson_interval, share, first=10) > 0.2
 
 
-def chance_of_ever_missing_a_mean(shares, chances, *, looks):
+def chance_of_ever_missing_a_mean(shares, chances, *, n_looks):
     """Exactly: every count of each possible share after each person, with its probability."""
     mean, still_in, missed = float(np.dot(shares, chances)), {(0,) * len(shares): 1.0}, 0.0
-    for _ in range(looks):
+    for _ in range(n_looks):
         reached = {}
         for counts, p in still_in.items():
             for place, chance in enumerate(chances):
@@ -58,7 +58,7 @@ def chance_of_ever_missing_a_mean(shares, chances, *, looks):
 
 @pytest.mark.parametrize("chances", [(0.1, 0.3, 0.6), (0.02, 0.06, 0.92)])
 def test_means_of_shares_are_missed_in_five_percent_at_most(chances):
-    assert 0 < chance_of_ever_missing_a_mean((0.0, 0.5, 1.0), chances, looks=24) <= 0.05
+    assert 0 < chance_of_ever_missing_a_mean((0.0, 0.5, 1.0), chances, n_looks=24) <= 0.05
 
 
 def test_people_who_differ_are_covered_over_two_hundred_looks():
@@ -80,8 +80,8 @@ def test_people_who_differ_are_covered_over_two_hundred_looks():
 @pytest.mark.parametrize("yes", [0, 7, 36, 40])
 def test_answers_of_zero_and_one_give_the_closed_form(yes):
     low, high = anytime_interval(yes, 40)
-    found = anytime_mean_interval([1.0] * yes + [0.0] * (40 - yes))
-    assert found == pytest.approx((float(low), float(high)), abs=1e-7)
+    interval = anytime_mean_interval([1.0] * yes + [0.0] * (40 - yes))
+    assert interval == pytest.approx((float(low), float(high)), abs=1e-7)
 
 
 def test_people_alike_give_a_narrower_interval_than_their_sum_alone():
@@ -125,15 +125,15 @@ def test_nobody_yet_means_nothing_known():
 def test_the_order_of_arrival_and_the_number_of_looks_leave_the_interval_alone():
     rng = np.random.default_rng(1)
     shares = rng.random(40)
-    first, again = (anytime_mean_interval(values) for values in (shares, rng.permutation(shares)))
-    assert first == pytest.approx(again, abs=1e-9)
+    first, permuted = (anytime_mean_interval(values) for values in (shares, rng.permutation(shares)))
+    assert first == pytest.approx(permuted, abs=1e-9)
 
 
 def test_it_is_wider_than_one_planned_look_and_narrows():
     widths = [np.subtract(*anytime_interval(0.9 * n, n)[::-1]) for n in (10, 100, 1000)]
     wilson = [np.subtract(*wilson_interval(0.9 * n, n)[::-1]) for n in (10, 100, 1000)]
     assert widths == sorted(widths, reverse=True)
-    assert all(w < own < 2 * w for own, w in zip(widths, wilson, strict=True))
+    assert all(w < wilson_width < 2 * w for wilson_width, w in zip(widths, wilson, strict=True))
 
 
 @pytest.mark.parametrize("wrong", [{"total": 5, "n": 4}, {"total": -1, "n": 4}])

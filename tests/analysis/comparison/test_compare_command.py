@@ -40,11 +40,11 @@ def manage(folder, monkeypatch):
         out, err = StringIO(), StringIO()
         try:
             call_command(*words, stdout=out, stderr=err)
-            done = Done(out.getvalue(), err.getvalue(), 0)
+            run = Done(out.getvalue(), err.getvalue(), 0)
         except CommandError as error:
-            done = Done(out.getvalue(), str(error), error.returncode)
-        assert done.returncode == status, done.stderr
-        return done
+            run = Done(out.getvalue(), str(error), error.returncode)
+        assert run.returncode == status, run.stderr
+        return run
 
     return run
 
@@ -55,19 +55,19 @@ def terminal(folder):
 
     def run(*words, status=0):
         nowhere = {"DATABASE_URL": "sqlite:////nowhere/at/all.sqlite3", "SECRET_KEY": "k" * 60}
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *words],
             cwd=folder, capture_output=True, text=True, check=False, timeout=120,
             env={"PATH": "/usr/bin:/bin", **nowhere},
         )  # fmt: skip
-        assert done.returncode == status, done.stderr
-        return done
+        assert process.returncode == status, process.stderr
+        return process
 
     return run
 
 
-def files(**named):
-    defaults = {"human": "human.csv", "pairs": "pairs.csv", "scores": "scores.csv"} | named
+def files(**paths):
+    defaults = {"human": "human.csv", "pairs": "pairs.csv", "scores": "scores.csv"} | paths
     return ["compare", *(word for name, path in defaults.items() for word in (f"--{name}", path) if path)]
 
 
@@ -95,19 +95,19 @@ def test_the_table_names_every_convention_and_counts_equal_scores(manage, folder
         )
     )
     (folder / "scores.csv").write_text("sentence_id,m\ng1,5\nb1,5\ng2,4\nb2,-5\ng3,3\nb3,2\n")
-    said = " ".join(manage(*files(), "--judgments", "judgments.csv").stdout.split())
+    output = " ".join(manage(*files(), "--judgments", "judgments.csv").stdout.split())
     for words in (
         "z over all scored sentences, each once, ddof 0", "Signs: strict", "equal scores fail",
         "|Δh - Δlm| < δ", "Constant: median Δh", "r: Pearson, rho: Spearman", "1000 permutations",
         "10,000 draws of clusters by", "Seed 0", "split halves within list", "(people - constant)",
         "Pairs with equal scores: m 1.",
     ):  # fmt: skip
-        assert words in said, words
+        assert words in output, words
 
 
 def test_accuracy_by_paradigm_is_a_table_of_its_own(manage):
-    done = manage(*files(), "--by-paradigm").stdout
-    rows = [line.split() for line in done.partition("BLiMP criterion by paradigm")[2].splitlines()]
+    table = manage(*files(), "--by-paradigm").stdout
+    rows = [line.split() for line in table.partition("BLiMP criterion by paradigm")[2].splitlines()]
     assert ["x", "2", "1.000", "0.500"] in rows and "criterion by paradigm" not in manage(*files()).stdout
     assert "No human scores: the BLiMP criterion alone." in manage(*files(human=None)).stdout
 
@@ -121,7 +121,7 @@ def test_deltas_signs_and_scales_are_options(manage):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "words"),
     [
         ("human", "sentence_id,score\ng1,nan\n", ["human.csv", "row 2", "'score'"]),
         ("human", "sentence_id,scor\ng1,1\n", ["human.csv", "score", "scor"]),
@@ -130,12 +130,12 @@ def test_deltas_signs_and_scales_are_options(manage):
         ("scores", "sentence_id,m\nz1,1\n", ["z1"]),
     ],
 )
-def test_bad_files_are_refused_in_one_line(manage, folder, name, text, told):
+def test_bad_files_are_refused_in_one_line(manage, folder, name, text, words):
     (folder / f"{name}.csv").write_text(text)
-    done = manage(*files(), "--json", status=2)
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1
-    assert all(word in done.stderr for word in told)
+    run = manage(*files(), "--json", status=2)
+    assert run.stdout == ""
+    assert len(run.stderr.strip().splitlines()) == 1
+    assert all(word in run.stderr for word in words)
 
 
 @pytest.mark.parametrize("words", [["--signs", "loose"], ["--delta", "0"], ["--human", "nowhere.csv"]])
@@ -145,9 +145,9 @@ def test_bad_options_are_refused(manage, words):
 
 def test_a_terminal_sees_status_two_and_one_line(terminal, folder):
     (folder / "human.csv").write_text("sentence_id,score\ng1,inf\n")
-    done = terminal(*files(), "--json", status=2)
-    assert done.stdout == ""
-    assert len(done.stderr.strip().splitlines()) == 1 and "human.csv, row 2" in done.stderr
+    run = terminal(*files(), "--json", status=2)
+    assert run.stdout == ""
+    assert len(run.stderr.strip().splitlines()) == 1 and "human.csv, row 2" in run.stderr
 
 
 @pytest.mark.parametrize("command", ["compare", "score"])
@@ -170,7 +170,7 @@ def test_score_writes_one_column_per_method_that_compare_reads(manage, folder):
 
 
 @pytest.mark.parametrize(
-    ("model", "words", "told"),
+    ("model", "words", "message"),
     [
         ("arpas:x", [], "Did you mean 'arpa'"),
         ("arpa:nowhere.arpa", [], "nowhere.arpa"),
@@ -179,10 +179,10 @@ def test_score_writes_one_column_per_method_that_compare_reads(manage, folder):
         ("csv:scores.csv?column=near", ["--method", "slor"], "words' own"),
     ],
 )
-def test_score_that_fails_writes_nothing(manage, folder, model, words, told):
+def test_score_that_fails_writes_nothing(manage, folder, model, words, message):
     (folder / "sentences.csv").write_text("sentence_id,sentence\ng1,A b.\n")
-    done = manage("score", model, "--sentences", "sentences.csv", "--to", "out.csv", *words, status=2)
-    assert told in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    run = manage("score", model, "--sentences", "sentences.csv", "--to", "out.csv", *words, status=2)
+    assert message in run.stderr and len(run.stderr.strip().splitlines()) == 1
     assert not list(folder.glob("out*")) and not list(folder.glob(".out*"))
 
 
@@ -198,8 +198,8 @@ def test_a_releases_forced_choices_give_the_ceiling_as_they_are(manage, folder):
     lines.append("X,g1,1,forced_choice,L1,target,p1,answered,catch_failed")
     (folder / "judgments.csv").write_text("\n".join(lines) + "\n")
     words = ("--human", "human.csv", "--pairs", "pairs.csv", "--scores", "scores.csv")
-    done = manage("compare", *words, "--judgments", "judgments.csv", "--json")
-    document = json.loads(done.stdout)
+    run = manage("compare", *words, "--judgments", "judgments.csv", "--json")
+    document = json.loads(run.stdout)
     ceiling = document["baselines"]["human_ceiling"]
     assert (ceiling["status"], ceiling["basis"], ceiling["participants"]) == ("ok", "forced_choice", 8)
     assert "5" in document["models"][0]["skill"]

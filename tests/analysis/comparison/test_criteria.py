@@ -16,7 +16,7 @@ differences = st.lists(
 ).map(lambda rows: np.array(rows, dtype=float) / 1000)
 
 
-def told(series):
+def as_bools(series):
     return [None if pd.isna(value) else bool(value) for value in series]
 
 
@@ -25,9 +25,9 @@ def test_criteria_equal_the_vector(shared_vectors):
     human = [row[0] for row in vector["input"]]
     model = [row[1] for row in vector["input"]]
     for delta in (0.5, 1, 5):
-        found = acceptability_delta_criterion(human, model, delta=delta)
-        assert told(found) == vector["expected"][f"adc_{delta}"]
-    assert told(blimp_criterion(model, [0.0] * len(model))) == vector["expected"]["bc"]
+        criterion = acceptability_delta_criterion(human, model, delta=delta)
+        assert as_bools(criterion) == vector["expected"][f"adc_{delta}"]
+    assert as_bools(blimp_criterion(model, [0.0] * len(model))) == vector["expected"]["bc"]
 
 
 def test_area_equals_the_vector(shared_vectors):
@@ -39,22 +39,26 @@ def test_area_equals_the_vector(shared_vectors):
 
 def test_examples_of_the_papers_appendix_come_out():
     human, model = [2.320552, 0.023432], [0.633896671, -0.158799029]
-    assert told(blimp_criterion(model, [0, 0])) == [True, False]
-    assert told(acceptability_delta_criterion(human, model, delta=1)) == [False, False]
+    assert as_bools(blimp_criterion(model, [0, 0])) == [True, False]
+    assert as_bools(acceptability_delta_criterion(human, model, delta=1)) == [False, False]
 
 
 def test_equal_scores_fail_the_blimp_criterion():
-    assert told(blimp_criterion([-3.0], [-3.0])) == [False]
+    assert as_bools(blimp_criterion([-3.0], [-3.0])) == [False]
 
 
 def test_a_distance_of_exactly_delta_is_outside():
-    assert told(acceptability_delta_criterion([1.2], [0.7], delta=0.5)) == [False]
+    assert as_bools(acceptability_delta_criterion([1.2], [0.7], delta=0.5)) == [False]
 
 
 def test_published_signs_let_a_zero_pass_beside_a_negative_difference():
     human, model = [-0.461, -0.461, 0.3], [0.0, -0.2, 0.0]
-    assert told(acceptability_delta_criterion(human, model, delta=1, signs="strict")) == [False, True, False]
-    assert told(acceptability_delta_criterion(human, model, delta=1, signs="published")) == [
+    assert as_bools(acceptability_delta_criterion(human, model, delta=1, signs="strict")) == [
+        False,
+        True,
+        False,
+    ]
+    assert as_bools(acceptability_delta_criterion(human, model, delta=1, signs="published")) == [
         True,
         True,
         False,
@@ -62,7 +66,7 @@ def test_published_signs_let_a_zero_pass_beside_a_negative_difference():
 
 
 def test_published_signs_leave_missing_pairs_out():
-    assert told(acceptability_delta_criterion([None], [0.0], signs="published")) == [None]
+    assert as_bools(acceptability_delta_criterion([None], [0.0], signs="published")) == [None]
 
 
 @pytest.mark.parametrize("options", [{"delta": 0.0}, {"delta": -1.0}, {"signs": "loose"}])

@@ -34,58 +34,62 @@ def refusal(read, *paths):
 def test_a_broken_csv_is_named_with_its_line(shared_data):
     path = shared_data("paired-gpt2-li/Sprouse2013_surprisalsSents.csv")
     for read in (read_human, read_pairs, read_sentences, lambda path: read_scores([path])):
-        told = refusal(read, path)
-        assert "Sprouse2013_surprisalsSents.csv, row 181" in told
-        assert "cells where the head names 7 columns" in told
+        message = refusal(read, path)
+        assert "Sprouse2013_surprisalsSents.csv, row 181" in message
+        assert "cells where the head names 7 columns" in message
 
 
 def test_a_missing_column_is_named_with_the_columns_found_and_a_near_name(file):
-    told = refusal(read_human, file("sentence_id,scores\na,1\n"))
-    assert "score" in told and "columns found are: sentence_id, scores" in told and "Did you mean" in told
+    message = refusal(read_human, file("sentence_id,scores\na,1\n"))
+    assert (
+        "score" in message
+        and "columns found are: sentence_id, scores" in message
+        and "Did you mean" in message
+    )
 
 
 def test_a_pair_with_one_member_is_refused(file):
-    told = refusal(read_pairs, file("pair_id,good_id,bad_id\np1,a,b\np2,c,\n"))
-    assert "row 3" in told and "'bad_id'" in told and "one member" in told
+    message = refusal(read_pairs, file("pair_id,good_id,bad_id\np1,a,b\np2,c,\n"))
+    assert "row 3" in message and "'bad_id'" in message and "one member" in message
 
 
 def test_a_pair_of_one_sentence_is_refused(file):
-    told = refusal(read_pairs, file("pair_id,good_id,bad_id\np1,a,a\n"))
-    assert "row 2" in told and "both members" in told
+    message = refusal(read_pairs, file("pair_id,good_id,bad_id\np1,a,a\n"))
+    assert "row 2" in message and "both members" in message
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity", "high", "1_000", "1,5"])
 def test_what_is_no_finite_number_is_refused(file, cell):
-    told = refusal(read_human, file(f'sentence_id,score\na,1\nb,"{cell}"\n'))
-    assert "row 3" in told and "'score'" in told and cell in told
+    message = refusal(read_human, file(f'sentence_id,score\na,1\nb,"{cell}"\n'))
+    assert "row 3" in message and "'score'" in message and cell in message
 
 
 def test_infinite_scores_are_refused_in_parquet_too(tmp_path):
     path = tmp_path / "scores.parquet"
     pd.DataFrame({"sentence_id": ["a", "b"], "m": [1.0, np.inf]}).to_parquet(path)
-    told = refusal(lambda path: read_scores([path]), path)
-    assert "row 2" in told and "'m'" in told
+    message = refusal(lambda path: read_scores([path]), path)
+    assert "row 2" in message and "'m'" in message
 
 
 def test_a_score_that_is_nan_is_missing_in_every_form(file, tmp_path):
     path = tmp_path / "scores.parquet"
     pd.DataFrame({"sentence_id": ["a", "b"], "m": [1.0, np.nan]}).to_parquet(path)
-    for given in (path, file("sentence_id,m\na,1\nb,NaN\n")):
-        assert read_scores([given])["m"].isna().tolist() == [False, True]
-        assert read_number_columns(given, keys=("sentence_id",))[0]["m"].isna().tolist() == [False, True]
+    for source in (path, file("sentence_id,m\na,1\nb,NaN\n")):
+        assert read_scores([source])["m"].isna().tolist() == [False, True]
+        assert read_number_columns(source, keys=("sentence_id",))[0]["m"].isna().tolist() == [False, True]
 
 
 def test_a_sentence_of_100_000_words_is_read(file):
-    found = read_sentences(file(f"sentence_id,sentence\na,{'dog ' * 100_000}\nb,B.\n"))
-    assert len(found["sentence"].iloc[0].split()) == 100_000
-    told = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{"dog " * 300_000}"\n'))
-    assert "row 3" in told and "quotation mark" in told
+    sentences = read_sentences(file(f"sentence_id,sentence\na,{'dog ' * 100_000}\nb,B.\n"))
+    assert len(sentences["sentence"].iloc[0].split()) == 100_000
+    message = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{"dog " * 300_000}"\n'))
+    assert "row 3" in message and "quotation mark" in message
 
 
 def test_a_sentence_without_words_is_refused_with_what_to_do(file):
     for cell in ("", " "):
-        told = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{cell}"\n'))
-        assert "row 3" in told and "'sentence'" in told and "remove the row" in told
+        message = refusal(read_sentences, file(f'sentence_id,sentence\na,A.\nb,"{cell}"\n'))
+        assert "row 3" in message and "'sentence'" in message and "remove the row" in message
 
 
 def test_an_empty_score_is_missing_not_zero(file):
@@ -93,17 +97,17 @@ def test_an_empty_score_is_missing_not_zero(file):
 
 
 def test_a_sentence_scored_twice_is_refused_with_both_rows(file):
-    told = refusal(lambda path: read_scores([path]), file("sentence_id,m\na,1\nb,2\na,3\n"))
-    assert "row 4" in told and "row 2" in told
+    message = refusal(lambda path: read_scores([path]), file("sentence_id,m\na,1\nb,2\na,3\n"))
+    assert "row 4" in message and "row 2" in message
 
 
 def test_files_of_scores_are_joined_and_describing_columns_left_aside(file):
-    one = file("sentence_id,sentence,trigram\na,A.,1\nb,B.,2\n", "one.csv")
+    first = file("sentence_id,sentence,trigram\na,A.,1\nb,B.,2\n", "one.csv")
     two = file('{"sentence_id": "b", "gpt": -3.5}\n{"sentence_id": "c", "gpt": null}\n', "two.jsonl")
-    found = read_scores([one, two]).set_index("sentence_id")
-    assert found.columns.tolist() == ["trigram", "gpt"]
-    assert found.loc["b"].tolist() == [2.0, -3.5]
-    assert np.isnan(found.loc["c", "gpt"]) and np.isnan(found.loc["a", "gpt"])
+    scores = read_scores([first, two]).set_index("sentence_id")
+    assert scores.columns.tolist() == ["trigram", "gpt"]
+    assert scores.loc["b"].tolist() == [2.0, -3.5]
+    assert np.isnan(scores.loc["c", "gpt"]) and np.isnan(scores.loc["a", "gpt"])
 
 
 def test_one_model_in_two_files_is_refused(file):

@@ -30,7 +30,7 @@ def people(truth, n, *, noise, rng):
     return pd.DataFrame({"participant": names, "sentence_id": (GOOD + BAD) * n, "value": rows.ravel()})
 
 
-def found(judgments, scores, **settings):
+def table_and_intervals(judgments, scores, **settings):
     z = judgments.assign(
         score=judgments.groupby("participant")["value"].transform(lambda x: (x - x.mean()) / x.std())
     )
@@ -45,14 +45,14 @@ def width(ends):
 
 def test_people_who_all_answer_alike_leave_the_uncertainty_of_pairs():
     truth, scores = truth_and_model()
-    table, one = found(people(truth, 8, noise=0, rng=np.random.default_rng(0)), scores)
+    table, intervals = table_and_intervals(people(truth, 8, noise=0, rng=np.random.default_rng(0)), scores)
     passes = (table.human_delta - table.model_delta["model"]).abs().to_numpy() < 1
     pairs_alone = cluster_bootstrap(
         table.clusters, passes[:, None].astype(float), rng=np.random.default_rng(3)
     )[0]
-    assert one.status == "ok" and one.participants == 8
-    assert one.adc[1] == pytest.approx(pairs_alone, abs=0.03)
-    assert one.shift[1] == pytest.approx(0, abs=0.01)
+    assert intervals.status == "ok" and intervals.participants == 8
+    assert intervals.adc[1] == pytest.approx(pairs_alone, abs=0.03)
+    assert intervals.shift[1] == pytest.approx(0, abs=0.01)
 
 
 def test_the_interval_is_as_wide_as_samples_of_people_and_pairs_differ():
@@ -63,21 +63,22 @@ def test_the_interval_is_as_wide_as_samples_of_people_and_pairs_differ():
     for _ in range(300):  # new people and new families of pairs each time
         means = people(truth, 10, noise=2, rng=rng).groupby("sentence_id", sort=False)["value"].mean()
         z = (means - means.mean()) / np.sqrt(1 + 2**2 + 0.49 - 0.16)  # as z by participant shrinks them
-        drawn = 2 * rng.integers(N // 2, size=N // 2)[:, None] + [0, 1]
-        theirs = (model - model.mean()) / model.std()
-        gap = (z.to_numpy()[:N] - z.to_numpy()[N:]) - (theirs[:N] - theirs[N:])
-        estimates.append((np.abs(gap) < 1)[drawn.ravel()].mean())
-    wanted = 2 * 1.96 * np.std(estimates)
+        places = 2 * rng.integers(N // 2, size=N // 2)[:, None] + [0, 1]
+        model_z = (model - model.mean()) / model.std()
+        gap = (z.to_numpy()[:N] - z.to_numpy()[N:]) - (model_z[:N] - model_z[N:])
+        estimates.append((np.abs(gap) < 1)[places.ravel()].mean())
+    expected = 2 * 1.96 * np.std(estimates)
     got = [
-        width(found(people(truth, 10, noise=2, rng=rng), scores, resamples=500)[1].adc[1]) for _ in range(6)
+        width(table_and_intervals(people(truth, 10, noise=2, rng=rng), scores, resamples=500)[1].adc[1])
+        for _ in range(6)
     ]
-    assert np.mean(got) == pytest.approx(wanted, rel=0.3)
+    assert np.mean(got) == pytest.approx(expected, rel=0.3)
 
 
 def test_noisier_people_widen_the_interval_and_shift_the_draws():
     truth, scores = truth_and_model()
-    few = found(people(truth, 6, noise=2, rng=np.random.default_rng(0)), scores)[1]
-    many = found(people(truth, 60, noise=2, rng=np.random.default_rng(0)), scores)[1]
+    few = table_and_intervals(people(truth, 6, noise=2, rng=np.random.default_rng(0)), scores)[1]
+    many = table_and_intervals(people(truth, 60, noise=2, rng=np.random.default_rng(0)), scores)[1]
     assert width(few.pearson_r) > width(many.pearson_r)
     assert abs(few.shift[0.5]) > abs(many.shift[0.5])
 
@@ -109,8 +110,8 @@ def test_choices_are_resampled_as_ratings_are():
 def test_three_people_or_one_family_are_too_few():
     truth, scores = truth_and_model()
     judgments = people(truth, 3, noise=1, rng=np.random.default_rng(0))
-    assert found(judgments, scores)[1].status == "too_few"
-    assert found(judgments, scores)[1].adc == {0.5: None, 1.0: None, 5.0: None}
+    assert table_and_intervals(judgments, scores)[1].status == "too_few"
+    assert table_and_intervals(judgments, scores)[1].adc == {0.5: None, 1.0: None, 5.0: None}
 
 
 def test_without_judgments_there_is_none():

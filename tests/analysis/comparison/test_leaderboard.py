@@ -26,8 +26,8 @@ def document():
         "gaps": gaps,
     })  # fmt: skip
     judgments = pd.DataFrame([
-        {"participant": f"P{one}", "sentence_id": name, "value": t + rng.normal(0, 0.5), "task": "likert"}
-        for one in range(10) for name, t in zip(good + bad, truth, strict=True)
+        {"participant": f"P{person}", "sentence_id": name, "value": t + rng.normal(0, 0.5), "task": "likert"}
+        for person in range(10) for name, t in zip(good + bad, truth, strict=True)
     ])  # fmt: skip
     return compare_report(human, pairs, scores, judgments=judgments)
 

@@ -66,9 +66,9 @@ def test_numbers_equal_plain_pandas(study):
     people = human.set_index("sentence_id")["score"]
     model_delta = z[pairs["good_id"]].to_numpy() - z[pairs["bad_id"]].to_numpy()
     human_delta = people[pairs["good_id"]].to_numpy() - people[pairs["bad_id"]].to_numpy()
-    met = (np.sign(model_delta) == np.sign(human_delta)) & (np.abs(model_delta - human_delta) < 0.5)
+    is_met = (np.sign(model_delta) == np.sign(human_delta)) & (np.abs(model_delta - human_delta) < 0.5)
     assert near["blimp"] == pytest.approx((model_delta > 0).mean())
-    assert near["adc"]["0.5"] == pytest.approx(met.mean())
+    assert near["adc"]["0.5"] == pytest.approx(is_met.mean())
     assert near["pearson_r"] == pytest.approx(np.corrcoef(human_delta, model_delta)[0, 1])
     assert near["mean_abs_difference"] == pytest.approx(np.abs(model_delta - human_delta).mean())
 
@@ -76,10 +76,10 @@ def test_numbers_equal_plain_pandas(study):
 def test_scores_already_standardized_are_used_as_given(study):
     human, pairs, _ = study
     scores = human.rename(columns={"score": "people themselves"})
-    given = compare_report(human, pairs, scores, already_standardized=True)
-    assert given["models"][0]["mean_abs_difference"] == 0
-    assert given["models"][0]["adc"]["0.5"] == 1
-    assert given["standardization"]["models"] == "as given"
+    report = compare_report(human, pairs, scores, already_standardized=True)
+    assert report["models"][0]["mean_abs_difference"] == 0
+    assert report["models"][0]["adc"]["0.5"] == 1
+    assert report["standardization"]["models"] == "as given"
     assert compare_report(human, pairs, scores)["models"][0]["mean_abs_difference"] > 0
 
 
@@ -149,17 +149,17 @@ def test_human_ceiling_and_skill_come_from_judgments(study):
 
 def test_the_same_seed_gives_the_same_document(study):
     judgments = likert(study[0]["sentence_id"], study[0]["score"])
-    one = compare_report(*study, judgments=judgments, seed=7)
-    assert one == compare_report(*study, judgments=judgments, seed=7)
-    assert one["models"][1]["chance"] != compare_report(*study, seed=8)["models"][1]["chance"]
+    report = compare_report(*study, judgments=judgments, seed=7)
+    assert report == compare_report(*study, judgments=judgments, seed=7)
+    assert report["models"][1]["chance"] != compare_report(*study, seed=8)["models"][1]["chance"]
 
 
 def test_order_of_rows_changes_no_criterion(study):
     human, pairs, scores = study
     there = compare_report(human, pairs, scores)
     back = compare_report(human[::-1], pairs[::-1], scores[::-1])
-    for one, other in zip(there["models"], back["models"], strict=True):
-        assert one["adc"] == other["adc"] and one["blimp"] == other["blimp"]
+    for model, other in zip(there["models"], back["models"], strict=True):
+        assert model["adc"] == other["adc"] and model["blimp"] == other["blimp"]
 
 
 def test_phenomenon_is_the_mean_of_its_paradigms(study):
@@ -207,8 +207,8 @@ def test_constants_on_li_adger_equal_the_published_baselines(shared_data, shared
     delta = li_adger(shared_data)
     assert len(delta) == 2365 and delta.notna().all()
     expected = shared_vectors["adc_baselines"]["expected"]
-    given = constant_baseline(delta, 1.25)
-    assert [round(value, 3) for value in given.adc.values()] == [0.496, 0.844, 0.961]
+    baseline = constant_baseline(delta, 1.25)
+    assert [round(value, 3) for value in baseline.adc.values()] == [0.496, 0.844, 0.961]
     median = constant_baseline(delta)
     assert median.value == pytest.approx(1.2497, abs=1e-4)
     assert list(median.adc.values()) == pytest.approx(expected["constant_median_1.2497"], abs=1e-3)
@@ -244,8 +244,8 @@ def test_the_adc_papers_table_comes_out(shared_data, shared_vectors, vector, sig
         if not columns:
             pytest.skip(f"{path.name} has no column of differences for {model}")
         human = table["human_judge_delta"].to_numpy(dtype=float)
-        found = adc_counts(human, table[columns[0]].to_numpy(dtype=float), signs=signs)
-        assert found == counts[1:]
+        pair_counts = adc_counts(human, table[columns[0]].to_numpy(dtype=float), signs=signs)
+        assert pair_counts == counts[1:]
 
 
 def adc_counts(human, model, *, signs):

@@ -21,11 +21,11 @@ from analysis.multiple_tests import holm
 def test_learning_curve_equals_the_vector(shared_vectors):
     vector = shared_vectors["learning_curve"]
     expected = vector["expected"]
-    found = learning_curve(vector["input"]["tokens"], vector["input"]["accuracy"])
-    assert found.slope_per_doubling == pytest.approx(expected["slope_per_doubling"], abs=1e-9)
-    assert found.intercept == pytest.approx(expected["intercept"], abs=1e-9)
-    assert found.r == pytest.approx(expected["r"], abs=1e-9)
-    assert found.log2_tokens_at(0.9) == pytest.approx(expected["log2_tokens_at_0.9"], abs=1e-6)
+    curve = learning_curve(vector["input"]["tokens"], vector["input"]["accuracy"])
+    assert curve.slope_per_doubling == pytest.approx(expected["slope_per_doubling"], abs=1e-9)
+    assert curve.intercept == pytest.approx(expected["intercept"], abs=1e-9)
+    assert curve.r == pytest.approx(expected["r"], abs=1e-9)
+    assert curve.log2_tokens_at(0.9) == pytest.approx(expected["log2_tokens_at_0.9"], abs=1e-6)
 
 
 def test_a_falling_curve_reaches_no_accuracy_and_one_size_makes_no_curve():
@@ -36,10 +36,10 @@ def test_a_falling_curve_reaches_no_accuracy_and_one_size_makes_no_curve():
 
 def test_filtered_training_equals_the_vector(shared_vectors):
     vector = shared_vectors["fict"]
-    given, expected = vector["input"], vector["expected"]
-    assert accuracy_delta(given["acc_filtered"], given["acc_full_seeds"]) == expected["accuracy_delta"]
-    found = probability_delta([given["logp_good"]], [given["logp_bad"]])
-    assert found.tolist() == [expected["probability_delta"]]
+    inputs, expected = vector["input"], vector["expected"]
+    assert accuracy_delta(inputs["acc_filtered"], inputs["acc_full_seeds"]) == expected["accuracy_delta"]
+    delta = probability_delta([inputs["logp_good"]], [inputs["logp_bad"]])
+    assert delta.tolist() == [expected["probability_delta"]]
 
 
 def test_matthews_correlation_equals_the_vector(shared_vectors):
@@ -60,27 +60,29 @@ def test_association_equals_scipy_and_leaves_gaps_out():
     human = np.round(rng.normal(size=40), 1)
     model = human * 0.5 + np.round(rng.normal(size=40), 1)
     human[3] = np.nan
-    known = ~np.isnan(human)
-    found = association(human, model)
-    line = stats.linregress(model[known], human[known])
-    assert found["n"] == 39
-    assert found["pearson_r"] == pytest.approx(line.rvalue)
-    assert found["slope"] == pytest.approx(line.slope)
-    assert found["intercept"] == pytest.approx(line.intercept)
-    assert found["spearman_r"] == pytest.approx(stats.spearmanr(human[known], model[known]).statistic)
+    is_present = ~np.isnan(human)
+    statistics = association(human, model)
+    line = stats.linregress(model[is_present], human[is_present])
+    assert statistics["n"] == 39
+    assert statistics["pearson_r"] == pytest.approx(line.rvalue)
+    assert statistics["slope"] == pytest.approx(line.slope)
+    assert statistics["intercept"] == pytest.approx(line.intercept)
+    assert statistics["spearman_r"] == pytest.approx(
+        stats.spearmanr(human[is_present], model[is_present]).statistic
+    )
 
 
 def test_association_with_a_constant_is_undefined_and_says_so():
-    found = association([1.0, 2.0, 3.0], [1.25, 1.25, 1.25])
-    assert (found["pearson_r"], found["status"]) == (None, "constant")
-    assert found["mean_abs_difference"] == pytest.approx((0.25 + 0.75 + 1.75) / 3)
+    statistics = association([1.0, 2.0, 3.0], [1.25, 1.25, 1.25])
+    assert (statistics["pearson_r"], statistics["status"]) == (None, "constant")
+    assert statistics["mean_abs_difference"] == pytest.approx((0.25 + 0.75 + 1.75) / 3)
 
 
 def test_correlation_matrix_counts_the_pairs_of_each_cell():
     frame = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [2.0, 4, 6, None], "c": [4.0, 3, 2, 1]})
-    found = correlation_matrix(frame)
-    assert found["n"].tolist() == [3, 4, 3]
-    assert found["pearson_r"].round(6).tolist() == [1.0, -1.0, -1.0]
+    matrix = correlation_matrix(frame)
+    assert matrix["n"].tolist() == [3, 4, 3]
+    assert matrix["pearson_r"].round(6).tolist() == [1.0, -1.0, -1.0]
 
 
 def test_pairs_that_share_sentences_form_one_family():
@@ -103,8 +105,8 @@ def test_cluster_bootstrap_is_wider_than_rows_when_clusters_agree():
 
 
 def test_one_cluster_gives_no_interval():
-    found = cluster_bootstrap(pd.Series(["a", "a"]), np.ones((2, 1)), rng=np.random.default_rng(0))
-    assert np.isnan(found).all()
+    interval = cluster_bootstrap(pd.Series(["a", "a"]), np.ones((2, 1)), rng=np.random.default_rng(0))
+    assert np.isnan(interval).all()
 
 
 def test_mcnemar_counts_only_pairs_that_differ():

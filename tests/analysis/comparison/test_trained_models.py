@@ -15,14 +15,14 @@ from analysis.errors import BadInput, UnknownName
 def test_learning_curve_intervals_equal_scipy_and_brute_force():
     x = np.repeat([20.0, 21.0, 22.0, 23.0], 3)
     y = 0.1 + 0.03 * x + np.random.default_rng(0).normal(0, 0.01, x.size)
-    found, line = learning_curve(2**x, y), stats.linregress(x, y)
+    curve, line = learning_curve(2**x, y), stats.linregress(x, y)
     half = stats.t.ppf(0.975, x.size - 2) * line.stderr
-    assert found.slope_interval() == pytest.approx((line.slope - half, line.slope + half))
+    assert curve.slope_interval() == pytest.approx((line.slope - half, line.slope + half))
     grid = np.linspace(10, 60, 500_001)
     mean = line.intercept + line.slope * grid
-    se = found.residual_sd * np.sqrt(1 / x.size + (grid - x.mean()) ** 2 / found.spread_log2)
-    inside = grid[np.abs(0.9 - mean) <= stats.t.ppf(0.975, x.size - 2) * se]
-    assert found.log2_tokens_interval(0.9) == pytest.approx((inside.min(), inside.max()), abs=1e-3)
+    se = curve.residual_sd * np.sqrt(1 / x.size + (grid - x.mean()) ** 2 / curve.spread_log2)
+    within = grid[np.abs(0.9 - mean) <= stats.t.ppf(0.975, x.size - 2) * se]
+    assert curve.log2_tokens_interval(0.9) == pytest.approx((within.min(), within.max()), abs=1e-3)
     flat = learning_curve(2**x, np.tile([0.5, 0.6, 0.4], 4))
     assert flat.log2_tokens_interval(0.9) is None
 
@@ -47,7 +47,7 @@ def test_learning_curves_by_phenomenon_with_seeds_as_points(frames):
     rows = learning_curves(table, roster(table.models, models), pd.Series(np.ones(len(pairs))))
     assert {row["family"] for row in rows} == {"lstm"} and len(rows) == 7
     every = rows[0]
-    assert every["group"] == "all" and [one["seed"] for one in every["points"]] == ["1", "2", "1", "2"]
+    assert every["group"] == "all" and [point["seed"] for point in every["points"]] == ["1", "2", "1", "2"]
     assert every["slope_per_doubling"] == pytest.approx(
         stats.linregress([20, 20, 22, 22], [0.5, 0.6, 0.7, 0.7]).slope
     )

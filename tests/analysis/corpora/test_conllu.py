@@ -18,21 +18,21 @@ ROW = "1\tRun\trun\tVERB\t_\t_\t0\troot\t_\t_"
 
 
 def test_multiword_tokens_and_empty_nodes_are_no_words_but_stay_in_the_lines():
-    (one,) = parse_conllu(MULTIWORD.splitlines())
-    assert [word.form for word in one.words] == ["i", "ca", "n't", "."]
-    assert one.lines == tuple(MULTIWORD.splitlines())
-    assert (one.sent_id, one.text, one.tokenized) == ("w-1", "I can't.", "I can't .")
+    (sentence,) = parse_conllu(MULTIWORD.splitlines())
+    assert [word.form for word in sentence.words] == ["i", "ca", "n't", "."]
+    assert sentence.lines == tuple(MULTIWORD.splitlines())
+    assert (sentence.sent_id, sentence.text, sentence.tokenized) == ("w-1", "I can't.", "I can't .")
 
 
 def test_text_is_put_together_where_no_comment_gives_it():
     lines = [line for line in MULTIWORD.splitlines() if not line.startswith("#")]
-    (one,) = parse_conllu(lines)
-    assert (one.sent_id, one.text) == ("line 1", "I can't.")
+    (sentence,) = parse_conllu(lines)
+    assert (sentence.sent_id, sentence.text) == ("line 1", "I can't.")
 
 
 def test_a_sentence_is_one_line_whatever_its_comment_holds():
-    (one,) = parse_conllu(["# text = a\u2028b\x85c", ROW])
-    assert one.text == "a b c"
+    (sentence,) = parse_conllu(["# text = a\u2028b\x85c", ROW])
+    assert sentence.text == "a b c"
 
 
 def test_windows_line_ends_a_byte_order_mark_and_a_missing_last_line_are_read(tmp_path):

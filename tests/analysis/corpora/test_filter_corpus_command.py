@@ -31,7 +31,7 @@ def filter_corpus(*arguments):
 
 def test_each_filter_gives_a_corpus_of_its_own_with_kept_sentences_unchanged(corpus, tmp_path):
     folder = tmp_path / "out" / "filtered"
-    told = json.loads(filter_corpus(corpus, "--filter", "passive", "det-noun", "--out", folder, "--json"))
+    document = json.loads(filter_corpus(corpus, "--filter", "passive", "det-noun", "--out", folder, "--json"))
     blocks = corpus.read_text(encoding="utf-8").strip().split("\n\n")
     assert sorted(path.name for path in folder.iterdir()) == [
         "det-noun.conllu", "det-noun.removed.tsv", "det-noun.txt", "full.conllu", "full.txt",
@@ -39,15 +39,15 @@ def test_each_filter_gives_a_corpus_of_its_own_with_kept_sentences_unchanged(cor
     ]  # fmt: skip
     assert (folder / "full.conllu").read_bytes() == corpus.read_bytes()
     passive = find_filter("passive")
-    kept = [block for block in blocks if not passive.removes(next(parse_conllu(block.split("\n"))))]
-    assert (folder / "passive.conllu").read_text(encoding="utf-8").strip().split("\n\n") == kept
-    texts = [one.text for one in read_conllu(folder / "passive.conllu")]
+    remaining = [block for block in blocks if not passive.removes(next(parse_conllu(block.split("\n"))))]
+    assert (folder / "passive.conllu").read_text(encoding="utf-8").strip().split("\n\n") == remaining
+    texts = [sentence.text for sentence in read_conllu(folder / "passive.conllu")]
     assert (folder / "passive.txt").read_text(encoding="utf-8").splitlines() == texts
     removed = (folder / "passive.removed.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    assert len(removed) + len(kept) == len(blocks)
+    assert len(removed) + len(remaining) == len(blocks)
     stored = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    assert {**stored, "folder": str(folder)} == told
-    assert [row["sentences_removed"] for row in told["filters"]][0] == len(removed)
+    assert {**stored, "folder": str(folder)} == document
+    assert [row["sentences_removed"] for row in document["filters"]][0] == len(removed)
 
 
 @pytest.mark.parametrize("unit", ["sentences", "tokens"])
@@ -62,7 +62,7 @@ def test_downsampled_corpora_are_of_one_size_and_the_same_bytes_again(corpus, tm
     for row in first["corpora"]:
         written = list(read_conllu(tmp_path / "a" / f"{row['corpus']}.conllu"))
         assert len(written) == row["sentences"]
-        assert sum(len(one.words) for one in written) == row["tokens"]
+        assert sum(len(sentence.words) for sentence in written) == row["tokens"]
 
 
 def test_text_may_be_written_as_tokens(tmp_path):
@@ -143,10 +143,10 @@ def stanza(pipeline):
 
 
 def test_text_is_parsed_a_sentence_a_line_and_the_parse_is_kept(tmp_path, monkeypatch):
-    asked = {}
+    parser_options = {}
 
     def pipeline(language, **options):
-        asked.update(options, language=language)
+        parser_options.update(options, language=language)
         return list
 
     monkeypatch.setitem(sys.modules, "stanza", stanza(pipeline))
@@ -155,7 +155,11 @@ def test_text_is_parsed_a_sentence_a_line_and_the_parse_is_kept(tmp_path, monkey
     filter_corpus(path, "--filter", "passive", "--language", "nl", "--out", tmp_path / "out")
     assert (tmp_path / "out" / "full.txt").read_text().splitlines() == ["Birds sing.", "Dogs bark."] * 150
     assert len(list(read_conllu(tmp_path / "out" / "parsed.conllu"))) == 300
-    assert (asked["language"], asked["download_method"], asked["tokenize_no_ssplit"]) == ("nl", None, True)
+    assert (
+        parser_options["language"],
+        parser_options["download_method"],
+        parser_options["tokenize_no_ssplit"],
+    ) == ("nl", None, True)
 
 
 def test_missing_models_are_named_with_the_line_that_fetches_them(tmp_path, monkeypatch):
@@ -167,4 +171,4 @@ def test_missing_models_are_named_with_the_line_that_fetches_them(tmp_path, monk
     path.write_text("Birds sing.\n")
     with pytest.raises(CommandError, match=r"no resources.*stanza.download\('en'\)"):
         filter_corpus(path, "--filter", "passive", "--out", tmp_path / "out")
-    assert [found.name for found in tmp_path.iterdir()] == ["corpus.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]

@@ -22,7 +22,7 @@ def has(**pattern):
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("word", "expected"),
     [
         ({"form": "DOG"}, True),
         ({"lemma": "saw"}, False),
@@ -40,8 +40,8 @@ def has(**pattern):
         ({"upos": "NOUN", "not": {"word": ["@pets", "man"]}}, True),
     ],
 )
-def test_a_word_is_asked_for(asked, expected):
-    assert has(words={"a": asked}) is expected
+def test_a_word_is_asked_for(word, expected):
+    assert has(words={"a": word}) is expected
 
 
 @pytest.mark.parametrize(
@@ -153,9 +153,9 @@ def test_a_filter_of_ones_own_may_take_a_list_from_a_file(tmp_path):
     (tmp_path / "pets.txt").write_text("# pets\ncat, dog\nguinea pig  # two words\n")
     path = tmp_path / "pets.toml"
     path.write_text('lists.pets = "pets.txt"\n[[remove]]\nwords.pet = { phrase = "@pets" }\n')
-    one = read_filter(path)
-    assert (one.name, one.removes(DOG).name) == ("pets", "pattern 1")
-    before = one.sha256
+    pet_filter = read_filter(path)
+    assert (pet_filter.name, pet_filter.removes(DOG).name) == ("pets", "pattern 1")
+    before = pet_filter.sha256
     (tmp_path / "pets.txt").write_text("parrot\n")
     assert read_filter(path).removes(DOG) is None
     assert read_filter(path).sha256 != before

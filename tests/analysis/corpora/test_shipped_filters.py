@@ -33,9 +33,9 @@ def test_filter_removes_its_construction_and_keeps_near_misses(name, goes, writt
 
 @pytest.mark.parametrize("name", shipped())
 def test_filter_says_what_it_is_and_where_from(name):
-    one = find_filter(name)
-    assert one.title and one.definition and one.note and one.paradigms
-    assert "Patil, Jumelet et al. (2024)" in one.source
+    corpus_filter = find_filter(name)
+    assert corpus_filter.title and corpus_filter.definition and corpus_filter.note and corpus_filter.paradigms
+    assert "Patil, Jumelet et al. (2024)" in corpus_filter.source
 
 
 def test_an_unknown_filter_is_named_with_near_ones():
@@ -48,10 +48,10 @@ def test_every_targeted_paradigm_is_one_of_blimp():
     if not answers.is_file():
         pytest.skip("BLiMP's human responses are not beside the project (shared/data/blimp)")
     with answers.open(encoding="utf-8-sig", newline="") as text:
-        shown = [row[f"Input.item_{n}_condition"] for row in csv.DictReader(text) for n in range(1, 6)]
-    known = {re.sub(r"ans[12]$", "", name) for name in shown}
+        conditions = [row[f"Input.item_{n}_condition"] for row in csv.DictReader(text) for n in range(1, 6)]
+    paradigms = {re.sub(r"ans[12]$", "", name) for name in conditions}
     targeted = {paradigm for name in shipped() for paradigm in find_filter(name).paradigms}
-    assert targeted - known == set()
+    assert targeted - paradigms == set()
 
 
 def test_real_text_loses_plausible_shares():
@@ -59,9 +59,9 @@ def test_real_text_loses_plausible_shares():
     if not files:
         pytest.skip("the English Web Treebank is not beside the project (shared/data/ud-english-ewt)")
     filters = [find_filter(name) for name in shipped()]
-    found = survey((one for file in files for one in read_conllu(file)), filters)
-    share = {name: 100 * float((reasons >= 0).mean()) for name, reasons in found.reasons.items()}
-    assert len(found.lengths) == 2001 + 2077
+    surveyed = survey((sentence for file in files for sentence in read_conllu(file)), filters)
+    share = {name: 100 * float((reasons >= 0).mean()) for name, reasons in surveyed.reasons.items()}
+    assert len(surveyed.lengths) == 2001 + 2077
     assert {name for name in shipped() if share[name] == 0} <= RARE
     assert (
         max(share.values()) < 12

@@ -14,22 +14,22 @@ from analysis.errors import BadInput
 
 def test_vector_bayes_factor(shared_vectors):
     vector = shared_vectors["bayes_factor"]
-    wanted = vector["expected"]
+    expected = vector["expected"]
     for place, (t, n) in enumerate(vector["input"]):
-        two, one = jzs_bayes_factor(t, n), jzs_bayes_factor(t, n, one_sided=True)
-        assert two.value == pytest.approx(wanted["bf10_two_sided"][place], rel=1e-9)
-        assert one.value == pytest.approx(wanted["bf_plus0_one_sided"][place], rel=1e-8)
+        two, one_sided = jzs_bayes_factor(t, n), jzs_bayes_factor(t, n, one_sided=True)
+        assert two.value == pytest.approx(expected["bf10_two_sided"][place], rel=1e-9)
+        assert one_sided.value == pytest.approx(expected["bf_plus0_one_sided"][place], rel=1e-8)
 
 
 @given(st.floats(-8, 8), st.integers(2, 200), st.floats(0.2, 2))
 def test_two_sided_factors_equal_pingouin(t, n, scale):
-    wanted = pingouin.bayesfactor_ttest(t, n, paired=True, r=scale)
-    assert jzs_bayes_factor(t, n, scale=scale).value == pytest.approx(wanted, rel=1e-6)
+    ttest = pingouin.bayesfactor_ttest(t, n, paired=True, r=scale)
+    assert jzs_bayes_factor(t, n, scale=scale).value == pytest.approx(ttest, rel=1e-6)
 
 
 def test_independent_samples_equal_pingouin():
-    wanted = pingouin.bayesfactor_ttest(2.2, 18, 25, paired=False, r=SCALE)
-    assert jzs_bayes_factor(2.2, 18, n_other=25).value == pytest.approx(wanted, rel=1e-7)
+    ttest = pingouin.bayesfactor_ttest(2.2, 18, 25, paired=False, r=SCALE)
+    assert jzs_bayes_factor(2.2, 18, n_other=25).value == pytest.approx(ttest, rel=1e-7)
 
 
 @pytest.mark.parametrize(("t", "n"), [(1.7, 12), (-1.2, 30), (4.0, 9)])
@@ -37,8 +37,8 @@ def test_one_sided_factors_equal_the_integral_over_effect_sizes(t, n):
     def integrand(d):
         return stats.nct.pdf(t, n - 1, d * n**0.5) * 2 * stats.cauchy.pdf(d, 0, SCALE)
 
-    wanted = integrate.quad(integrand, 0, math.inf)[0] / stats.t.pdf(t, n - 1)
-    assert jzs_bayes_factor(t, n, one_sided=True).value == pytest.approx(wanted, rel=1e-6)
+    expected = integrate.quad(integrand, 0, math.inf)[0] / stats.t.pdf(t, n - 1)
+    assert jzs_bayes_factor(t, n, one_sided=True).value == pytest.approx(expected, rel=1e-6)
 
 
 @given(st.floats(-30, 30), st.integers(2, 500))
@@ -49,8 +49,8 @@ def test_the_two_one_sided_factors_average_to_the_two_sided(t, n):
 
 
 def test_very_large_t_neither_overflows_nor_fails():
-    found = jzs_bayes_factor(500.0, 1000)
-    assert found.status == "ok" and found.log10 > 300 and found.value > 1e300
+    factor = jzs_bayes_factor(500.0, 1000)
+    assert factor.status == "ok" and factor.log10 > 300 and factor.value > 1e300
     assert jzs_bayes_factor(40.0, 300).log10 == pytest.approx(118.17678, abs=1e-4)
 
 

@@ -30,38 +30,40 @@ def sides(pairs):
 @given(scores)
 def test_paired_tests_equal_scipy_and_swap_with_their_sides(pairs):
     good, bad = sides(pairs)
-    found, swapped = paired_contrast(good, bad), paired_contrast(bad, good)
+    contrast, swapped = paired_contrast(good, bad), paired_contrast(bad, good)
     if np.ptp(good - bad) == 0:
-        assert (found.status, found.p) == ("no_variation", None)
+        assert (contrast.status, contrast.p) == ("no_variation", None)
         return
-    wanted = stats.ttest_rel(good, bad)
-    interval = wanted.confidence_interval()
-    assert (found.statistic, found.p) == pytest.approx((wanted.statistic, wanted.pvalue))
-    assert (found.ci_low, found.ci_high) == pytest.approx((interval.low, interval.high))
-    assert p_of(found, alternative="greater") == pytest.approx(p_of(swapped, alternative="less"))
-    assert found.d_z == pytest.approx(-swapped.d_z)
+    rel = stats.ttest_rel(good, bad)
+    interval = rel.confidence_interval()
+    assert (contrast.statistic, contrast.p) == pytest.approx((rel.statistic, rel.pvalue))
+    assert (contrast.ci_low, contrast.ci_high) == pytest.approx((interval.low, interval.high))
+    assert p_of(contrast, alternative="greater") == pytest.approx(p_of(swapped, alternative="less"))
+    assert contrast.d_z == pytest.approx(-swapped.d_z)
 
 
 def test_effect_sizes_are_named_for_what_they_divide_by():
     rng = np.random.default_rng(1)
     bad = rng.normal(size=30)
     good = bad + rng.normal(0.5, 0.3, size=30)
-    found = paired_contrast(good, bad)
-    assert found.d_z == pytest.approx((good - bad).mean() / (good - bad).std(ddof=1))
-    assert found.d_pooled == pytest.approx(pingouin.compute_effsize(good, bad, paired=True, eftype="cohen"))
-    assert found.d_av == pytest.approx((good - bad).mean() / ((good.std(ddof=1) + bad.std(ddof=1)) / 2))
+    contrast = paired_contrast(good, bad)
+    assert contrast.d_z == pytest.approx((good - bad).mean() / (good - bad).std(ddof=1))
+    assert contrast.d_pooled == pytest.approx(
+        pingouin.compute_effsize(good, bad, paired=True, eftype="cohen")
+    )
+    assert contrast.d_av == pytest.approx((good - bad).mean() / ((good.std(ddof=1) + bad.std(ddof=1)) / 2))
 
 
 @given(scores)
 def test_welch_equals_scipy(pairs):
     good, bad = sides(pairs)
-    found = welch_contrast(good, bad[:-1])
+    contrast = welch_contrast(good, bad[:-1])
     if np.ptp(good) == 0 and np.ptp(bad[:-1]) == 0:
-        assert found.status == "no_variation"
+        assert contrast.status == "no_variation"
         return
-    wanted = stats.ttest_ind(good, bad[:-1], equal_var=False)
-    assert (found.statistic, found.df, found.p) == pytest.approx((wanted.statistic, wanted.df, wanted.pvalue))
-    assert found.ci_low == pytest.approx(wanted.confidence_interval().low)
+    ind = stats.ttest_ind(good, bad[:-1], equal_var=False)
+    assert (contrast.statistic, contrast.df, contrast.p) == pytest.approx((ind.statistic, ind.df, ind.pvalue))
+    assert contrast.ci_low == pytest.approx(ind.confidence_interval().low)
 
 
 def test_units_with_one_side_are_left_out_of_the_pairs():
@@ -87,10 +89,10 @@ def test_too_few_values_have_no_test():
 @given(scores)
 def test_common_language_counts_pairs_and_is_blind_to_the_scale(pairs):
     good, bad = sides(pairs)
-    wanted = np.mean((good[:, None] > bad) + 0.5 * (good[:, None] == bad))
-    assert common_language(good, bad) == pytest.approx(wanted)
-    assert common_language(np.exp(good), np.exp(bad)) == pytest.approx(wanted)
-    assert common_language(bad, good) == pytest.approx(1 - wanted)
+    expected = np.mean((good[:, None] > bad) + 0.5 * (good[:, None] == bad))
+    assert common_language(good, bad) == pytest.approx(expected)
+    assert common_language(np.exp(good), np.exp(bad)) == pytest.approx(expected)
+    assert common_language(bad, good) == pytest.approx(1 - expected)
     assert common_language(good, bad[:0]) is None
 
 

@@ -105,25 +105,28 @@ def test_given_conditions_lend_their_levels_to_the_factors():
         ("a", "b", "c", "d"): ("marked", "marked"),
         ("non:matrix", "island:embedded", "non:embedded", "island:matrix"): ("marked", "marked"),
     }
-    for given, marked in orders.items():
-        cells = find_cells(dict.fromkeys(given, ""), given=given)
+    for conditions, marked in orders.items():
+        cells = find_cells(dict.fromkeys(conditions, ""), given=conditions)
         assert (cells.first.marked, cells.second.marked) == marked
-        assert cells.levels[given[3]] == marked
+        assert cells.levels[conditions[3]] == marked
 
 
 def test_the_interaction_is_recovered_with_its_interval():
     report = effects_report(island_rows(), transform="raw")
-    (found,) = report["interactions"]
+    (interaction,) = report["interactions"]
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     means = island_rows().groupby("condition")["value"].mean()
     by_hand = (means["non.embedded"] - means["island.embedded"]) - (
         means["non.matrix"] - means["island.matrix"]
     )
     for way in ("participants", "items", "mixed"):
-        assert found[way]["estimate"] == pytest.approx(by_hand)
-    assert found["mixed"]["ci_low"] < 1 < found["mixed"]["ci_high"] and found["mixed"]["p"] < 1e-3
+        assert interaction[way]["estimate"] == pytest.approx(by_hand)
+    assert (
+        interaction["mixed"]["ci_low"] < 1 < interaction["mixed"]["ci_high"]
+        and interaction["mixed"]["p"] < 1e-3
+    )
     (intercepts,) = effects_report(island_rows(), transform="raw", slopes="none")["interactions"]
-    assert intercepts["mixed"]["p"] < 1e-6 < found["mixed"]["p"]  # four items differ in their effect
+    assert intercepts["mixed"]["p"] < 1e-6 < interaction["mixed"]["p"]  # four items differ in their effect
 
 
 def test_islands_of_the_published_study(shared_data):
@@ -137,9 +140,11 @@ def test_islands_of_the_published_study(shared_data):
         "condition": raw["structure"].astype(str) + "." + raw["distance"].astype(str),
         "expected": np.where(marked, "unacceptable", "acceptable"),
     })  # fmt: skip
-    found = {row["phenomenon"]: row for row in effects_report(rows)["interactions"]}
+    interactions = {row["phenomenon"]: row for row in effects_report(rows)["interactions"]}
     published = {"adj": 1.046, "np": 0.982, "sub": 0.797, "wh": 0.735}
-    assert {name: round(row["participants"]["estimate"], 3) for name, row in found.items()} == published
+    assert {
+        name: round(row["participants"]["estimate"], 3) for name, row in interactions.items()
+    } == published
 
 
 def test_the_price_rounds_fees_up_and_refuses_nonsense():

@@ -14,8 +14,8 @@ GOOD = np.array([0.9, 0.4, 1.1, 0.2, 0.75, 0.6, 0.95, 0.3, 0.85, 0.5])
 BAD = np.array([0.7, 0.5, 0.9, 0.4, 0.6, 0.65, 0.8, 0.45, 0.6, 0.55])
 
 
-def values(found):
-    return [found.p_lower, found.p_upper, found.p_difference, found.ci_low, found.ci_high]
+def values(tost):
+    return [tost.p_lower, tost.p_upper, tost.p_difference, tost.ci_low, tost.ci_high]
 
 
 def test_two_one_sided_t_tests_are_those_of_r():
@@ -29,17 +29,17 @@ def test_two_one_sided_t_tests_are_those_of_r():
 
 def test_the_exact_test_of_choices_is_that_of_r():
     # R 4.2.2: binom.test(58, 110, .4, alternative="greater"), .6 with "less", conf.level=.9
-    found = binomial_tost(58, 110, 0.1)
+    tost = binomial_tost(58, 110, 0.1)
     expected = [0.00463950904618, 0.0730035326867, 0.633755648019]
-    assert values(found)[:3] == pytest.approx(expected, rel=1e-9)
-    assert [found.ci_low + 0.5, found.ci_high + 0.5] == pytest.approx([0.444609816315, 0.608811365453])
-    assert found.verdict == "undecided"
+    assert values(tost)[:3] == pytest.approx(expected, rel=1e-9)
+    assert [tost.ci_low + 0.5, tost.ci_high + 0.5] == pytest.approx([0.444609816315, 0.608811365453])
+    assert tost.verdict == "undecided"
 
 
 @pytest.mark.parametrize("k", range(40, 61))
 def test_choices_are_equivalent_just_where_the_interval_lies_within_the_bounds(k):
-    found = binomial_tost(k, 100, 0.1)
-    assert (found.p < 0.05) == (found.ci_low > -0.1 and found.ci_high < 0.1)
+    tost = binomial_tost(k, 100, 0.1)
+    assert (tost.p < 0.05) == (tost.ci_low > -0.1 and tost.ci_high < 0.1)
 
 
 def ratings(difference, *, noise, n=20, seed=0):

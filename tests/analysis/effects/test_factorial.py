@@ -29,32 +29,32 @@ def study(effect=0.8, *, people=40, items=8, seed=1):
 
 
 def test_a_superadditive_effect_is_recovered_three_ways():
-    found = difference_of_differences(study(people=200), first=STRUCTURE, second=DISTANCE)
-    assert found.estimate.ci_low < 0.8 < found.estimate.ci_high
-    assert found.by_participants.mean_difference == pytest.approx(0.8, abs=0.15)
-    assert found.by_items.mean_difference == pytest.approx(0.8, abs=0.15)
-    assert found.by_items.n == 8 and found.by_participants.n == 200
-    assert found.main_effects["first"].estimate == pytest.approx(0.3 + 0.4, abs=0.15)
+    effect = difference_of_differences(study(people=200), first=STRUCTURE, second=DISTANCE)
+    assert effect.estimate.ci_low < 0.8 < effect.estimate.ci_high
+    assert effect.by_participants.mean_difference == pytest.approx(0.8, abs=0.15)
+    assert effect.by_items.mean_difference == pytest.approx(0.8, abs=0.15)
+    assert effect.by_items.n == 8 and effect.by_participants.n == 200
+    assert effect.main_effects["first"].estimate == pytest.approx(0.3 + 0.4, abs=0.15)
 
 
 def test_the_mixed_estimate_is_the_difference_of_cell_means_when_balanced():
-    found = difference_of_differences(study(), first=STRUCTURE, second=DISTANCE)
-    mean = found.cells.set_index(["first", "second"])["mean"]
+    effect = difference_of_differences(study(), first=STRUCTURE, second=DISTANCE)
+    mean = effect.cells.set_index(["first", "second"])["mean"]
     by_hand = (mean["non", "embedded"] - mean["island", "embedded"]) - (
         mean["non", "matrix"] - mean["island", "matrix"]
     )
-    assert found.by_participants.mean_difference == pytest.approx(by_hand)
-    assert found.cells["n"].tolist() == [80] * 4
+    assert effect.by_participants.mean_difference == pytest.approx(by_hand)
+    assert effect.cells["n"].tolist() == [80] * 4
 
 
 def test_swapping_the_levels_of_one_factor_changes_the_sign_only():
     rows = study()
-    one = difference_of_differences(rows, first=STRUCTURE, second=DISTANCE).estimate
+    estimate = difference_of_differences(rows, first=STRUCTURE, second=DISTANCE).estimate
     turned = Factor("structure", "island", "non")
     other = difference_of_differences(rows, first=turned, second=DISTANCE).estimate
-    both = difference_of_differences(rows, first=DISTANCE, second=STRUCTURE).estimate
-    assert other.estimate == pytest.approx(-one.estimate)
-    assert other.p == pytest.approx(one.p) and both.estimate == pytest.approx(one.estimate)
+    both_swapped = difference_of_differences(rows, first=DISTANCE, second=STRUCTURE).estimate
+    assert other.estimate == pytest.approx(-estimate.estimate)
+    assert other.p == pytest.approx(estimate.p) and both_swapped.estimate == pytest.approx(estimate.estimate)
 
 
 def test_an_empty_cell_is_refused_with_the_cells_found():
@@ -66,14 +66,14 @@ def test_an_empty_cell_is_refused_with_the_cells_found():
 def test_swp_2012_islands_have_the_computed_scores(shared_data):
     raw = pd.read_csv(shared_data("swp2012-exp1/SWP.EXP1.results.csv"))
     rows = raw.rename(columns={"subject": "participant", "zscores": "value"})
-    wanted = {"adj": 1.046, "np": 0.982, "sub": 0.797, "wh": 0.735}
-    for island, score in wanted.items():
+    published = {"adj": 1.046, "np": 0.982, "sub": 0.797, "wh": 0.735}
+    for island, score in published.items():
         part = rows[rows["subdesign"] == island]
-        found = difference_of_differences(part, first=STRUCTURE, second=DISTANCE)
-        assert found.by_participants.n == 142
-        assert found.by_participants.mean_difference == pytest.approx(score, abs=5e-4)
-        assert found.estimate.estimate == pytest.approx(score, abs=0.05)
-        assert found.estimate.p < 0.01 and found.by_participants.p < 1e-9
+        effect = difference_of_differences(part, first=STRUCTURE, second=DISTANCE)
+        assert effect.by_participants.n == 142
+        assert effect.by_participants.mean_difference == pytest.approx(score, abs=5e-4)
+        assert effect.estimate.estimate == pytest.approx(score, abs=0.05)
+        assert effect.estimate.p < 0.01 and effect.by_participants.p < 1e-9
 
 
 def test_differences_are_listed_in_natural_order():

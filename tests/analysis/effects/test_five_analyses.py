@@ -27,35 +27,35 @@ def choices(shares, *, per=1, phenomenon="islands"):
     return frame.assign(phenomenon=phenomenon, task="forced_choice")
 
 
-def by_analysis(found):
-    return found.table.set_index("analysis")
+def by_analysis(analyses):
+    return analyses.table.set_index("analysis")
 
 
 def test_vector_five_analyses(shared_vectors):
     vector = shared_vectors["five_analyses"]
-    wanted, found = vector["expected"], five_analyses(vector_rows(vector), transform="raw")
-    rows, effect = by_analysis(found), found.effects.iloc[0]
+    expected, analyses = vector["expected"], five_analyses(vector_rows(vector), transform="raw")
+    rows, effect = by_analysis(analyses), analyses.effects.iloc[0]
     assert list(rows.index) == list(ANALYSES) and set(rows["outcome"]) == {"converges"}
-    assert rows.loc["direction", "estimate"] == pytest.approx(wanted["mean_difference"])
-    assert rows.loc["two_tailed", "statistic"] == pytest.approx(wanted["t_participants"], abs=2e-5)
-    assert rows.loc["two_tailed", "df"] == wanted["df"]
-    assert rows.loc["two_tailed", "p"] == pytest.approx(wanted["p_two"], rel=1e-5)
-    assert rows.loc["one_tailed", "p"] == pytest.approx(wanted["p_one"], rel=1e-5)
-    assert rows.loc["mixed_model", "statistic"] == pytest.approx(wanted["lmm_t"], rel=1e-6)
-    assert rows.loc["mixed_model", "df"] == pytest.approx(wanted["lmm_df_satterthwaite"], rel=1e-6)
-    assert (effect["ci_low"], effect["ci_high"]) == pytest.approx(tuple(wanted["ci95"]), abs=1e-8)
-    assert effect["d_z"] == pytest.approx(wanted["cohen_dz"], abs=1e-8)
-    assert effect["d_pooled"] == pytest.approx(wanted["cohen_d_pooled"], abs=1e-8)
-    assert effect["t_items"] == pytest.approx(wanted["t_items"], abs=2e-5)
-    assert effect["df_items"] == wanted["df_items"]
+    assert rows.loc["direction", "estimate"] == pytest.approx(expected["mean_difference"])
+    assert rows.loc["two_tailed", "statistic"] == pytest.approx(expected["t_participants"], abs=2e-5)
+    assert rows.loc["two_tailed", "df"] == expected["df"]
+    assert rows.loc["two_tailed", "p"] == pytest.approx(expected["p_two"], rel=1e-5)
+    assert rows.loc["one_tailed", "p"] == pytest.approx(expected["p_one"], rel=1e-5)
+    assert rows.loc["mixed_model", "statistic"] == pytest.approx(expected["lmm_t"], rel=1e-6)
+    assert rows.loc["mixed_model", "df"] == pytest.approx(expected["lmm_df_satterthwaite"], rel=1e-6)
+    assert (effect["ci_low"], effect["ci_high"]) == pytest.approx(tuple(expected["ci95"]), abs=1e-8)
+    assert effect["d_z"] == pytest.approx(expected["cohen_dz"], abs=1e-8)
+    assert effect["d_pooled"] == pytest.approx(expected["cohen_d_pooled"], abs=1e-8)
+    assert effect["t_items"] == pytest.approx(expected["t_items"], abs=2e-5)
+    assert effect["df_items"] == expected["df_items"]
     assert (effect["n_participants"], effect["n_items"], effect["n"]) == (12, 8, 96)
 
 
 def test_the_other_direction_is_reversed_in_every_analysis(shared_vectors):
     rows = vector_rows(shared_vectors["five_analyses"]).assign(value=lambda frame: -frame["value"])
-    found = five_analyses(rows, transform="raw")
-    assert set(found.table["outcome"]) == {"reversed"}
-    assert (found.rates["rate"] == 0).all()
+    analyses = five_analyses(rows, transform="raw")
+    assert set(analyses.table["outcome"]) == {"reversed"}
+    assert (analyses.rates["rate"] == 0).all()
 
 
 def test_the_document_is_json_and_names_its_conventions(shared_vectors):
@@ -73,10 +73,10 @@ def test_noise_is_null_and_a_missing_side_is_not_estimable():
         columns=["participant", "item", "expected"],
     ).assign(value=rng.normal(size=96), phenomenon="a", task="likert")
     one_sided = rows[rows["expected"] == "acceptable"].assign(phenomenon="b")
-    found = five_analyses(pd.concat([rows, one_sided]), transform="raw").table
-    null = found[found["phenomenon"] == "a"].set_index("analysis")["outcome"]
+    table = five_analyses(pd.concat([rows, one_sided]), transform="raw").table
+    null = table[table["phenomenon"] == "a"].set_index("analysis")["outcome"]
     assert (null.drop("direction") == "null").all()
-    assert set(found.loc[found["phenomenon"] == "b", "outcome"]) == {"not_estimable"}
+    assert set(table.loc[table["phenomenon"] == "b", "outcome"]) == {"not_estimable"}
 
 
 def test_people_who_judged_one_side_each_are_compared_by_welch():
@@ -85,9 +85,9 @@ def test_people_who_judged_one_side_each_are_compared_by_welch():
     good = rows["participant"] % 2 == 0
     rows["expected"] = np.where(good, "acceptable", "unacceptable")
     rows["value"] = good + rng.normal(0, 0.5, len(rows))
-    found = by_analysis(five_analyses(rows.assign(phenomenon="a", task="likert"), transform="raw"))
-    assert found.loc["two_tailed", "method"].startswith("Welch")
-    assert found.loc["bayes_factor", "outcome"] == "converges"
+    table = by_analysis(five_analyses(rows.assign(phenomenon="a", task="likert"), transform="raw"))
+    assert table.loc["two_tailed", "method"].startswith("Welch")
+    assert table.loc["bayes_factor", "outcome"] == "converges"
 
 
 def test_the_bayes_factor_of_two_groups_has_both_their_sizes():
@@ -96,10 +96,10 @@ def test_the_bayes_factor_of_two_groups_has_both_their_sizes():
     good = np.arange(40) < 25
     rows["expected"] = np.where(good, "acceptable", "unacceptable")
     rows["value"] = 0.7 * good + rng.normal(size=40)
-    found = by_analysis(five_analyses(rows, transform="raw"))
-    t = found.loc["two_tailed", "statistic"]
-    wanted = pingouin.bayesfactor_ttest(t, 25, 15, r=2**0.5 / 2)
-    assert found.loc["bayes_factor", "statistic"] == pytest.approx(wanted, rel=1e-6)
+    table = by_analysis(five_analyses(rows, transform="raw"))
+    t = table.loc["two_tailed", "statistic"]
+    expected = pingouin.bayesfactor_ttest(t, 25, 15, r=2**0.5 / 2)
+    assert table.loc["bayes_factor", "statistic"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_two_people_who_judged_both_sides_do_not_stand_for_forty_who_judged_one():
@@ -107,41 +107,41 @@ def test_two_people_who_judged_both_sides_do_not_stand_for_forty_who_judged_one(
     rows = pd.DataFrame({"participant": np.arange(40), "item": "i", "phenomenon": "a", "task": "likert"})
     rows["expected"] = np.where(rows["participant"] % 2 == 0, "acceptable", "unacceptable")
     rows["value"] = rng.normal(size=40) + 2 * (rows["expected"] == "acceptable")
-    again = rows[:2].assign(expected=["unacceptable", "acceptable"])
-    found = by_analysis(five_analyses(pd.concat([rows, again], ignore_index=True), transform="raw"))
-    assert found.loc["two_tailed", "method"].startswith("Welch")
-    assert found.loc["two_tailed", "df"] > 30
+    both_sides = rows[:2].assign(expected=["unacceptable", "acceptable"])
+    table = by_analysis(five_analyses(pd.concat([rows, both_sides], ignore_index=True), transform="raw"))
+    assert table.loc["two_tailed", "method"].startswith("Welch")
+    assert table.loc["two_tailed", "df"] > 30
 
 
 def test_one_choice_per_participant_is_tested_exactly():
-    found = by_analysis(five_analyses(choices([1] * 12 + [0] * 3)))
-    assert found.loc["two_tailed", "p"] == pytest.approx(0.03515625)
-    assert found.loc["one_tailed", "p"] == pytest.approx(0.03515625 / 2)
-    assert found.loc["bayes_factor", "statistic"] == pytest.approx(4.5011, abs=1e-3)
-    assert found.loc["mixed_model", ["outcome", "status"]].tolist() == ["not_estimable", "too_few"]
+    table = by_analysis(five_analyses(choices([1] * 12 + [0] * 3)))
+    assert table.loc["two_tailed", "p"] == pytest.approx(0.03515625)
+    assert table.loc["one_tailed", "p"] == pytest.approx(0.03515625 / 2)
+    assert table.loc["bayes_factor", "statistic"] == pytest.approx(4.5011, abs=1e-3)
+    assert table.loc["mixed_model", ["outcome", "status"]].tolist() == ["not_estimable", "too_few"]
 
 
 def test_several_choices_are_tested_by_participants(shared_vectors):
     vector = shared_vectors["fc_glmm"]
     rows = pd.DataFrame(vector["input"], columns=["participant", "item", "value"])
-    found = by_analysis(five_analyses(rows.assign(phenomenon="a", task="forced_choice")))
-    wanted = vector["expected"]
-    assert found.loc["two_tailed", "statistic"] == pytest.approx(wanted["participant_share_t"], abs=1e-4)
-    assert found.loc["two_tailed", "p"] == pytest.approx(wanted["participant_share_p"], abs=1e-6)
-    assert found.loc["direction", "estimate"] == pytest.approx(wanted["k"] / wanted["n"] - 0.5)
+    table = by_analysis(five_analyses(rows.assign(phenomenon="a", task="forced_choice")))
+    expected = vector["expected"]
+    assert table.loc["two_tailed", "statistic"] == pytest.approx(expected["participant_share_t"], abs=1e-4)
+    assert table.loc["two_tailed", "p"] == pytest.approx(expected["participant_share_p"], abs=1e-6)
+    assert table.loc["direction", "estimate"] == pytest.approx(expected["k"] / expected["n"] - 0.5)
 
 
 def test_everybody_right_every_time_is_no_gap_in_the_table():
-    found = by_analysis(five_analyses(choices([3] * 10, per=3)))
-    assert found.loc["two_tailed", "p"] == pytest.approx(2 / 1024)
-    assert found.loc["bayes_factor", "outcome"] == "converges"
+    table = by_analysis(five_analyses(choices([3] * 10, per=3)))
+    assert table.loc["two_tailed", "p"] == pytest.approx(2 / 1024)
+    assert table.loc["bayes_factor", "outcome"] == "converges"
 
 
 def test_holm_stands_beside_raw_p_within_one_analysis():
     rows = pd.concat([choices([1] * 12 + [0] * 3, phenomenon="a"), choices([1] * 14 + [0], phenomenon="b")])
-    found = five_analyses(rows).table.query("analysis == 'two_tailed'").set_index("phenomenon")
-    assert found.loc["b", "p_holm"] == pytest.approx(2 * found.loc["b", "p"])
-    assert found.loc["a", "p_holm"] == found.loc["a", "p"]
+    table = five_analyses(rows).table.query("analysis == 'two_tailed'").set_index("phenomenon")
+    assert table.loc["b", "p_holm"] == pytest.approx(2 * table.loc["b", "p"])
+    assert table.loc["a", "p_holm"] == table.loc["a", "p"]
 
 
 def test_rates_have_wilson_intervals_that_a_finite_population_narrows():
@@ -177,14 +177,14 @@ def ssa_rows(shared_data):
 
 def test_ssa_2013_likert_pairs_hold_as_published(shared_data):
     rows = ssa_rows(shared_data)
-    found = five_analyses(rows, transform="raw")
-    rates = found.rates.set_index("analysis")
+    analyses = five_analyses(rows, transform="raw")
+    rates = analyses.rates.set_index("analysis")
     assert rates.loc["direction", ["converges", "estimable"]].tolist() == [145, 150]
     welch = [
         welch_contrast(*(part.loc[part["expected"] == word, "value"] for word in SIDES.values()))
         for _, part in rows.groupby("phenomenon")
     ]
-    assert sum(one.p < 0.05 and one.mean_difference > 0 for one in welch) == 135
-    assert sum(one.p < 0.05 and one.mean_difference < 0 for one in welch) == 2
+    assert sum(contrast.p < 0.05 and contrast.mean_difference > 0 for contrast in welch) == 135
+    assert sum(contrast.p < 0.05 and contrast.mean_difference < 0 for contrast in welch) == 2
     assert (rates["rate"].drop("direction") > 0.88).all() and (rates["not_estimable"] == 0).all()
     assert (rates["reversed"].drop("direction") <= 4).all()

@@ -21,27 +21,27 @@ TIMES = np.array([
 
 def test_the_shifted_lognormal_is_the_local_maximum_that_r_finds():
     # R 4.2.2: optim (Nelder-Mead) of -sum(dlnorm(x - shift, mu, sigma, log=TRUE)) from five shifts
-    found = shifted_lognormal(TIMES)
-    assert found.status == "ok" and found.shift == pytest.approx(316.8753, abs=1e-3)
-    assert [found.mu, found.sigma] == pytest.approx([6.587174, 0.4631115], abs=1e-6)
-    assert found.mean == pytest.approx(found.shift + np.exp(found.mu + found.sigma**2 / 2))
+    fit = shifted_lognormal(TIMES)
+    assert fit.status == "ok" and fit.shift == pytest.approx(316.8753, abs=1e-3)
+    assert [fit.mu, fit.sigma] == pytest.approx([6.587174, 0.4631115], abs=1e-6)
+    assert fit.mean == pytest.approx(fit.shift + np.exp(fit.mu + fit.sigma**2 / 2))
 
 
 def test_the_fitted_likelihood_exceeds_that_of_every_other_shift_but_at_the_smallest_time():
-    found = shifted_lognormal(TIMES)
+    fit = shifted_lognormal(TIMES)
 
     def height(shift):
         logs = np.log(TIMES - shift)
         return -logs.sum() - len(logs) / 2 * np.log(logs.var())
 
-    assert all(height(found.shift) >= height(shift) for shift in np.linspace(0, TIMES.min() - 20, 500))
+    assert all(height(fit.shift) >= height(shift) for shift in np.linspace(0, TIMES.min() - 20, 500))
 
 
 def test_times_without_a_shift_have_a_plain_lognormal():
     quantiles = np.exp(7 + 0.5 * np.array([-2.5, *np.linspace(-1.5, 2.2, 40)]))
-    found = shifted_lognormal(quantiles)
-    assert found.status in ("no_shift", "unbounded") and found.shift == 0
-    assert found.mu == pytest.approx(np.log(quantiles).mean())
+    fit = shifted_lognormal(quantiles)
+    assert fit.status in ("no_shift", "unbounded") and fit.shift == 0
+    assert fit.mu == pytest.approx(np.log(quantiles).mean())
     assert shifted_lognormal(TIMES[:9]).status == "too_few"
 
 
@@ -111,8 +111,8 @@ def test_what_the_outlier_rule_leaves_out_is_counted_and_named():
         ("p0", 90.0), ("p0", 60_000.0), ("p1", 9_000.0)
     }  # fmt: skip
     assert sum(row["n"] for row in report["conditions"]) == report["timed"] - 3
-    kept = judgments.drop(index=[0, 1, 16])
-    assert report["contrasts"] == time_report(kept)["contrasts"]
+    remaining = judgments.drop(index=[0, 1, 16])
+    assert report["contrasts"] == time_report(remaining)["contrasts"]
 
 
 def test_a_spread_by_mad_takes_the_median_of_each_participant():

@@ -15,39 +15,41 @@ from analysis.errors import BadInput
 
 def test_vector_sign_mcnemar(shared_vectors):
     vector = shared_vectors["sign_mcnemar"]
-    wanted = vector["expected"]
-    for (k, n), p in zip(vector["input"]["sign"], wanted["sign_p_two"], strict=True):
+    expected = vector["expected"]
+    for (k, n), p in zip(vector["input"]["sign"], expected["sign_p_two"], strict=True):
         assert sign_test(k, n) == pytest.approx(p, abs=1e-12)
-    assert mcnemar_test(*vector["input"]["mcnemar_b_c"]) == pytest.approx(wanted["mcnemar_exact_p"], abs=1e-9)
+    assert mcnemar_test(*vector["input"]["mcnemar_b_c"]) == pytest.approx(
+        expected["mcnemar_exact_p"], abs=1e-9
+    )
 
 
 def test_vector_fc_glmm_as_far_as_it_goes_without_a_logistic_model(shared_vectors):
     vector = shared_vectors["fc_glmm"]
     rows = pd.DataFrame(vector["input"], columns=["participant", "item", "ok"])
-    wanted = vector["expected"]
-    assert sign_test(int(rows["ok"].sum()), len(rows)) == pytest.approx(wanted["binomial_p"], rel=1e-6)
+    expected = vector["expected"]
+    assert sign_test(int(rows["ok"].sum()), len(rows)) == pytest.approx(expected["binomial_p"], rel=1e-6)
     for unit, name in (("participant", "participant_share"), ("item", "item_share")):
         shares = rows.groupby(unit)["ok"].mean().to_numpy()
-        found = paired_contrast(shares, np.full(len(shares), 0.5))
-        assert found.statistic == pytest.approx(wanted[f"{name}_t"], abs=1e-4)
-        assert found.p == pytest.approx(wanted[f"{name}_p"], abs=1e-5)
+        contrast = paired_contrast(shares, np.full(len(shares), 0.5))
+        assert contrast.statistic == pytest.approx(expected[f"{name}_t"], abs=1e-4)
+        assert contrast.p == pytest.approx(expected[f"{name}_p"], abs=1e-5)
     flipped = sign_flip_test(rows["ok"].to_numpy() - 0.5, rows["participant"])
-    assert flipped["p"] == pytest.approx(wanted["participant_share_p"], abs=0.004)
-    assert flipped["p"] > 10 * wanted["binomial_p"]
+    assert flipped["p"] == pytest.approx(expected["participant_share_p"], abs=0.004)
+    assert flipped["p"] > 10 * expected["binomial_p"]
 
 
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
 def test_exact_flips_equal_the_enumeration_by_hand(values):
-    found = sign_flip_test(np.array(values, dtype=float))
+    result = sign_flip_test(np.array(values, dtype=float))
     if not any(values):
-        assert found["status"] == "no_variation"
+        assert result["status"] == "no_variation"
         return
     totals = [
         sum(s * v for s, v in zip(signs, values, strict=True))
         for signs in product((1, -1), repeat=len(values))
     ]
-    assert found["p"] == pytest.approx(np.mean([abs(t) >= abs(sum(values)) for t in totals]))
-    assert found["p_greater"] == pytest.approx(np.mean([t >= sum(values) for t in totals]))
+    assert result["p"] == pytest.approx(np.mean([abs(t) >= abs(sum(values)) for t in totals]))
+    assert result["p_greater"] == pytest.approx(np.mean([t >= sum(values) for t in totals]))
 
 
 def test_values_of_one_participant_flip_together():

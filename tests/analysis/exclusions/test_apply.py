@@ -25,12 +25,12 @@ def study():
 
 
 def test_flow_counts_what_each_step_removes_in_order():
-    found = apply_plan(study(), parse_plan("rejected,catch_failed"))
-    flow = found.flow.set_index("step")
+    outcome = apply_plan(study(), parse_plan("rejected,catch_failed"))
+    flow = outcome.flow.set_index("step")
     assert flow["participants_left"].tolist() == [4, 2, 1]
     assert flow["sessions_removed"].tolist() == [0, 2, 1]
     assert flow["judgments_left"].tolist() == [16, 8, 4]
-    assert found.kept["participant"].unique().tolist() == ["P0"]
+    assert outcome.kept["participant"].unique().tolist() == ["P0"]
 
 
 def test_mask_gives_the_first_step_and_a_reason_for_each_removed_row():
@@ -58,30 +58,30 @@ def test_units_without_evidence_are_counted():
 
 def test_an_empty_plan_changes_nothing():
     frame = study()
-    found = apply_plan(frame, parse_plan("none"))
-    pd.testing.assert_frame_equal(found.kept, frame)
-    assert found.mask.empty and len(found.flow) == 1
+    outcome = apply_plan(frame, parse_plan("none"))
+    pd.testing.assert_frame_equal(outcome.kept, frame)
+    assert outcome.mask.empty and len(outcome.flow) == 1
 
 
 def test_input_is_untouched_and_the_result_is_its_own():
     frame = study()
     copy = frame.copy()
-    kept = apply_plan(frame, parse_plan("rejected")).kept
-    kept["value"] = 9
+    remaining = apply_plan(frame, parse_plan("rejected")).kept
+    remaining["value"] = 9
     pd.testing.assert_frame_equal(frame, copy)
 
 
 def test_without_session_column_each_participant_has_one_session():
     frame = study().drop(columns=["session", "trial"])
-    found = apply_plan(frame, parse_plan("rejected"))
-    assert found.flow["sessions_left"].tolist() == [4, 2]
-    assert found.mask["trial"].tolist() == [5, 6, 7, 8, 9, 15, 16, 17, 18, 19]
+    outcome = apply_plan(frame, parse_plan("rejected"))
+    assert outcome.flow["sessions_left"].tolist() == [4, 2]
+    assert outcome.mask["trial"].tolist() == [5, 6, 7, 8, 9, 15, 16, 17, 18, 19]
 
 
 @pytest.mark.filterwarnings("error")
 def test_no_judgments_no_trouble():
-    found = apply_plan(study()[:0], parse_plan(",".join(STEPS)))
-    assert found.kept.empty and found.flow["judgments_left"].tolist() == [0] * 7
+    outcome = apply_plan(study()[:0], parse_plan(",".join(STEPS)))
+    assert outcome.kept.empty and outcome.flow["judgments_left"].tolist() == [0] * 7
 
 
 @given(st.lists(st.sampled_from(STEPS), unique=True), st.sampled_from(STEPS))

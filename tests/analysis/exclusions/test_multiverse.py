@@ -35,7 +35,7 @@ def report():
     return multiverse_report(universes, exclusion="strict", transform="z", model="mixed")
 
 
-def found(report, **choice):
+def specification(report, **choice):
     return next(row for row in report["specifications"] if all(row[k] == v for k, v in choice.items()))
 
 
@@ -48,9 +48,9 @@ def test_there_is_one_specification_for_each_combination_and_twins_count_once(re
 
 
 def test_the_study_s_own_specification_is_marked_once(report):
-    own = [row for row in report["specifications"] if row["is_current"]]
-    assert [(r["exclusion"], r["transform"], r["model"]) for r in own] == [("strict", "z", "mixed")]
-    assert report["summary"]["rank"] == 1 + report["specifications"].index(own[0])
+    current = [row for row in report["specifications"] if row["is_current"]]
+    assert [(r["exclusion"], r["transform"], r["model"]) for r in current] == [("strict", "z", "mixed")]
+    assert report["summary"]["rank"] == 1 + report["specifications"].index(current[0])
 
 
 @pytest.mark.parametrize("transform", ["z", "raw", "rank-normal"])
@@ -58,20 +58,20 @@ def test_every_specification_is_the_analysis_of_its_own(report, transform):
     strict = ratings()[lambda rows: rows["participant"] != "p0"]
     scored = strict.assign(score=transform_ratings(strict, transform=transform))
     tested = contrast(scored, value="score")
-    row = found(report, exclusion="strict", transform=transform, model="participants")
+    row = specification(report, exclusion="strict", transform=transform, model="participants")
     assert row["raw"] == pytest.approx(tested.mean_difference) and row["p"] == pytest.approx(tested.p)
     assert row["estimate"] == pytest.approx(tested.mean_difference / scored["score"].std())
     assert row["ci_low"] == pytest.approx(tested.ci_low / scored["score"].std())
     coded = scored.assign(condition=(scored["expected"] == "acceptable") - 0.5)
     fit = mixed_model(coded, outcome="score")["condition"]
-    row = found(report, exclusion="strict", transform=transform, model="mixed")
+    row = specification(report, exclusion="strict", transform=transform, model="mixed")
     assert row["raw"] == pytest.approx(fit.estimate) and row["p"] == pytest.approx(fit.p)
     effects = five_analyses(strict, transform=transform, random=None).table
     assert len(effects[effects["analysis"] == "mixed_model"]) == 2  # one for each phenomenon
-    one = multiverse_report([Universe("strict", strict)], contrast="islands")
-    row = found(one, transform=transform, model="mixed-slopes")
-    own = effects.set_index(["phenomenon", "analysis"]).loc[("islands", "mixed_model")]
-    assert row["raw"] == pytest.approx(own["estimate"]) and row["p"] == pytest.approx(own["p"])
+    single = multiverse_report([Universe("strict", strict)], contrast="islands")
+    row = specification(single, transform=transform, model="mixed-slopes")
+    effect = effects.set_index(["phenomenon", "analysis"]).loc[("islands", "mixed_model")]
+    assert row["raw"] == pytest.approx(effect["estimate"]) and row["p"] == pytest.approx(effect["p"])
 
 
 def test_the_finding_counts_signs_and_significant_specifications(report):
@@ -129,7 +129,7 @@ def test_the_interaction_of_a_design_is_the_difference_of_differences():
     report = multiverse_report([Universe("all", frame.assign(task="likert"))], effect="interaction")
     cells = frame.groupby("condition")["value"].mean()
     expected = (cells["non-isl.emb"] - cells["isl.emb"]) - (cells["non-isl.mat"] - cells["isl.mat"])
-    assert found(report, transform="raw", model="participants")["raw"] == pytest.approx(expected)
+    assert specification(report, transform="raw", model="participants")["raw"] == pytest.approx(expected)
 
 
 def test_a_plan_varies_by_each_of_its_steps():

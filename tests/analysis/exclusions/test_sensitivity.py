@@ -37,8 +37,8 @@ def test_the_panel_repeats_the_headline_under_each_recipe():
 
 
 def test_each_row_equals_the_headline_of_what_is_kept():
-    rows, kept = sensitivity(choices(), PLAN), apply_plan(choices(), PLAN).kept
-    assert {name: rows[1][name] for name in headline(kept)} == headline(kept)
+    rows, remaining = sensitivity(choices(), PLAN), apply_plan(choices(), PLAN).kept
+    assert {name: rows[1][name] for name in headline(remaining)} == headline(remaining)
 
 
 def test_ratings_have_a_mean_difference_and_contrasts():
@@ -49,31 +49,33 @@ def test_ratings_have_a_mean_difference_and_contrasts():
          for e in ("acceptable", "unacceptable")],
         columns=["participant", "item", "phenomenon", "expected", "value"],
     ).assign(task="likert", sentence_id=lambda frame: frame["item"] + frame["expected"])  # fmt: skip
-    found = headline(rows)
-    assert (found["contrasts"], found["contrasts_expected"]) == (2, 1)
+    values = headline(rows)
+    assert (values["contrasts"], values["contrasts_expected"]) == (2, 1)
     by_hand = rows.assign(
         z=rows.groupby("participant")["value"].transform(lambda x: (x - x.mean()) / x.std())
     )
     means = by_hand.groupby(["phenomenon", "expected"])["z"].mean().unstack()
-    wanted = (means["acceptable"] - means["unacceptable"]).mean()
-    assert found["mean_difference"] == pytest.approx(wanted)
-    assert found["alpha"] is not None and found["judgments"] == 320
+    expected = (means["acceptable"] - means["unacceptable"]).mean()
+    assert values["mean_difference"] == pytest.approx(expected)
+    assert values["alpha"] is not None and values["judgments"] == 320
 
 
 def test_removed_people_are_counted_by_group_and_rare_answers_are_put_together():
     rows = choices()
-    kept = apply_plan(rows, PLAN).kept
-    said = pd.DataFrame({"participant": [f"u{u}" for u in range(6)],
+    remaining = apply_plan(rows, PLAN).kept
+    background = pd.DataFrame({"participant": [f"u{u}" for u in range(6)],
                          "dialect": ["north"] * 3 + ["south"] * 2 + ["a.b@example.org"]})  # fmt: skip
-    found = {(row["group"], row["value"]): row for row in removed_by_group(rows, kept, background=said)}
-    assert (found["native", "False"]["removed"], found["native", "True"]["removed"]) == (1, 1)
-    assert found["list", "A"]["removed"] == 1 and found["list", "B"]["removed"] == 1
-    assert found["dialect", "north"]["removed"] == 0
+    groups = {
+        (row["group"], row["value"]): row for row in removed_by_group(rows, remaining, background=background)
+    }
+    assert (groups["native", "False"]["removed"], groups["native", "True"]["removed"]) == (1, 1)
+    assert groups["list", "A"]["removed"] == 1 and groups["list", "B"]["removed"] == 1
+    assert groups["dialect", "north"]["removed"] == 0
     assert (
-        found["dialect", "rare answers"]["participants"],
-        found["dialect", "rare answers"]["removed"],
+        groups["dialect", "rare answers"]["participants"],
+        groups["dialect", "rare answers"]["removed"],
     ) == (3, 2)
-    assert not any("example.org" in value for _, value in found)
+    assert not any("example.org" in value for _, value in groups)
 
 
 def test_the_report_is_json_and_says_when_the_plan_was_fixed():

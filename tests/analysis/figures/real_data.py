@@ -79,8 +79,8 @@ def ssa(locate: Locate) -> Evidence:
         )
         for name, word in (("good", "acceptable"), ("bad", "unacceptable"))
     ]  # fmt: skip
-    named = pd.concat(sides).drop_duplicates("condition")
-    rows = raw.merge(named, on="condition", how="left").fillna({"expected": "", "phenomenon": ""})
+    conditions = pd.concat(sides).drop_duplicates("condition")
+    rows = raw.merge(conditions, on="condition", how="left").fillna({"expected": "", "phenomenon": ""})
     rows = rows.assign(
         item=rows["sentence_id"].str[-2:], task="likert", scale_low=1, scale_high=7,
         kind=np.where(rows["expected"] == "", "filler", "target"),
@@ -147,21 +147,21 @@ def li_adger(locate: Locate) -> Evidence:
     pairs = pd.read_csv(locate("li-adger/li-adger_min_pairs.csv"))
     pairs = pairs[pairs["discard"] != "X"].reset_index(drop=True)
     text = dict(zip(human["id"], human["sentence"].fillna(""), strict=True))
-    named = pd.DataFrame({
+    pair_table = pd.DataFrame({
         "pair_id": [f"p{number:04}" for number in pairs.index],
         "good_id": pairs["gramm_id"], "bad_id": pairs["ungramm_id"],
         "phenomenon": pairs["phenomenon"].fillna(""),
     })  # fmt: skip
     people = human.rename(columns={"id": "sentence_id", "judgement": "score"})[["sentence_id", "score"]]
-    return Evidence(human=people, pairs=named, scores=_scores(locate, text), sentences=text)
+    return Evidence(human=people, pairs=pair_table, scores=_scores(locate, text), sentences=text)
 
 
 def portuguese(locate: Locate) -> Evidence:
     """A PCIbex file with response times: Likert, Brazilian Portuguese."""
     path = locate("pcibex-ajt-ptbr/results_prod.csv")
-    found = read_judgments(path, "pcibex")
-    sessions = found.sessions.set_index("session")["participant"]
-    rows = found.judgments.assign(task="likert")
+    judgments = read_judgments(path, "pcibex")
+    sessions = judgments.sessions.set_index("session")["participant"]
+    rows = judgments.judgments.assign(task="likert")
     rows = rows.assign(participant=rows["session"].map(sessions), n_characters=rows["text"].str.len())
     return Evidence(judgments=rows, plan=parse_plan("incomplete,signal:speed"))
 
@@ -174,8 +174,8 @@ def _scores(locate: Locate, text: dict[str, str]) -> pd.DataFrame:
     ]
     model = train_model([line for line in lines if line], order=3)
     words = [re.findall(r"\w+|[^\w\s]", sentence.lower()) or ["."] for sentence in text.values()]
-    found = token_logprobs(model, words)
-    total = np.bincount(found.sentence, weights=found.logprob, minlength=len(words))
+    logprobs = token_logprobs(model, words)
+    total = np.bincount(logprobs.sentence, weights=logprobs.logprob, minlength=len(words))
     size = np.array([len(sentence) for sentence in words])
     return pd.DataFrame(
         {

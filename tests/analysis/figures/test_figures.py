@@ -32,7 +32,7 @@ from analysis.figures.charts.effects.five_analyses import effect_size_figure
 from analysis.figures.charts.judgments.ratings import rating_figure
 from analysis.figures.charts.models.deltas import MAX_POINTS
 from analysis.figures.theme import LIGHTER, MODELS, PASSED, caption
-from tests.analysis.figures import made
+from tests.analysis.figures import examples
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +91,15 @@ def test_a_figure_is_as_wide_as_its_page_and_follows_the_paper(figures, name):
     assert light["config"]["range"] != dark["config"]["range"]
     assert light["datasets"] == dark["datasets"]
     text = json.dumps({**light, "config": {}, "datasets": {}}, allow_nan=False)
-    for one, lighter in zip(MODELS["light"], MODELS["dark"], strict=True):
-        text = text.replace(f'"{one}"', f'"{lighter}!"')
+    for color, lighter in zip(MODELS["light"], MODELS["dark"], strict=True):
+        text = text.replace(f'"{color}"', f'"{lighter}!"')
     assert json.loads(text.replace('!"', '"')) == {**dark, "config": {}, "datasets": {}}
 
 
 def test_marks_are_lighter_on_dark_paper_but_for_tiles_under_white_letters(figures):
     light, dark = (json.dumps(specification(figures["items"], mode)["layer"]) for mode in ("light", "dark"))
     assert PASSED in light and PASSED not in dark and LIGHTER[PASSED] in dark
-    tiles = draw("five-analyses", Evidence(judgments=made.ratings()))
+    tiles = draw("five-analyses", Evidence(judgments=examples.ratings()))
     assert specification(tiles, "dark")["layer"] == specification(tiles)["layer"]
 
 
@@ -174,7 +174,7 @@ def test_a_legend_with_one_entry_vanishes(study, figures):
     assert legends(figures["items"])
     rows = figures["items"].data.iloc[:1]
     assert not legends(item_strip(rows))
-    share = draw("power-share", Evidence(judgments=made.choices(), by="paradigm"))
+    share = draw("power-share", Evidence(judgments=examples.choices(), by="paradigm"))
     assert "statement" not in share.data.columns and not legends(share)
     assert b'aria-roledescription="legend"' not in export_figure(share, "svg")
 
@@ -189,8 +189,8 @@ def many_items(n):
 
 
 def test_many_rows_are_divided_into_parts_that_fit_a_page():
-    whole = item_strip(many_items(40))
-    assert row_parts(whole) == [whole]
+    strip = item_strip(many_items(40))
+    assert row_parts(strip) == [strip]
     parts = row_parts(item_strip(many_items(70)))
     assert [len(part.data) for part in parts] == [35, 35]
     assert [part.title.text for part in parts] == [
@@ -219,6 +219,6 @@ def test_parts_have_the_same_horizontal_axis():
 
 @pytest.mark.parametrize(("modulus", "unit"), [(100.0, "estimate / modulus"), (np.nan, "estimate")])
 def test_estimates_without_a_modulus_are_no_ratios(modulus, unit):
-    chart = draw("magnitudes", Evidence(judgments=made.magnitudes().assign(modulus=modulus)))
+    chart = draw("magnitudes", Evidence(judgments=examples.magnitudes().assign(modulus=modulus)))
     titles = [layer["encoding"]["x"].get("title") for layer in specification(chart)["layer"]]
     assert f"{unit}, logarithmic" in titles

@@ -47,9 +47,9 @@ def test_long_names_are_broken_where_it_is_narrow_and_never_cut(items):
 
 
 def test_legends_name_only_what_occurs(items):
-    drawn = export_figure(item_strip(items), "svg").decode()
-    assert ">tie<" in drawn
-    assert ">insufficient<" not in drawn
+    svg = export_figure(item_strip(items), "svg").decode()
+    assert ">tie<" in svg
+    assert ">insufficient<" not in svg
     rows = pd.DataFrame({
         "paradigm": ["a"], "share": [0.9], "ci_low": [0.8], "ci_high": [1.0], "items": [4], "status": ["ok"],
     })  # fmt: skip

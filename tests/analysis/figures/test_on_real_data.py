@@ -41,7 +41,7 @@ def test_figures_are_drawn_from_published_data(name, shared_data, tmp_path):
 def test_the_published_counts_stand_in_the_captions(shared_data):
     evidence = SETS["li-adger"](shared_data)
     assert "2,365 pairs" in " ".join(draw("deltas", evidence).title["subtitle"])
-    drawn = draw("deltas", evidence).data
-    assert len(drawn) == 2365 and drawn["identical"].sum() == 2
+    data = draw("deltas", evidence).data
+    assert len(data) == 2365 and data["identical"].sum() == 2
     constant = draw("adc", evidence).data.query("judge == 'constant'")
     assert constant["area"].iloc[0] == pytest.approx(0.790, abs=1e-3)

@@ -11,7 +11,7 @@ from analysis.exclusions.multiverse import Universe, multiverse_report
 from analysis.exclusions.plan import Plan, Step
 from analysis.figures import FIGURES, Evidence, applicable, draw, export_figure, find_figure, specification
 from analysis.figures.drawing import Drawing
-from tests.analysis.figures import made
+from tests.analysis.figures import examples
 
 PLAN = Plan("careful", [Step("few", "participant", "too_few"), Step("bad", "participant", "catch_failed")])
 
@@ -20,22 +20,26 @@ PLAN = Plan("careful", [Step("few", "participant", "too_few"), Step("bad", "part
 def evidences():
     return {
         "likert": Evidence(
-            judgments=made.ratings(), plan=PLAN, planned=made.designs(), chosen=20, sessions=made.sessions()
-        ),
-        "magnitude": Evidence(judgments=made.magnitudes(), plan=PLAN),
-        "choice": Evidence(judgments=made.choices(), plan=PLAN),
-        "factorial": Evidence(judgments=made.factorial(), plan=PLAN, factors=made.FACTORS),
-        "multiverse": Evidence(
-            judgments=made.ratings(),
+            judgments=examples.ratings(),
             plan=PLAN,
-            multiverse=multiverse_report([Universe(PLAN.name, made.ratings())], exclusion=PLAN.name),
+            planned=examples.designs(),
+            chosen=20,
+            sessions=examples.sessions(),
         ),
-        "models": Evidence(**made.models(), learning=made.learning(), basis="Release 1."),
+        "magnitude": Evidence(judgments=examples.magnitudes(), plan=PLAN),
+        "choice": Evidence(judgments=examples.choices(), plan=PLAN),
+        "factorial": Evidence(judgments=examples.factorial(), plan=PLAN, factors=examples.FACTORS),
+        "multiverse": Evidence(
+            judgments=examples.ratings(),
+            plan=PLAN,
+            multiverse=multiverse_report([Universe(PLAN.name, examples.ratings())], exclusion=PLAN.name),
+        ),
+        "models": Evidence(**examples.models(), learning=examples.learning(), basis="Release 1."),
     }
 
 
 def evidence_for(name, evidences):
-    return next((one for one in evidences.values() if not FIGURES[name].lacking(one)), None)
+    return next((evidence for evidence in evidences.values() if not FIGURES[name].lacking(evidence)), None)
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -53,10 +57,10 @@ def test_every_figure_is_drawn_from_some_evidence_in_every_form(name, evidences)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_caption_has_a_count_and_the_plan(name, evidences):
     evidence = evidence_for(name, evidences)
-    said = " ".join(specification(draw(name, evidence))["title"]["subtitle"])
-    assert re.search(r"\d", said)
+    subtitle = " ".join(specification(draw(name, evidence))["title"]["subtitle"])
+    assert re.search(r"\d", subtitle)
     if name != "power-planned":
-        assert evidence.note in said
+        assert evidence.note in subtitle
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -69,32 +73,32 @@ def test_without_evidence_a_figure_says_so_in_words(name):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_study_without_answers_breaks_no_figure(name):
-    empty = made.ratings().iloc[:0]
-    unanswered = made.choices().assign(value=float("nan"), status="missing")
+    empty = examples.ratings().iloc[:0]
+    unanswered = examples.choices().assign(value=float("nan"), status="missing")
     for judgments in (empty, unanswered):
         evidence = Evidence(judgments=judgments, plan=PLAN)
         assert export_figure(draw(name, evidence), "svg", width=310).startswith(b"<svg")
 
 
 def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evidences):
-    drawable, others = applicable(evidences["choice"])
+    drawable, undrawable = applicable(evidences["choice"])
     assert {"items", "agreement", "five-analyses"} <= {drawing.name for drawing in drawable}
-    reasons = {drawing.name: reason for drawing, reason in others}
+    reasons = {drawing.name: reason for drawing, reason in undrawable}
     assert reasons["scale-points"] == "Needs Likert ratings; this study collected forced choices."
     assert reasons["adc"] == "There are no scores of a model on minimal pairs."
-    assert len(drawable) + len(others) == len(FIGURES)
+    assert len(drawable) + len(undrawable) == len(FIGURES)
 
 
 def test_figures_of_expectations_say_that_there_are_none(evidences):
-    plain = Evidence(judgments=made.ratings().assign(expected=""))
+    plain = Evidence(judgments=examples.ratings().assign(expected=""))
     reasons = {drawing.name: reason for drawing, reason in applicable(plain)[1]}
     expecting = ("items", "agreement", "five-analyses", "effect-sizes", "power", "power-share")
     assert {reasons[name] for name in expecting} == {"No judged sentence has an expected status."}
-    assert not {"items", "agreement"} & {one.name for one, _ in applicable(evidences["choice"])[1]}
+    assert not {"items", "agreement"} & {drawing.name for drawing, _ in applicable(evidences["choice"])[1]}
 
 
 def test_figures_of_agreement_say_that_nobody_rated_both_sides_of_an_item():
-    rows = made.ratings()
+    rows = examples.ratings()
     once = rows[(rows["participant"].str[1:].astype(int) % 2 == 0) == (rows["expected"] == "acceptable")]
     reasons = {drawing.name: reason for drawing, reason in applicable(Evidence(judgments=once))[1]}
     assert (
@@ -107,7 +111,7 @@ def test_figures_of_agreement_say_that_nobody_rated_both_sides_of_an_item():
 def test_names_are_addresses_and_all_fourteen_numbers_occur():
     assert {drawing.number for drawing in FIGURES.values()} == set(range(15))
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", name) for name in FIGURES)
-    assert all(isinstance(one, Drawing) and not one.shows.endswith(".") for one in FIGURES.values())
+    assert all(isinstance(figure, Drawing) and not figure.shows.endswith(".") for figure in FIGURES.values())
 
 
 def test_an_unknown_name_suggests_a_near_one():

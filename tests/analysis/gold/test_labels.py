@@ -19,5 +19,5 @@ def test_yes_no_labels_name_the_status():
 
 
 def test_rated_pairs_follow_the_sign_of_their_difference():
-    found = difference_labels([0.2, -0.1, 0.0, np.nan, 0.9], [5, 5, 5, 5, 2])
-    assert found.tolist() == ["expected", "unexpected", "tie", "undecided", "undecided"]
+    labels = difference_labels([0.2, -0.1, 0.0, np.nan, 0.9], [5, 5, 5, 5, 2])
+    assert labels.tolist() == ["expected", "unexpected", "tie", "undecided", "undecided"]

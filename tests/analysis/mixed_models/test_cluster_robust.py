@@ -22,16 +22,16 @@ def choices(paradigm):
     return rows[rows["paradigm"] == paradigm].rename(columns={"value": "score"})
 
 
-@pytest.mark.parametrize("wanted", reference("CR2"), ids=lambda fit: f"{fit['design']}-{fit['cluster']}")
-def test_errors_and_degrees_of_freedom_equal_club_sandwich(wanted):
+@pytest.mark.parametrize("expected", reference("CR2"), ids=lambda fit: f"{fit['design']}-{fit['cluster']}")
+def test_errors_and_degrees_of_freedom_equal_club_sandwich(expected):
     rows = pd.read_csv(REFERENCE / "mixed_models.csv")
-    rows = rows[rows["design"] == wanted["design"]]
+    rows = rows[rows["design"] == expected["design"]]
     rows = rows.assign(pair=rows["participant"].astype(str) + " " + rows["item"].astype(str))
-    fit = cluster_robust_logistic(rows, outcome="yes", fixed=("condition",), clusters=(wanted["cluster"],))
-    ours = list(fit.estimates.values())
-    assert [one.estimate for one in ours] == pytest.approx(wanted["estimate"], rel=1e-8)
-    assert [one.se for one in ours] == pytest.approx(wanted["se"], rel=1e-8)
-    assert [one.df for one in ours] == pytest.approx(wanted["df"], rel=1e-8)
+    fit = cluster_robust_logistic(rows, outcome="yes", fixed=("condition",), clusters=(expected["cluster"],))
+    estimates = list(fit.estimates.values())
+    assert [estimate.estimate for estimate in estimates] == pytest.approx(expected["estimate"], rel=1e-8)
+    assert [estimate.se for estimate in estimates] == pytest.approx(expected["se"], rel=1e-8)
+    assert [estimate.df for estimate in estimates] == pytest.approx(expected["df"], rel=1e-8)
 
 
 def test_two_clusterings_add_up_and_no_error_is_below_that_of_either():
@@ -40,25 +40,25 @@ def test_two_clusterings_add_up_and_no_error_is_below_that_of_either():
         fit["cluster"]: np.array(fit["se"]) for fit in reference("CR2") if fit["design"] == "incomplete"
     }
     total = errors["participant"] ** 2 + errors["item"] ** 2 - errors["pair"] ** 2
-    wanted = np.maximum(total, np.maximum(errors["participant"], errors["item"]) ** 2) ** 0.5
+    expected = np.maximum(total, np.maximum(errors["participant"], errors["item"]) ** 2) ** 0.5
     fit = cluster_robust_logistic(rows, outcome="yes", fixed=("condition",))
-    assert [one.se for one in fit.estimates.values()] == pytest.approx(wanted, rel=1e-8)
+    assert [estimate.se for estimate in fit.estimates.values()] == pytest.approx(expected, rel=1e-8)
     assert fit["condition"].df == pytest.approx(18.7831981546, rel=1e-8)
 
 
 @pytest.mark.parametrize("paradigm", ["determiner_noun_agreement_1", "ellipsis_n_bar_1"])
 def test_choices_that_glmer_fits_tamely_are_fitted(paradigm):
-    wanted = next(fit for fit in reference("glmer") if fit["paradigm"] == paradigm)
+    expected = next(fit for fit in reference("glmer") if fit["paradigm"] == paradigm)
     fit = choice_model(choices(paradigm), random=None)
     assert fit["status"] == "singular" and "local optimum" in fit["method"]
-    assert fit["estimate"] == pytest.approx(wanted["estimate"], abs=0.01)
+    assert fit["estimate"] == pytest.approx(expected["estimate"], abs=0.01)
     if paradigm.startswith("determiner"):  # in the other glmer's own error is .0075, of a failed Hessian
-        assert fit["se"] == pytest.approx(wanted["se"], rel=1e-3)
+        assert fit["se"] == pytest.approx(expected["se"], rel=1e-3)
 
 
 def test_choices_with_endless_variances_have_a_cluster_robust_estimate_and_its_reason():
-    wanted = next(fit for fit in reference("glmer") if fit["paradigm"] == "principle_A_domain_3")
-    assert min(wanted["variances"]) > 400  # what glmer says
+    expected = next(fit for fit in reference("glmer") if fit["paradigm"] == "principle_A_domain_3")
+    assert min(expected["variances"]) > 400  # what glmer says
     rows = choices("principle_A_domain_3")
     fit = choice_model(rows, random=None)
     share = rows["score"].mean()
@@ -83,8 +83,8 @@ def test_a_separated_contrast_has_half_an_answer_more_in_each_cell():
     fit = penalized_logistic(rows, fixed=("condition",))
     assert fit["condition"].estimate == pytest.approx(np.log(20.5 / 0.5) - np.log(6.5 / 14.5), abs=1e-8)
     coded = rows.assign(score=rows["value"], item=rows["participant"] % 5)
-    found = contrast_model(coded, (rows["condition"] == 1).to_numpy(), task="yes_no", random=None)
-    assert found["status"] == "penalized" and found["estimate"] == pytest.approx(fit["condition"].estimate)
+    model = contrast_model(coded, (rows["condition"] == 1).to_numpy(), task="yes_no", random=None)
+    assert model["status"] == "penalized" and model["estimate"] == pytest.approx(fit["condition"].estimate)
 
 
 def test_yes_no_contrasts_have_slopes_where_the_data_allow():

@@ -18,38 +18,42 @@ from tests.analysis.mixed_models.test_structures import (
 )
 
 
-@pytest.mark.parametrize("wanted", reference_fits("ordinal"))
-def test_estimates_errors_variances_and_severity_equal_clmm(wanted):
-    rows = reference_rows(wanted["design"])
-    fit = ordinal_mixed_model(rows, outcome="rating", random=STRUCTURES[wanted["structure"]])
+@pytest.mark.parametrize("expected", reference_fits("ordinal"))
+def test_estimates_errors_variances_and_severity_equal_clmm(expected):
+    rows = reference_rows(expected["design"])
+    fit = ordinal_mixed_model(rows, outcome="rating", random=STRUCTURES[expected["structure"]])
     effect = fit["condition"]
-    assert (fit.status == "singular") == wanted["singular"]
-    assert effect.estimate == pytest.approx(wanted["estimate"], abs=2e-4)
-    assert effect.se == pytest.approx(wanted["se"], rel=1e-4)
-    assert fit.criterion == pytest.approx(wanted["criterion"], abs=1e-4)
-    assert fit.thresholds == pytest.approx(wanted["thresholds"], abs=5e-4)
-    if wanted["structure"] in ("intercepts", "participant_correlated", "correlated"):
+    assert (fit.status == "singular") == expected["singular"]
+    assert effect.estimate == pytest.approx(expected["estimate"], abs=2e-4)
+    assert effect.se == pytest.approx(expected["se"], rel=1e-4)
+    assert fit.criterion == pytest.approx(expected["criterion"], abs=1e-4)
+    assert fit.thresholds == pytest.approx(expected["thresholds"], abs=5e-4)
+    if expected["structure"] in ("intercepts", "participant_correlated", "correlated"):
         # clmm's variances of uncorrelated terms of one factor are not told apart by VarCorr
-        assert fit.variances == pytest.approx(variance_names(wanted), rel=1e-3)
-        theirs = {row["grp"]: row["sdcor"] for row in wanted["correlations"] if row["sdcor"] is not None}
-        ours = {name.split(",")[0]: value for name, value in fit.correlations.items()}
-        assert ours == pytest.approx(theirs, abs=1e-3)
-    if wanted.get("severity"):
+        assert fit.variances == pytest.approx(variance_names(expected), rel=1e-3)
+        clmm_correlations = {
+            row["grp"]: row["sdcor"] for row in expected["correlations"] if row["sdcor"] is not None
+        }
+        correlations = {name.split(",")[0]: value for name, value in fit.correlations.items()}
+        assert correlations == pytest.approx(clmm_correlations, abs=1e-3)
+    if expected.get("severity"):
         table = fit.severity.assign(number=fit.severity["participant"].astype(int)).sort_values("number")
-        half = norm.ppf(0.975) * np.sqrt(wanted["severity"]["variance"])
-        assert table["severity"].to_numpy() == pytest.approx(-np.array(wanted["severity"]["mode"]), abs=1e-3)
+        half = norm.ppf(0.975) * np.sqrt(expected["severity"]["variance"])
+        assert table["severity"].to_numpy() == pytest.approx(
+            -np.array(expected["severity"]["mode"]), abs=1e-3
+        )
         assert (table["ci_high"] - table["severity"]).to_numpy() == pytest.approx(half, rel=1e-3)
 
 
 def test_the_likelihood_with_scale_effects_equals_clm():
-    wanted = json.loads((REFERENCE / "scale_use.json").read_text())
+    reference = json.loads((REFERENCE / "scale_use.json").read_text())
     rows = reference_rows("latin_square")
     y = np.unique(rows["rating"], return_inverse=True)[1]
-    edges = np.r_[-np.inf, wanted["thresholds"], np.inf]
-    location = wanted["beta"] * rows["condition"].to_numpy()
-    scale = -wanted["zeta"] * (rows["participant"] % 2).to_numpy()
+    edges = np.r_[-np.inf, reference["thresholds"], np.inf]
+    location = reference["beta"] * rows["condition"].to_numpy()
+    scale = -reference["zeta"] * (rows["participant"] % 2).to_numpy()
     value, first, second = _ratings(y, edges, location, scale)
-    assert value == pytest.approx(wanted["log_likelihood"], abs=1e-7)
+    assert value == pytest.approx(reference["log_likelihood"], abs=1e-7)
     # it is the maximum: derivatives add up to 0
     assert abs((first[0] * rows["condition"]).sum()) < 1e-3
     assert abs((first[1] * (rows["participant"] % 2)).sum()) < 1e-3

@@ -55,10 +55,10 @@ def test_people_far_apart_and_little_noise_are_fitted(noise):
     fit = mixed_model(rows)
     dummies = pd.get_dummies(rows.astype({"participant": str, "item": str}), dtype=float)
     design = dummies.drop(columns=["value", "item_0"]).to_numpy()
-    left = rows["value"] - design @ np.linalg.lstsq(design, rows["value"])[0]
+    residuals = rows["value"] - design @ np.linalg.lstsq(design, rows["value"])[0]
     freedom = len(rows) - design.shape[1]
     assert fit.status == "ok"
-    assert fit.variances["residual"] == pytest.approx(left @ left / freedom, rel=1e-4)
+    assert fit.variances["residual"] == pytest.approx(residuals @ residuals / freedom, rel=1e-4)
     assert fit["condition"].df == pytest.approx(freedom, rel=1e-4)
 
 
@@ -71,23 +71,23 @@ def test_a_flat_optimum_is_no_fit():
 
 def test_vector_equals_lme4_to_six_digits(shared_vectors):
     vector = shared_vectors["five_analyses"]
-    wanted = vector["expected"]
+    expected = vector["expected"]
     rows = pd.DataFrame(vector["input"], columns=["participant", "item", "cell", "value"])
     rows["condition"] = (rows["cell"] == "good").astype(float)
     fit = mixed_model(rows)
-    found = fit["condition"]
+    effect = fit["condition"]
     assert fit.status == "ok"
-    assert found.estimate == pytest.approx(wanted["lmm_beta"], abs=1e-9)
-    assert found.se == pytest.approx(wanted["lmm_se"], rel=1e-6)
-    assert found.statistic == pytest.approx(wanted["lmm_t"], rel=1e-6)
-    assert found.df == pytest.approx(wanted["lmm_df_satterthwaite"], rel=1e-6)
-    assert found.p == pytest.approx(wanted["lmm_p"], rel=1e-5)
-    assert fit.variances["participant"] == pytest.approx(wanted["lmm_var_participant"], rel=1e-5)
-    assert fit.variances["item"] == pytest.approx(wanted["lmm_var_item"], rel=1e-5)
-    assert fit.variances["residual"] == pytest.approx(wanted["lmm_var_residual"], rel=1e-6)
-    assert fit.criterion == pytest.approx(wanted["reml_criterion"], rel=1e-8)
+    assert effect.estimate == pytest.approx(expected["lmm_beta"], abs=1e-9)
+    assert effect.se == pytest.approx(expected["lmm_se"], rel=1e-6)
+    assert effect.statistic == pytest.approx(expected["lmm_t"], rel=1e-6)
+    assert effect.df == pytest.approx(expected["lmm_df_satterthwaite"], rel=1e-6)
+    assert effect.p == pytest.approx(expected["lmm_p"], rel=1e-5)
+    assert fit.variances["participant"] == pytest.approx(expected["lmm_var_participant"], rel=1e-5)
+    assert fit.variances["item"] == pytest.approx(expected["lmm_var_item"], rel=1e-5)
+    assert fit.variances["residual"] == pytest.approx(expected["lmm_var_residual"], rel=1e-6)
+    assert fit.criterion == pytest.approx(expected["reml_criterion"], rel=1e-8)
     ratio = likelihood_ratio(rows)
-    assert ratio["statistic"] == pytest.approx(wanted["lrt_chi2_ml"], rel=1e-6)
+    assert ratio["statistic"] == pytest.approx(expected["lrt_chi2_ml"], rel=1e-6)
     assert ratio["df"] == 1
 
 
@@ -105,12 +105,12 @@ def test_unbalanced_fits_equal_statsmodels_where_that_is_right(slopes):
 def test_slopes_of_items_eliminated_or_not_give_the_same_fit():
     rows = study(12, 30, sd_slope=0.8)
     swapped = rows.rename(columns={"participant": "item", "item": "participant"})
-    both = [Random("participant", "condition"), Random("item", "condition")]
-    one = mixed_model(rows, random=[*CROSSED, *both])
-    other = mixed_model(swapped, random=[*CROSSED, *both])
-    assert one.criterion == pytest.approx(other.criterion, abs=1e-7)
-    assert one["condition"].df == pytest.approx(other["condition"].df, rel=1e-4)
-    assert one.variances["participant:condition"] == pytest.approx(
+    slopes = [Random("participant", "condition"), Random("item", "condition")]
+    original = mixed_model(rows, random=[*CROSSED, *slopes])
+    other = mixed_model(swapped, random=[*CROSSED, *slopes])
+    assert original.criterion == pytest.approx(other.criterion, abs=1e-7)
+    assert original["condition"].df == pytest.approx(other["condition"].df, rel=1e-4)
+    assert original.variances["participant:condition"] == pytest.approx(
         other.variances["item:condition"], rel=1e-4
     )
 
@@ -130,17 +130,17 @@ def test_every_way_through_the_algebra_gives_the_same_fit(monkeypatch, random):
         assert other["condition"].se == pytest.approx(fits[0]["condition"].se, rel=1e-6)
         assert other["condition"].df == pytest.approx(fits[0]["condition"].df, rel=1e-4)
     if len(random) == 2:
-        wanted = statsmodels_fit(rows)
-        assert fits[0]["condition"].estimate == pytest.approx(wanted.params["condition"], abs=2e-4)
-        assert fits[0].criterion == pytest.approx(-2 * wanted.llf, abs=1e-4)
+        expected = statsmodels_fit(rows)
+        assert fits[0]["condition"].estimate == pytest.approx(expected.params["condition"], abs=2e-4)
+        assert fits[0].criterion == pytest.approx(-2 * expected.llf, abs=1e-4)
 
 
 def test_known_variances_are_recovered():
     fit = mixed_model(study(300, 80, seed=3, effect=0.5, sd_slope=0.3), random=SLOPES)
     assert fit["condition"].ci_low < 0.5 < fit["condition"].ci_high
     sds = {name: variance**0.5 for name, variance in fit.variances.items()}
-    wanted = {"participant": 0.6, "item": 0.4, "participant:condition": 0.3, "residual": 0.7}
-    assert sds == pytest.approx(wanted, rel=0.15)
+    expected = {"participant": 0.6, "item": 0.4, "participant:condition": 0.3, "residual": 0.7}
+    assert sds == pytest.approx(expected, rel=0.15)
 
 
 def test_a_variance_of_zero_is_named_and_the_rest_is_the_smaller_model():
@@ -198,10 +198,10 @@ def test_columns_and_codes_are_checked():
 def test_the_test_does_not_depend_on_the_unit_or_on_the_order_of_rows(seed, shift, unit):
     rows = study(10, 8, seed=seed % 7)
     moved = rows.assign(value=shift + unit * rows["value"]).sample(frac=1, random_state=seed)
-    one, other = mixed_model(rows), mixed_model(moved)
-    assert other["condition"].statistic == pytest.approx(one["condition"].statistic, rel=1e-5)
-    assert other["condition"].df == pytest.approx(one["condition"].df, rel=1e-3)
-    assert other.variances["item"] == pytest.approx(one.variances["item"] * unit**2, rel=1e-3, abs=1e-7)
+    original, other = mixed_model(rows), mixed_model(moved)
+    assert other["condition"].statistic == pytest.approx(original["condition"].statistic, rel=1e-5)
+    assert other["condition"].df == pytest.approx(original["condition"].df, rel=1e-3)
+    assert other.variances["item"] == pytest.approx(original.variances["item"] * unit**2, rel=1e-3, abs=1e-7)
 
 
 def test_missing_rows_leave_and_are_counted():

@@ -35,18 +35,18 @@ def dense_deviance(rows, parameters):
 
 def test_vector_fc_glmm(shared_vectors):
     vector = shared_vectors["fc_glmm"]
-    wanted, fit = vector["expected"], logistic_mixed_model(vector_rows(vector), fixed=())
+    expected, fit = vector["expected"], logistic_mixed_model(vector_rows(vector), fixed=())
     effect, close = fit["intercept"], {"abs": vector["tolerance"]}
     assert fit.status == "ok" and effect.df is None and "glmer" in fit.method
-    assert effect.estimate == pytest.approx(wanted["glmm_intercept"], **close)
-    assert effect.se == pytest.approx(wanted["glmm_se"], **close)
-    assert effect.statistic == pytest.approx(wanted["glmm_z"], **close)
-    assert effect.p == pytest.approx(wanted["glmm_p"], **close)
-    assert fit.variances["participant"] == pytest.approx(wanted["var_participant"], **close)
-    assert fit.variances["item"] == pytest.approx(wanted["var_item"], **close)
+    assert effect.estimate == pytest.approx(expected["glmm_intercept"], **close)
+    assert effect.se == pytest.approx(expected["glmm_se"], **close)
+    assert effect.statistic == pytest.approx(expected["glmm_z"], **close)
+    assert effect.p == pytest.approx(expected["glmm_p"], **close)
+    assert fit.variances["participant"] == pytest.approx(expected["var_participant"], **close)
+    assert fit.variances["item"] == pytest.approx(expected["var_item"], **close)
     # the exact optimum lies lower, and its error is another
-    theirs = [wanted["glmm_intercept"], wanted["var_participant"] ** 0.5, wanted["var_item"] ** 0.5]
-    assert fit.criterion <= dense_deviance(vector_rows(vector), theirs)
+    parameters = [expected["glmm_intercept"], expected["var_participant"] ** 0.5, expected["var_item"] ** 0.5]
+    assert fit.criterion <= dense_deviance(vector_rows(vector), parameters)
     assert fit.exact["intercept"].se == pytest.approx(0.37895, abs=1e-5)
 
 
@@ -64,8 +64,8 @@ def glmer_deviance(rows, parameters, eta, *, joint=False):
         chance = expit(eta)
         weights = chance * (1 - chance)
         curvature = columns.T @ (weights[:, None] * columns) + ridge
-        found = np.linalg.solve(curvature, columns.T @ (weights * (eta - fixed) + y - chance))
-        eta, modes = fixed + columns @ found, found[: scaled.shape[1]]
+        solution = np.linalg.solve(curvature, columns.T @ (weights * (eta - fixed) + y - chance))
+        eta, modes = fixed + columns @ solution, solution[: scaled.shape[1]]
         penalized = 2 * (np.logaddexp(0, eta).sum() - y @ eta) + modes @ modes
         if abs(before - penalized) < 1e-7 * abs(penalized):
             inner = curvature[: len(modes), : len(modes)]
@@ -75,7 +75,7 @@ def glmer_deviance(rows, parameters, eta, *, joint=False):
 
 def test_the_published_error_is_that_of_a_deviance_which_stops_early(shared_vectors):
     """glmer's .37539 against our .3789: with its stop and its lagging weights we get its very numbers."""
-    wanted, rows = shared_vectors["fc_glmm"]["expected"], vector_rows(shared_vectors["fc_glmm"])
+    expected, rows = shared_vectors["fc_glmm"]["expected"], vector_rows(shared_vectors["fc_glmm"])
     half = (rows["value"].to_numpy(float) + 0.5) / 2
     first = np.log(half / (1 - half))
     search = {"method": "Nelder-Mead", "options": {"xatol": 1e-7, "fatol": 1e-10}}
@@ -86,14 +86,14 @@ def test_the_published_error_is_that_of_a_deviance_which_stops_early(shared_vect
         return glmer_deviance(rows, point, start)[0]
 
     best = minimize(deviance, [0.9, *quick], **search).x
-    assert best[0] == pytest.approx(wanted["glmm_intercept"], abs=1e-4)
-    assert best[1:] ** 2 == pytest.approx([wanted["var_participant"], wanted["var_item"]], abs=1e-4)
+    assert best[0] == pytest.approx(expected["glmm_intercept"], abs=1e-4)
+    assert best[1:] ** 2 == pytest.approx([expected["var_participant"], expected["var_item"]], abs=1e-4)
     step, hessian = 1e-3 * np.eye(3), np.empty((3, 3))
     for i in range(3):
         for j in range(3):
             ends = [deviance(best + a * step[i] + b * step[j]) * a * b for a in (1, -1) for b in (1, -1)]
             hessian[i, j] = sum(ends) / 4e-6
-    assert np.sqrt(2 * np.linalg.inv(hessian)[0, 0]) == pytest.approx(wanted["glmm_se"], abs=1e-5)
+    assert np.sqrt(2 * np.linalg.inv(hessian)[0, 0]) == pytest.approx(expected["glmm_se"], abs=1e-5)
 
 
 def test_deviance_and_error_equal_those_of_full_matrices(shared_vectors):
@@ -105,10 +105,10 @@ def test_deviance_and_error_equal_those_of_full_matrices(shared_vectors):
     assert fit.exact["intercept"].estimate == pytest.approx(best[0], abs=1e-5)
     assert fit.criterion == pytest.approx(dense_deviance(rows, best), abs=1e-8)
     steps, hessian = 1e-3 * np.eye(3), np.empty((3, 3))
-    for i, one in enumerate(steps):
+    for i, step in enumerate(steps):
         for j, other in enumerate(steps):
             ends = [
-                dense_deviance(rows, best + a * one + b * other) * a * b for a in (1, -1) for b in (1, -1)
+                dense_deviance(rows, best + a * step + b * other) * a * b for a in (1, -1) for b in (1, -1)
             ]
             hessian[i, j] = sum(ends) / 4e-6
     error = np.sqrt(np.linalg.inv(hessian / 2)[0, 0])
@@ -180,8 +180,8 @@ def test_correlated_slopes_have_the_same_deviance_sparse_and_in_either_order(mon
         ]
 
     beta, person, item = [-0.5, 1.2], ([0.9, 0.4], [0.3]), ([0.5, 0.6], [-0.2])
-    one = Laplace(y, design, terms=[*terms("participant"), *terms("item")])
-    dense = one.deviance(np.array([*beta, *person[0], *item[0], *person[1], *item[1]]))
+    laplace = Laplace(y, design, terms=[*terms("participant"), *terms("item")])
+    dense = laplace.deviance(np.array([*beta, *person[0], *item[0], *person[1], *item[1]]))
     monkeypatch.setattr("analysis.mixed_models.laplace._DENSE_CELLS", 1)
     other = Laplace(y, design, terms=[*terms("item"), *terms("participant")])
     sparse = other.deviance(np.array([*beta, *item[0], *person[0], *item[1], *person[1]]))

@@ -57,36 +57,38 @@ def largest(rows, outcome="value"):
     )
 
 
-@pytest.mark.parametrize("wanted", reference_fits("linear"))
-def test_estimates_errors_df_and_variances_equal_lmer(wanted):
-    fit = mixed_model(reference_rows(wanted["design"]), outcome="y", random=STRUCTURES[wanted["structure"]])
+@pytest.mark.parametrize("expected", reference_fits("linear"))
+def test_estimates_errors_df_and_variances_equal_lmer(expected):
+    fit = mixed_model(
+        reference_rows(expected["design"]), outcome="y", random=STRUCTURES[expected["structure"]]
+    )
     effect = fit["condition"]
-    assert fit.status == "ok" and not wanted["singular"]
-    assert fit.criterion == pytest.approx(wanted["criterion"], abs=1e-6)
-    assert effect.estimate == pytest.approx(wanted["estimate"], rel=1e-6)
-    assert effect.se == pytest.approx(wanted["se"], rel=1e-6)
-    assert effect.df == pytest.approx(wanted["df"], rel=1e-5)
-    assert effect.p == pytest.approx(wanted["p"], rel=1e-5)
-    assert fit.variances == pytest.approx(variance_names(wanted), rel=1e-5)
-    theirs = {row["grp"]: row["sdcor"] for row in wanted["correlations"] or []}
-    ours = {name.split(",")[0]: value for name, value in fit.correlations.items()}
-    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert fit.status == "ok" and not expected["singular"]
+    assert fit.criterion == pytest.approx(expected["criterion"], abs=1e-6)
+    assert effect.estimate == pytest.approx(expected["estimate"], rel=1e-6)
+    assert effect.se == pytest.approx(expected["se"], rel=1e-6)
+    assert effect.df == pytest.approx(expected["df"], rel=1e-5)
+    assert effect.p == pytest.approx(expected["p"], rel=1e-5)
+    assert fit.variances == pytest.approx(variance_names(expected), rel=1e-5)
+    lmer_correlations = {row["grp"]: row["sdcor"] for row in expected["correlations"] or []}
+    correlations = {name.split(",")[0]: value for name, value in fit.correlations.items()}
+    assert correlations == pytest.approx(lmer_correlations, abs=1e-5)
 
 
-@pytest.mark.parametrize("wanted", reference_fits("logistic"))
-def test_logistic_estimates_errors_and_variances_equal_glmer(wanted):
+@pytest.mark.parametrize("expected", reference_fits("logistic"))
+def test_logistic_estimates_errors_and_variances_equal_glmer(expected):
     """Not to the last digit: glmer's deviance jumps where the number of its inner steps changes."""
-    rows = reference_rows(wanted["design"])
-    fit = logistic_mixed_model(rows, outcome="yes", random=STRUCTURES[wanted["structure"]])
+    rows = reference_rows(expected["design"])
+    fit = logistic_mixed_model(rows, outcome="yes", random=STRUCTURES[expected["structure"]])
     effect = fit["condition"]
-    assert (fit.status == "singular") == wanted["singular"]
-    assert effect.estimate == pytest.approx(wanted["estimate"], abs=5e-3)
-    assert effect.se == pytest.approx(wanted["se"], rel=0.02)
-    assert fit.variances == pytest.approx(variance_names(wanted), rel=5e-3, abs=1e-3)
-    assert wanted["criterion"] - 0.02 < fit.criterion < wanted["criterion"] + 1e-3
-    theirs = {row["grp"]: row["sdcor"] for row in wanted["correlations"] or []}
-    ours = {name.split(",")[0]: value for name, value in fit.correlations.items()}
-    assert ours == pytest.approx(theirs, abs=2e-3)
+    assert (fit.status == "singular") == expected["singular"]
+    assert effect.estimate == pytest.approx(expected["estimate"], abs=5e-3)
+    assert effect.se == pytest.approx(expected["se"], rel=0.02)
+    assert fit.variances == pytest.approx(variance_names(expected), rel=5e-3, abs=1e-3)
+    assert expected["criterion"] - 0.02 < fit.criterion < expected["criterion"] + 1e-3
+    glmer_correlations = {row["grp"]: row["sdcor"] for row in expected["correlations"] or []}
+    correlations = {name.split(",")[0]: value for name, value in fit.correlations.items()}
+    assert correlations == pytest.approx(glmer_correlations, abs=2e-3)
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,12 @@ def golden_corpus():
     rng = random.Random(20261120)
     nouns, verbs = ["cat", "dog", "bird", "child", "fish", "fox"], ["sees", "likes", "hears", "knows"]
     forms = ["the {} {} the {}", "a {} {} {}s", "the {} that {} the {} sleeps"]
-    found = []
+    sentences = []
     for _ in range(60):
         form = rng.choices(forms, weights=(5, 2, 3))[0]
         noun, other = rng.choices(nouns, weights=(8, 6, 4, 2, 1, 1), k=2)
-        found.append(form.format(noun, rng.choices(verbs, weights=(6, 3, 2, 1))[0], other).split())
-    return found
+        sentences.append(form.format(noun, rng.choices(verbs, weights=(6, 3, 2, 1))[0], other).split())
+    return sentences
 
 
 class Reference:
@@ -54,18 +54,18 @@ class Reference:
         for n in range(order):
             adjusted = dict(raw[n])
             if n < order - 1:
-                left = defaultdict(set)
+                preceding = defaultdict(set)
                 for gram in raw[n + 1]:
-                    left[gram[1:]].add(gram[0])
-                adjusted = {g: c if g[0] == BEGIN else len(left[g]) for g, c in raw[n].items()}
+                    preceding[gram[1:]].add(gram[0])
+                adjusted = {g: c if g[0] == BEGIN else len(preceding[g]) for g, c in raw[n].items()}
             adjusted.pop((BEGIN,), None)
             of = Counter(adjusted.values())
             discount = [0, 0.5, 1.0, 1.5]
             if of[1] and of[2] and of[3]:
                 y = of[1] / (of[1] + 2 * of[2])
-                found = [0] + [k - (k + 1) * y * of[k + 1] / of[k] for k in (1, 2, 3)]
-                if all(0 <= found[k] <= k for k in (1, 2, 3)):
-                    discount = found
+                estimates = [0] + [k - (k + 1) * y * of[k + 1] / of[k] for k in (1, 2, 3)]
+                if all(0 <= estimates[k] <= k for k in (1, 2, 3)):
+                    discount = estimates
             total, mass = Counter(), Counter()
             for gram, count in adjusted.items():
                 total[gram[:-1]] += count
@@ -134,10 +134,10 @@ def test_numbers_that_lmplz_printed(tmp_path, monkeypatch):
     monkeypatch.setattr(smoothing, "discounts", with_the_mistake)
     write_arpa(train_model([line.split() for line in LMPLZ_TEXT], order=2), tmp_path / "two.arpa")
     fields = [line.split("\t") for line in (tmp_path / "two.arpa").read_text().splitlines() if "\t" in line]
-    found = {row[1]: (float(row[0]), float(row[2]) if row[2:] else 0.0) for row in fields}
-    assert len(found) == 11 + 16
+    ngrams = {row[1]: (float(row[0]), float(row[2]) if row[2:] else 0.0) for row in fields}
+    assert len(ngrams) == 11 + 16
     for gram, (log10, backoff) in LMPLZ.items():
-        assert found[gram] == pytest.approx((log10, backoff), abs=1e-5), gram
+        assert ngrams[gram] == pytest.approx((log10, backoff), abs=1e-5), gram
 
 
 @pytest.mark.parametrize("order", range(1, 7))
@@ -147,10 +147,10 @@ def test_every_probability_is_that_of_the_equations_written_out(tmp_path, order,
     model = train_model(golden_corpus(), order=order, prune=prune)
     write_arpa(model, tmp_path / "model.arpa")
     reference = Reference(golden_corpus(), order=order, prune=prune)
-    asked = [*ASKED, *golden_corpus()]
-    expected = list(itertools.chain(*(reference.logprobs(words) for words in asked)))
-    assert token_logprobs(model, asked).logprob == pytest.approx(expected, abs=1e-9)
-    back = token_logprobs(read_arpa(tmp_path / "model.arpa"), asked).logprob
+    texts = [*ASKED, *golden_corpus()]
+    expected = list(itertools.chain(*(reference.logprobs(words) for words in texts)))
+    assert token_logprobs(model, texts).logprob == pytest.approx(expected, abs=1e-9)
+    back = token_logprobs(read_arpa(tmp_path / "model.arpa"), texts).logprob
     assert back == pytest.approx(expected, abs=1e-5)
 
 
@@ -163,9 +163,9 @@ def test_pruned_and_written_out_agree_on_any_text_and_sum_to_one(sentences, orde
     model = train_model(sentences, order=order, prune=prune)
     reference = Reference(sentences, order=order, prune=prune)
     words = [word for word in model.words if word not in (BEGIN, END)]
-    found = token_logprobs(model, [[*context, word] for word in words], eos=False)
-    last = np.append(found.sentence[1:] != found.sentence[:-1], True)
-    shares = np.exp([*found.logprob[last], token_logprobs(model, [context]).logprob[-1]])
+    logprobs = token_logprobs(model, [[*context, word] for word in words], eos=False)
+    last = np.append(logprobs.sentence[1:] != logprobs.sentence[:-1], True)
+    shares = np.exp([*logprobs.logprob[last], token_logprobs(model, [context]).logprob[-1]])
     expected = [reference.probability(word, [BEGIN, *context]) for word in [*words, END]]
     assert shares == pytest.approx(expected, rel=1e-9, abs=1e-12)
     assert shares.sum() == pytest.approx(1, abs=1e-9)
@@ -178,12 +178,12 @@ def test_chunks_and_a_folder_change_no_bit_of_the_model(tmp_path, chunk, monkeyp
     monkeypatch.setattr("analysis.ngrams.counts.merge_runs", merge_in_tiny_parts)
     pieces = train_model(golden_corpus(), order=4, workspace=Workspace(tmp_path), chunk=chunk)
     monkeypatch.undo()
-    whole = train_model(golden_corpus(), order=4)
-    assert pieces.words == whole.words
-    for one, other in zip(pieces.orders, whole.orders, strict=True):
-        assert one.keys.tolist() == other.keys.tolist()
-        assert one.log10 == pytest.approx(other.log10, abs=1e-12)
-        assert one.backoff == pytest.approx(other.backoff, abs=1e-12)
+    one_chunk = train_model(golden_corpus(), order=4)
+    assert pieces.words == one_chunk.words
+    for order, other in zip(pieces.orders, one_chunk.orders, strict=True):
+        assert order.keys.tolist() == other.keys.tolist()
+        assert order.log10 == pytest.approx(other.log10, abs=1e-12)
+        assert order.backoff == pytest.approx(other.backoff, abs=1e-12)
     assert not list(tmp_path.iterdir())
 
 
@@ -199,11 +199,11 @@ def test_golden_numbers_do_not_change():
 
 
 @pytest.mark.parametrize(
-    ("prune", "told"),
+    ("prune", "message"),
     [((1,), "single words"), ((0, 0, 1, 1), "4 numbers"), ((0, 2, 1), "fall"), ((0, -1), "fall")],
 )
-def test_numbers_to_prune_by_are_checked(prune, told):
-    with pytest.raises(BadInput, match=told):
+def test_numbers_to_prune_by_are_checked(prune, message):
+    with pytest.raises(BadInput, match=message):
         train_model([["a"]], order=3, prune=prune)
 
 

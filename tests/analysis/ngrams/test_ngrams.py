@@ -46,10 +46,10 @@ corpora = st.lists(
 def next_word_probabilities(model, context):
     """Give P(w | begin of sentence, context) of every word the model can say."""
     words = [word for word in model.words if word not in (BEGIN, END)]
-    found = token_logprobs(model, [[*context, word] for word in words], eos=False)
-    last = np.append(found.sentence[1:] != found.sentence[:-1], True)
+    logprobs = token_logprobs(model, [[*context, word] for word in words], eos=False)
+    last = np.append(logprobs.sentence[1:] != logprobs.sentence[:-1], True)
     end = token_logprobs(model, [context]).logprob[-1]
-    return np.exp([*found.logprob[last], end])
+    return np.exp([*logprobs.logprob[last], end])
 
 
 @settings(max_examples=60, deadline=None)
@@ -65,17 +65,17 @@ def test_an_arpa_file_comes_back_with_the_same_numbers(tmp_path_factory, sentenc
     path = tmp_path_factory.mktemp("arpa") / "model.arpa"
     model = train_model(sentences, order=order)
     write_arpa(model, path)
-    asked = [*sentences, ["a", "zebra", "b"]]
-    back = token_logprobs(read_arpa(path), asked)
-    assert back.logprob == pytest.approx(token_logprobs(model, asked).logprob, abs=1e-6)
+    texts = [*sentences, ["a", "zebra", "b"]]
+    back = token_logprobs(read_arpa(path), texts)
+    assert back.logprob == pytest.approx(token_logprobs(model, texts).logprob, abs=1e-6)
 
 
 @settings(max_examples=30, deadline=None)
 @given(corpora, st.integers(1, 4))
 def test_order_of_sentences_does_not_matter(sentences, order):
-    one = token_logprobs(train_model(sentences, order=order), sentences).logprob
+    expected = token_logprobs(train_model(sentences, order=order), sentences).logprob
     other = token_logprobs(train_model(sentences[::-1], order=order), sentences).logprob
-    assert one == pytest.approx(other, abs=1e-12)
+    assert expected == pytest.approx(other, abs=1e-12)
 
 
 def test_a_hand_made_file_gives_the_sums_done_by_hand(tmp_path):
@@ -83,14 +83,14 @@ def test_a_hand_made_file_gives_the_sums_done_by_hand(tmp_path):
     path.write_text(HAND_MADE)
     model = read_arpa(path)
     ln10 = np.log(10)
-    whole = token_logprobs(model, [["the", "cat"]])
+    logprobs = token_logprobs(model, [["the", "cat"]])
     by_hand = [
         -0.25,
         -0.05,
         -0.45,
     ]  # <s> the | <s> the cat | cat </s>: no trigram "the cat </s>", weight -0.1
-    assert whole.logprob / ln10 == pytest.approx([by_hand[0], by_hand[1], by_hand[2] - 0.1])
-    assert whole.unigram / ln10 == pytest.approx([-0.5, -0.9, -0.6])
+    assert logprobs.logprob / ln10 == pytest.approx([by_hand[0], by_hand[1], by_hand[2] - 0.1])
+    assert logprobs.unigram / ln10 == pytest.approx([-0.5, -0.9, -0.6])
     strange = token_logprobs(model, [["the", "dog"]], eos=False)
     assert strange.logprob[1] / ln10 == pytest.approx(-1.5 - 0.3 - 0.15)
     assert strange.unknown.tolist() == [False, True]
@@ -101,8 +101,8 @@ def test_a_hand_made_file_gives_the_sums_done_by_hand(tmp_path):
 def test_without_unk_an_unknown_word_costs_what_it_costs_in_kenlm(tmp_path):
     path = tmp_path / "hand.arpa"
     path.write_text(HAND_MADE.replace("ngram 1=5", "ngram 1=4").replace("-1.5\t<unk>\t0\n", ""))
-    found = token_logprobs(read_arpa(path), [["dog"]], bos=False, eos=False)
-    assert found.logprob[0] / np.log(10) == pytest.approx(-100)
+    logprobs = token_logprobs(read_arpa(path), [["dog"]], bos=False, eos=False)
+    assert logprobs.logprob[0] / np.log(10) == pytest.approx(-100)
 
 
 def test_compressed_files_are_read_and_written(tmp_path):
@@ -115,7 +115,7 @@ def test_compressed_files_are_read_and_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "words"),
     [
         ("\\data\\", "data", ["\\data\\"]),
         ("ngram 2=3", "ngram 2=4", ["4 2-grams are announced, 3 are listed"]),
@@ -127,12 +127,12 @@ def test_compressed_files_are_read_and_written(tmp_path):
         ("\\2-grams:", "\\3-grams:", ["\\2-grams:"]),
     ],
 )
-def test_a_broken_arpa_file_is_refused_with_its_line(tmp_path, old, new, told):
+def test_a_broken_arpa_file_is_refused_with_its_line(tmp_path, old, new, words):
     path = tmp_path / "broken.arpa"
     path.write_text(HAND_MADE.replace(old, new, 1))
     with pytest.raises(BadInput) as refusal:
         read_arpa(path)
-    assert all(word in str(refusal.value) for word in ["broken.arpa", *told])
+    assert all(word in str(refusal.value) for word in ["broken.arpa", *words])
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):
@@ -157,9 +157,9 @@ def test_discounts_follow_chen_and_goodman_and_fall_back():
 def test_a_tiny_model_equals_the_sums_done_by_hand():
     """Two sentences "a", order 1: a twice, end twice; fallback discount 1 each; V = unk, end, a."""
     model = train_model([["a"], ["a"]], order=1)
-    found = dict(zip(model.words, np.power(10, model.orders[0].log10), strict=True))
-    assert found["a"] == pytest.approx((2 - 1) / 4 + (2 / 4) / 3)
-    assert found["<unk>"] == pytest.approx((2 / 4) / 3)
+    probabilities = dict(zip(model.words, np.power(10, model.orders[0].log10), strict=True))
+    assert probabilities["a"] == pytest.approx((2 - 1) / 4 + (2 / 4) / 3)
+    assert probabilities["<unk>"] == pytest.approx((2 / 4) / 3)
 
 
 @pytest.mark.parametrize("sentences", [[], [[]]])
@@ -180,9 +180,9 @@ def test_fifty_thousand_short_sentences_train_and_score():
     rng = random.Random(0)
     sentences = [[f"w{min(int(rng.paretovariate(0.7)), 4999)}" for _ in range(8)] for _ in range(50_000)]
     model = train_model(sentences, order=3)
-    found = token_logprobs(model, sentences)
-    assert len(found.logprob) == 50_000 * 9
-    assert np.isfinite(found.logprob).all() and (found.logprob < 0).all()
+    logprobs = token_logprobs(model, sentences)
+    assert len(logprobs.logprob) == 50_000 * 9
+    assert np.isfinite(logprobs.logprob).all() and (logprobs.logprob < 0).all()
 
 
 @pytest.mark.parametrize("block", [1, 2, 3])
@@ -211,7 +211,7 @@ def test_blocks_line_ends_and_order_of_lines_change_nothing(
 ):
     path = tmp_path_factory.mktemp("arpa") / "model.arpa"
     write_arpa(train_model(sentences, order=order), path)
-    whole = read_arpa(path)
+    expected = read_arpa(path)
     sections = path.read_text().split("\n\n")
     for place, section in enumerate(sections):
         head, *lines = section.split("\n")
@@ -222,11 +222,11 @@ def test_blocks_line_ends_and_order_of_lines_change_nothing(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analysis.ngrams.arpa.BLOCK", most)
         patch.setattr("analysis.ngrams.lines.BLOCK", size)
-        again = read_arpa(path)
-    for one, other in zip(whole.orders, again.orders, strict=True):
-        assert one.keys.tolist() == other.keys.tolist()
-        assert one.log10.tolist() == other.log10.tolist()
-        assert one.backoff.tolist() == other.backoff.tolist()
+        reread = read_arpa(path)
+    for expected_order, other in zip(expected.orders, reread.orders, strict=True):
+        assert expected_order.keys.tolist() == other.keys.tolist()
+        assert expected_order.log10.tolist() == other.log10.tolist()
+        assert expected_order.backoff.tolist() == other.backoff.tolist()
 
 
 def test_more_ngrams_than_memory_holds_are_refused(tmp_path):
@@ -250,5 +250,5 @@ def test_chinese_pairs_are_cut_into_characters_and_words(shared_data, unit):
     rows = [cut.tokens(text) for text in some]
     assert all("".join(row) == "".join(text.split()) for row, text in zip(rows, some, strict=True))
     assert all(cut.spans(text, row)[-1][1] <= len(text) for row, text in zip(rows, some, strict=True))
-    found = token_logprobs(train_model(rows, order=3), rows)
-    assert np.isfinite(found.logprob).all() and not found.unknown.any()
+    logprobs = token_logprobs(train_model(rows, order=3), rows)
+    assert np.isfinite(logprobs.logprob).all() and not logprobs.unknown.any()

@@ -29,18 +29,18 @@ from analysis.power.report import pilot_report
 
 def test_vector_power_exact(shared_vectors):
     vector = shared_vectors["power_exact"]
-    for (n, share), wanted in zip(vector["input"]["sign"], vector["expected"]["sign"], strict=True):
-        assert float(sign_power(n, share)) == pytest.approx(wanted, abs=1e-9)
-    for (n, d), wanted in zip(vector["input"]["paired_t"], vector["expected"]["paired_t"], strict=True):
-        assert float(paired_t_power(n, d)) == pytest.approx(wanted, abs=vector["tolerance"])
+    for (n, share), expected in zip(vector["input"]["sign"], vector["expected"]["sign"], strict=True):
+        assert float(sign_power(n, share)) == pytest.approx(expected, abs=1e-9)
+    for (n, d), expected in zip(vector["input"]["paired_t"], vector["expected"]["paired_t"], strict=True):
+        assert float(paired_t_power(n, d)) == pytest.approx(expected, abs=vector["tolerance"])
 
 
 def test_vector_power_resampling(shared_vectors):
     vector = shared_vectors["power_resampling"]
     pilot = pd.DataFrame({"a": vector["input"]["differences"]})
     exact = vector["expected"]["t_power_exact"]
-    found = resampled_power(pilot, [vector["input"]["n"]], draws=20_000).iloc[0]
-    assert found["power"] == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5)
+    row = resampled_power(pilot, [vector["input"]["n"]], draws=20_000).iloc[0]
+    assert row["power"] == pytest.approx(exact, abs=4 * (exact * (1 - exact) / 20_000) ** 0.5)
     hits = pd.DataFrame({"a": vector["input"]["fc"]}, dtype=float)
     by_choice = choice_power(hits, [vector["input"]["fc_n"]]).iloc[0]
     assert by_choice["power"] == pytest.approx(vector["expected"]["fc_sign_power_exact"], abs=1e-10)
@@ -69,20 +69,20 @@ def test_enough_participants_stay_enough(share):
 def test_resampling_a_large_pilot_comes_near_the_formula():
     differences = np.random.default_rng(1).normal(0.5, 1, size=(4000, 1))
     differences = 0.5 + (differences - differences.mean()) / differences.std()
-    found = resampled_power(pd.DataFrame(differences, columns=["a"]), [10, 30, 60], draws=4000)
-    wanted = [float(paired_t_power(n, 0.5)) for n in (10, 30, 60)]
-    assert found["power"].tolist() == pytest.approx(wanted, abs=0.03)
+    powers = resampled_power(pd.DataFrame(differences, columns=["a"]), [10, 30, 60], draws=4000)
+    expected = [float(paired_t_power(n, 0.5)) for n in (10, 30, 60)]
+    assert powers["power"].tolist() == pytest.approx(expected, abs=0.03)
 
 
 def test_gaps_are_drawn_as_gaps():
     rng = np.random.default_rng(2)
     full = pd.DataFrame({"a": rng.normal(0.6, 1, 400), "b": rng.normal(0.6, 1, 400)})
     half = full.assign(b=full["b"].where(np.arange(400) % 2 == 0))
-    found = resampled_power(half, [30], draws=3000).set_index("phenomenon")
+    powers = resampled_power(half, [30], draws=3000).set_index("phenomenon")
     fewer = resampled_power(full[::2], [15], draws=3000).set_index("phenomenon")
-    assert found.loc["b", "power"] == pytest.approx(fewer.loc["b", "power"], abs=0.08)
-    assert found.loc["b", "power"] < found.loc["a", "power"]
-    assert found["n_pilot"].tolist() == [400, 200]
+    assert powers.loc["b", "power"] == pytest.approx(fewer.loc["b", "power"], abs=0.08)
+    assert powers.loc["b", "power"] < powers.loc["a", "power"]
+    assert powers["n_pilot"].tolist() == [400, 200]
     # of whom the numbers of participants are: the study's, of whom not everybody judges a contrast
     assert describe_sample(resampled_power(half, [30])) == (
         "participants of the whole study; 200 to 400 of 400 in the pilot judged each contrast"
@@ -93,10 +93,10 @@ def test_gaps_are_drawn_as_gaps():
 
 def test_draws_without_variance_are_not_detected_and_the_seed_decides():
     pilot = pd.DataFrame({"same": [1.0] * 6, "mixed": [1.0, 2, 3, 0.5, 1, 2]})
-    one, other = (resampled_power(pilot, [4, 8], seed=3, pilots=20) for _ in range(2))
-    assert one.equals(other)
-    assert one.set_index(["phenomenon", "n"]).loc[("same", 8), "power"] == 0
-    assert (one["pilot_low"] <= one["pilot_high"]).all()
+    first, other = (resampled_power(pilot, [4, 8], seed=3, pilots=20) for _ in range(2))
+    assert first.equals(other)
+    assert first.set_index(["phenomenon", "n"]).loc[("same", 8), "power"] == 0
+    assert (first["pilot_low"] <= first["pilot_high"]).all()
 
 
 def test_near_unanimous_choices_have_the_power_of_the_sign_test():
@@ -172,15 +172,15 @@ def li_differences(shared_data):
 def test_published_anchors_lie_within_the_computed_figures(shared_data):
     d_z = li_differences(shared_data).to_numpy() / (0.68 * 2**0.5)
     assert len(d_z) == pytest.approx(147, abs=2)
-    wanted = {10: 0.63, 15: 0.73, 20: 0.74, 25: 0.76, 30: 0.79, 35: 0.81}
-    for n, share in wanted.items():
+    expected = {10: 0.63, 15: 0.73, 20: 0.74, 25: 0.76, 30: 0.79, 35: 0.81}
+    for n, share in expected.items():
         assert share_powered(paired_t_power(n, d_z)) == pytest.approx(share, abs=0.012)
     assert share_powered(paired_t_power(35, d_z)) >= 0.8 > share_powered(paired_t_power(25, d_z))
 
 
 def test_forced_choice_anchors_with_the_gain_of_joint_presentation(shared_data):
     d_z = li_differences(shared_data).to_numpy() / (0.68 * 2**0.5)
-    wanted = {
+    expected = {
         (1, 10): 0.39,
         (1.5, 10): 0.67,
         (1.5, 15): 0.74,
@@ -188,7 +188,7 @@ def test_forced_choice_anchors_with_the_gain_of_joint_presentation(shared_data):
         (1.75, 15): 0.76,
         (2, 15): 0.80,
     }
-    for (gain, n), share in wanted.items():
+    for (gain, n), share in expected.items():
         assert share_powered(sign_power(n, stats.norm.cdf(gain * d_z))) == pytest.approx(share, abs=0.012)
 
 
@@ -200,16 +200,16 @@ def choices_of_people(rights, n):
 
 def test_the_bayes_criterion_holds_for_single_choices_too():
     rows = choices_of_people({"clear": 38, "near": 29}, 40)
-    found = {name: pilot_report(rows, participants=[15, 20], criterion=name) for name in ("t", "bayes")}
-    assert found["bayes"]["test"] == "Bayes factor of the share"
+    reports = {name: pilot_report(rows, participants=[15, 20], criterion=name) for name in ("t", "bayes")}
+    assert reports["bayes"]["test"] == "Bayes factor of the share"
     for n in (15, 20):
         least = next(k for k in range(n // 2 + 1, n + 1) if share_bayes_factor(k, n).value > 3)
-        wanted = stats.binom.sf(least - 1, n, 29 / 40)
+        expected = stats.binom.sf(least - 1, n, 29 / 40)
         power = {
-            name: {(row["phenomenon"], row["n"]): row["power"] for row in one["phenomena"]}["near", n]
-            for name, one in found.items()
+            name: {(row["phenomenon"], row["n"]): row["power"] for row in report["phenomena"]}["near", n]
+            for name, report in reports.items()
         }
-        assert power["bayes"] == pytest.approx(wanted)
+        assert power["bayes"] == pytest.approx(expected)
         assert power["t"] == pytest.approx(float(sign_power(n, 29 / 40)))
 
 

@@ -9,7 +9,7 @@ from analysis.power.exact import paired_t_power, sign_power
 from analysis.power.simulation import Noise, expected_share, prospective_power
 
 
-def one(task, effect, **options):
+def simulated_row(task, effect, **options):
     options = {"participants": [20], "items": [8], "lists": 8, "draws": 4000} | options
     return prospective_power(task, effect, **options)["designs"][0]
 
@@ -17,34 +17,37 @@ def one(task, effect, **options):
 @pytest.mark.parametrize("effect", [0.3, 0.6])
 def test_one_rating_of_each_kind_equals_the_paired_t(effect):
     noise = Noise(item=0.0)
-    found = one("likert", effect, noise=noise)
-    wanted = float(paired_t_power(20, effect / (0.68 * 2**0.5)))
-    assert found["trials_per_participant"] == 2
-    assert found["power"] == pytest.approx(wanted, abs=4 * found["mc_error"] + 0.005)
+    row = simulated_row("likert", effect, noise=noise)
+    expected = float(paired_t_power(20, effect / (0.68 * 2**0.5)))
+    assert row["trials_per_participant"] == 2
+    assert row["power"] == pytest.approx(expected, abs=4 * row["mc_error"] + 0.005)
 
 
 @pytest.mark.parametrize("effect", [0.3, 0.6])
 def test_one_choice_each_equals_the_exact_sign_test(effect):
-    found = one("forced_choice", effect, participants=[24])
-    wanted = float(sign_power(24, expected_share(effect)))
-    assert found["trials_per_participant"] == 1
-    assert found["power"] == pytest.approx(wanted, abs=4 * found["mc_error"] + 0.005)
+    row = simulated_row("forced_choice", effect, participants=[24])
+    expected = float(sign_power(24, expected_share(effect)))
+    assert row["trials_per_participant"] == 1
+    assert row["power"] == pytest.approx(expected, abs=4 * row["mc_error"] + 0.005)
 
 
 def test_without_an_effect_five_in_a_hundred_are_significant_and_half_of_them_point_back():
-    found = one("likert", 0.0, noise=Noise(item=0.0), draws=8000)
-    assert found["power"] == pytest.approx(0.025, abs=0.008)
-    assert found["type_s"] == pytest.approx(0.5, abs=0.1) and found["type_m"] is None
+    row = simulated_row("likert", 0.0, noise=Noise(item=0.0), draws=8000)
+    assert row["power"] == pytest.approx(0.025, abs=0.008)
+    assert row["type_s"] == pytest.approx(0.5, abs=0.1) and row["type_m"] is None
 
 
 def test_weak_studies_exaggerate_and_strong_ones_do_not():
-    weak, strong = one("likert", 0.15, participants=[10]), one("likert", 0.8, participants=[60])
+    weak, strong = (
+        simulated_row("likert", 0.15, participants=[10]),
+        simulated_row("likert", 0.8, participants=[60]),
+    )
     assert weak["type_m"] > 2 and weak["type_s"] > strong["type_s"]
     assert strong["type_m"] == pytest.approx(1, abs=0.05) and strong["ci_width"] < weak["ci_width"]
 
 
 def test_more_trials_and_more_people_bring_more_power():
-    few, many = one("likert", 0.3, lists=8), one("likert", 0.3, lists=2)
+    few, many = simulated_row("likert", 0.3, lists=8), simulated_row("likert", 0.3, lists=2)
     assert (few["trials_per_participant"], many["trials_per_participant"]) == (2, 8)
     assert many["power"] > few["power"] + 0.1
     designs = prospective_power("likert", 0.3, participants=[10, 40], items=[4, 8], draws=800)["designs"]
@@ -54,15 +57,17 @@ def test_more_trials_and_more_people_bring_more_power():
 
 def test_items_that_differ_make_the_test_by_participants_too_hopeful():
     noise = Noise(item_effect=0.6)
-    by_people = one("likert", 0.0, noise=noise, participants=[40], lists=2, draws=1000)
-    by_model = one("likert", 0.0, noise=noise, participants=[40], lists=2, draws=60, analysis="mixed")
+    by_people = simulated_row("likert", 0.0, noise=noise, participants=[40], lists=2, draws=1000)
+    by_model = simulated_row(
+        "likert", 0.0, noise=noise, participants=[40], lists=2, draws=60, analysis="mixed"
+    )
     assert by_people["power"] > 0.04
     assert by_model["power"] <= 0.12
 
 
 def test_scale_points_censor_large_effects():
-    plain = one("likert", 3.0, noise=Noise(), draws=200)
-    coarse = one("likert", 3.0, noise=Noise(points=7), draws=200)
+    plain = simulated_row("likert", 3.0, noise=Noise(), draws=200)
+    coarse = simulated_row("likert", 3.0, noise=Noise(points=7), draws=200)
     assert coarse["type_m"] < plain["type_m"]
 
 
@@ -78,7 +83,7 @@ def test_the_document_is_json_and_repeats_with_its_seed():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"lists": 9}, "cannot fill"),
         ({"participants": [1]}, "1 participants"),
@@ -87,10 +92,10 @@ def test_the_document_is_json_and_repeats_with_its_seed():
         ({"task": "forced_choice", "analysis": "mixed"}, "logistic"),
     ],
 )
-def test_impossible_plans_are_refused(change, told):
+def test_impossible_plans_are_refused(change, message):
     options = {"task": "likert", "effect": 0.5, "participants": [10], "items": [8], "lists": 2} | change
     task, effect = options.pop("task"), options.pop("effect")
-    with pytest.raises(BadInput, match=told):
+    with pytest.raises(BadInput, match=message):
         prospective_power(task, effect, **options)
 
 

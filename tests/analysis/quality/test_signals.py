@@ -25,8 +25,8 @@ def sitting(name, values, *, task="likert", **columns):
     )
 
 
-def flags(*sittings, names=None, **given):
-    table = signal_table(pd.concat(sittings, ignore_index=True), names=names, **given)
+def flags(*sittings, names=None, **options):
+    table = signal_table(pd.concat(sittings, ignore_index=True), names=names, **options)
     return {(row.participant, row.signal): row.reason for row in table.itertuples()}
 
 
@@ -67,16 +67,20 @@ def test_choosing_every_expected_sentence_is_no_straight_line():
 @pytest.mark.parametrize(("n", "is_flagged"), [(20, True), (19, False)])
 def test_one_side_in_at_least_95_percent_of_20_choices_is_flagged(n, is_flagged):
     first = [number % 2 == 0 for number in range(n)]
-    left = sitting("pia", [int(one) for one in first], task="forced_choice", expected_first=first)
-    found = flags(left, names=["side_bias"])
-    assert (("pia", "side_bias") in found) is is_flagged
+    first_side = sitting(
+        "pia", [int(is_first) for is_first in first], task="forced_choice", expected_first=first
+    )
+    flagged = flags(first_side, names=["side_bias"])
+    assert (("pia", "side_bias") in flagged) is is_flagged
     if is_flagged:
-        assert found["pia", "side_bias"] == "the sentence shown first was chosen in 20 of 20 trials"
+        assert flagged["pia", "side_bias"] == "the sentence shown first was chosen in 20 of 20 trials"
 
 
 def test_the_second_side_counts_as_well():
     first = [number % 2 == 0 for number in range(40)]
-    right = sitting("pia", [1 - int(one) for one in first], task="forced_choice", expected_first=first)
+    right = sitting(
+        "pia", [1 - int(is_first) for is_first in first], task="forced_choice", expected_first=first
+    )
     assert "shown second was chosen in 40 of 40" in flags(right, names=["side_bias"])["pia", "side_bias"]
 
 
@@ -86,19 +90,19 @@ def test_more_than_a_quarter_of_catch_trials_wrong_is_flagged():
             kind="catch", correct=[number >= wrong for number in range(4)]
         )
 
-    found = flags(caught("pia", 2), caught("quentin", 1), names=["catch_trials"])
-    assert found == {("pia", "catch_trials"): "2 of 4 catch trials wrong"}
+    flagged = flags(caught("pia", 2), caught("quentin", 1), names=["catch_trials"])
+    assert flagged == {("pia", "catch_trials"): "2 of 4 catch trials wrong"}
 
 
 def test_speed_names_its_cut_and_the_studys_own_median():
     slow = sitting("pia", VARIED, rt_ms=3000, n_characters=40)
     fast = sitting("quentin", VARIED, rt_ms=400, n_characters=40)
-    found = flags(slow, fast, names=["speed"])
-    assert list(found) == [("quentin", "speed")]
-    assert "median 10 ms per character, below 15" in found["quentin", "speed"]
+    flagged = flags(slow, fast, names=["speed"])
+    assert list(flagged) == [("quentin", "speed")]
+    assert "median 10 ms per character, below 15" in flagged["quentin", "speed"]
     nearly = flags(slow, sitting("rosa", VARIED, rt_ms=598, n_characters=40), names=["speed"])
     assert "median 14.9 ms per character, below 15" in nearly["rosa", "speed"]
-    assert "a threshold from reading research" in found["quentin", "speed"]
+    assert "a threshold from reading research" in flagged["quentin", "speed"]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +132,8 @@ def test_the_same_answers_or_times_on_one_list_look_like_one_person():
     values = [*VARIED, 1, 2, 3]
     pia, quentin = (sitting(name, values, list="A") for name in ("pia", "quentin"))
     other = sitting("rosa", list(reversed(values)), list="A")
-    found = flags(pia, quentin, other, names=["duplicates"])
-    assert set(found) == {("pia", "duplicates"), ("quentin", "duplicates")}
+    flagged = flags(pia, quentin, other, names=["duplicates"])
+    assert set(flagged) == {("pia", "duplicates"), ("quentin", "duplicates")}
     times = {"list": "A", "rt_ms": range(500, 515), "task": "yes_no"}
     alike = [sitting(name, [1, 0, 1] * 5).assign(**times) for name in ("pia", "quentin")]
     assert "to the millisecond" in flags(*alike, names=["duplicates"])["pia", "duplicates"]
@@ -141,17 +145,17 @@ def test_equal_choices_are_no_sign_of_one_person():
 
 
 def test_the_same_person_twice_on_one_list_is_flagged():
-    again = sitting("pia", VARIED, list="A").assign(session="pia-2")
-    assert flags(sitting("pia", VARIED, list="A"), again, names=["duplicates"])
+    repeated = sitting("pia", VARIED, list="A").assign(session="pia-2")
+    assert flags(sitting("pia", VARIED, list="A"), repeated, names=["duplicates"])
 
 
 def test_a_device_of_two_people_is_flagged_and_that_of_one_person_in_two_rounds_is_not():
     pia, quentin = (sitting(name, VARIED, list=name).assign(device="d1") for name in ("pia", "quentin"))
-    found = flags(pia, quentin, sitting("rosa", VARIED, list="C").assign(device=""), names=["duplicates"])
-    assert set(found) == {("pia", "duplicates"), ("quentin", "duplicates")}
-    assert "same device" in found["pia", "duplicates"]
-    again = sitting("pia", VARIED, list="B").assign(session="pia-2", device="d1")
-    assert flags(pia, again, names=["duplicates"]) == {}
+    flagged = flags(pia, quentin, sitting("rosa", VARIED, list="C").assign(device=""), names=["duplicates"])
+    assert set(flagged) == {("pia", "duplicates"), ("quentin", "duplicates")}
+    assert "same device" in flagged["pia", "duplicates"]
+    repeated = sitting("pia", VARIED, list="B").assign(session="pia-2", device="d1")
+    assert flags(pia, repeated, names=["duplicates"]) == {}
 
 
 def crowd(rng, *, n=24, people=8):
@@ -163,8 +167,8 @@ def crowd(rng, *, n=24, people=8):
 def test_who_answers_at_random_is_unlike_everybody_else():
     rng = np.random.default_rng(1)
     _, people = crowd(rng)
-    found = flags(*people, sitting("quentin", rng.normal(4, 1.5, 24)), names=["leave_one_out"])
-    assert list(found) == [("quentin", "leave_one_out")]
+    flagged = flags(*people, sitting("quentin", rng.normal(4, 1.5, 24)), names=["leave_one_out"])
+    assert list(flagged) == [("quentin", "leave_one_out")]
 
 
 def test_the_correlation_equals_a_plain_one_with_the_means_of_the_others():
@@ -188,11 +192,11 @@ def test_ratings_that_follow_a_model_more_than_people_are_flagged_for_review():
     truth, people = crowd(rng)
     model = truth + rng.normal(0, 1.5, len(truth))
     scores = pd.DataFrame({"sentence_id": [f"s{n}" for n in range(len(truth))], "gpt": model})
-    found = flags(*people, sitting("quentin", model), names=["model_agreement"], scores=scores)
-    assert list(found) == [("quentin", "model_agreement")]
+    flagged = flags(*people, sitting("quentin", model), names=["model_agreement"], scores=scores)
+    assert list(flagged) == [("quentin", "model_agreement")]
     assert (
-        "with gpt" in found["quentin", "model_agreement"]
-        and "for review" in found["quentin", "model_agreement"]
+        "with gpt" in flagged["quentin", "model_agreement"]
+        and "for review" in flagged["quentin", "model_agreement"]
     )
 
 
@@ -208,9 +212,9 @@ def test_choices_that_follow_a_model_where_people_differ_are_flagged():
     )
     people = [sitting(f"h{k}", [1] * n, task="forced_choice", pair_id=pair_ids) for k in range(3)]
     like = sitting("quentin", (model > 0).astype(int), task="forced_choice", pair_id=pair_ids)
-    found = flags(*people, like, names=["model_agreement"], scores=scores, pairs=pairs)
-    assert list(found) == [("quentin", "model_agreement")]
-    assert "in 20 of 20 trials" in found["quentin", "model_agreement"]
+    flagged = flags(*people, like, names=["model_agreement"], scores=scores, pairs=pairs)
+    assert list(flagged) == [("quentin", "model_agreement")]
+    assert "in 20 of 20 trials" in flagged["quentin", "model_agreement"]
 
 
 def test_an_unknown_signal_is_answered_with_near_names():

@@ -50,8 +50,8 @@ def test_one_category_throughout_has_no_alpha_but_an_ac1():
 @pytest.mark.parametrize("counts", [[], [[1, 0], [0, 1]]])
 def test_without_two_answers_to_a_unit_there_is_no_data(counts):
     answers = answers_from_counts(counts)
-    for found in (percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha):
-        assert (found(answers).value, found(answers).status) == (None, "no_data")
+    for coefficient in (percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha):
+        assert (coefficient(answers).value, coefficient(answers).status) == (None, "no_data")
     assert krippendorff_alpha(answers, level="interval").status == "no_data"
 
 
@@ -77,10 +77,10 @@ def test_closed_forms_equal_the_published_package(coders):
         [[np.nan if value is None else value for value in coder] for coder in coders], dtype=float
     )
     for level in ("nominal", "ordinal", "interval", "ratio"):
-        found = krippendorff_alpha(answers, level=level)
-        if found.value is not None:
-            wanted = krippendorff.alpha(reliability_data=data, level_of_measurement=level)
-            assert found.value == pytest.approx(wanted, abs=1e-9)
+        alpha = krippendorff_alpha(answers, level=level)
+        if alpha.value is not None:
+            expected = krippendorff.alpha(reliability_data=data, level_of_measurement=level)
+            assert alpha.value == pytest.approx(expected, abs=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
@@ -105,16 +105,16 @@ def test_alpha_is_invariant_under_relabelling_and_linear_maps(coders, a, b, shuf
 def test_the_ratio_level_refuses_negative_numbers_and_takes_zeros():
     with pytest.raises(BadInput, match="negative"):
         krippendorff_alpha(answers_from_matrix([[-1, 2], [1, 2]]), level="ratio")
-    found = krippendorff_alpha(answers_from_matrix([[0, 2], [0, 2]]), level="ratio")
-    assert found.value == 1
+    alpha = krippendorff_alpha(answers_from_matrix([[0, 2], [0, 2]]), level="ratio")
+    assert alpha.value == 1
 
 
 def test_many_different_values_are_paired_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     coders = rng.integers(1, 40, size=(5, 30)) + 0.5
-    whole = krippendorff_alpha(answers_from_matrix(coders), level="ratio").value
+    value = krippendorff_alpha(answers_from_matrix(coders), level="ratio").value
     monkeypatch.setattr("analysis.reliability.chance_corrected._BLOCK", 50)
-    assert krippendorff_alpha(answers_from_matrix(coders), level="ratio").value == pytest.approx(whole)
+    assert krippendorff_alpha(answers_from_matrix(coders), level="ratio").value == pytest.approx(value)
 
 
 @settings(max_examples=60, deadline=None)
@@ -123,17 +123,17 @@ def test_points_that_are_counted_first_give_the_alpha_of_the_same_points_halved(
     answers = answers_from_matrix(coders)
     halved = answers.assign(value=answers["value"] / 2)
     assert point_counts(halved[halved["value"] % 1 > 0]) is None
-    whole, half = (krippendorff_alpha(rows, level=level) for rows in (answers, halved))
-    assert whole.status == half.status
-    assert whole.value == pytest.approx(half.value, abs=1e-12)
+    points, half = (krippendorff_alpha(rows, level=level) for rows in (answers, halved))
+    assert points.status == half.status
+    assert points.value == pytest.approx(half.value, abs=1e-12)
 
 
 def test_units_may_be_named_by_distant_or_negative_numbers_and_answers_be_missing():
     rows = pd.DataFrame({"unit": [-5, -5, 7, 7, 9], "value": [1, 2, 2, 2, np.nan]})
     far = rows.assign(unit=rows["unit"] * 10**12)
-    named = rows.assign(unit=rows["unit"].astype(str))
-    found = {krippendorff_alpha(one, level="interval").value for one in (rows, far, named)}
-    assert found == {krippendorff.alpha(value_counts=[[1, 1], [0, 2]], level_of_measurement="interval")}
+    named_units = rows.assign(unit=rows["unit"].astype(str))
+    alphas = {krippendorff_alpha(frame, level="interval").value for frame in (rows, far, named_units)}
+    assert alphas == {krippendorff.alpha(value_counts=[[1, 1], [0, 2]], level_of_measurement="interval")}
 
 
 def test_label_blind_coding_turns_whole_pairs_and_keeps_percent_agreement():
@@ -150,30 +150,30 @@ def test_label_blind_coding_turns_whole_pairs_and_keeps_percent_agreement():
 def test_counts_and_answers_give_the_same_coefficients():
     rows = answers_from_counts([[1, 4], [3, 2], [0, 5], [1, 0]])
     counts = binary_counts(np.array([4, 2, 5, 0, 0]), np.array([5, 5, 5, 1, 0]))
-    for found in (percent_agreement, gwet_ac1, krippendorff_alpha):
-        assert found(counts).value == pytest.approx(found(rows).value)
+    for coefficient in (percent_agreement, gwet_ac1, krippendorff_alpha):
+        assert coefficient(counts).value == pytest.approx(coefficient(rows).value)
 
 
 def test_vector_krippendorff(shared_vectors):
     vector = shared_vectors["krippendorff"]
     answers = answers_from_matrix(vector["input"])
     for level in ("nominal", "ordinal", "interval", "ratio"):
-        found = krippendorff_alpha(answers, level=level).value
-        assert found == pytest.approx(vector["expected"][level], abs=vector["tolerance"])
+        alpha = krippendorff_alpha(answers, level=level).value
+        assert alpha == pytest.approx(vector["expected"][level], abs=vector["tolerance"])
 
 
 def test_vector_fleiss(shared_vectors):
     vector = shared_vectors["fleiss"]
-    answers, wanted = answers_from_counts(vector["input"]), vector["expected"]
-    assert percent_agreement(answers).value == pytest.approx(wanted["percent"], abs=1e-6)
-    assert fleiss_kappa(answers).value == pytest.approx(wanted["fleiss_kappa"], abs=1e-6)
-    assert gwet_ac1(answers).value == pytest.approx(wanted["gwet_ac1"], abs=1e-6)
+    answers, expected = answers_from_counts(vector["input"]), vector["expected"]
+    assert percent_agreement(answers).value == pytest.approx(expected["percent"], abs=1e-6)
+    assert fleiss_kappa(answers).value == pytest.approx(expected["fleiss_kappa"], abs=1e-6)
+    assert gwet_ac1(answers).value == pytest.approx(expected["gwet_ac1"], abs=1e-6)
 
 
 def test_vector_fleiss_degenerate(shared_vectors):
     vector = shared_vectors["fleiss_degenerate"]
-    answers, wanted = answers_from_counts(vector["input"]), vector["expected"]
-    assert percent_agreement(answers).value == wanted["percent"]
-    assert fleiss_kappa(answers).value is wanted["fleiss_kappa"]
-    assert krippendorff_alpha(answers).value is wanted["krippendorff_nominal"]
-    assert gwet_ac1(answers).value == wanted["gwet_ac1"]
+    answers, expected = answers_from_counts(vector["input"]), vector["expected"]
+    assert percent_agreement(answers).value == expected["percent"]
+    assert fleiss_kappa(answers).value is expected["fleiss_kappa"]
+    assert krippendorff_alpha(answers).value is expected["krippendorff_nominal"]
+    assert gwet_ac1(answers).value == expected["gwet_ac1"]

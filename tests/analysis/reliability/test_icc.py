@@ -19,25 +19,30 @@ def table(matrix):
 
 def test_vector_icc(shared_vectors):
     vector = shared_vectors["icc"]
-    found, wanted = intraclass_correlation(table(vector["input"])), vector["expected"]
-    assert (found.status, found.method, found.n_units, found.n_raters) == ("ok", "anova", 6, 4)
+    correlation, expected = intraclass_correlation(table(vector["input"])), vector["expected"]
+    assert (correlation.status, correlation.method, correlation.n_units, correlation.n_raters) == (
+        "ok",
+        "anova",
+        6,
+        4,
+    )
     for form in FORMS:
-        assert found[form] == pytest.approx(wanted[form], abs=vector["tolerance"])
-    rows = found.table.set_index("form")
+        assert correlation[form] == pytest.approx(expected[form], abs=vector["tolerance"])
+    rows = correlation.table.set_index("form")
     ends = (rows.loc["ICC(C,1)", "ci_low"], rows.loc["ICC(C,1)", "ci_high"])
-    assert ends == pytest.approx(wanted["ci95_ICC(C,1)"], abs=1e-6)
-    assert rows.loc["ICC(1,1)", "statistic"] == pytest.approx(wanted["F_one_way"])
-    assert rows.loc["ICC(A,1)", "statistic"] == pytest.approx(wanted["F_two_way"])
+    assert ends == pytest.approx(expected["ci95_ICC(C,1)"], abs=1e-6)
+    assert rows.loc["ICC(1,1)", "statistic"] == pytest.approx(expected["F_one_way"])
+    assert rows.loc["ICC(A,1)", "statistic"] == pytest.approx(expected["F_two_way"])
 
 
 def test_vector_icc_missing_takes_variance_components(shared_vectors):
     vector = shared_vectors["icc_missing"]
-    found, wanted = intraclass_correlation(table(vector["input"])), vector["expected"]
-    assert (found.status, found.method) == ("ok", "reml")
+    correlation, expected = intraclass_correlation(table(vector["input"])), vector["expected"]
+    assert (correlation.status, correlation.method) == ("ok", "reml")
     for form in ("ICC(A,1)", "ICC(C,1)", "ICC(1,1)"):
-        assert found[form] == pytest.approx(wanted[f"reml_{form}"], abs=vector["tolerance"])
-    assert found.variances["unit"] == pytest.approx(wanted["reml_var_target"], abs=5e-5)
-    assert found.variances["rater"] == pytest.approx(wanted["reml_var_rater"], abs=5e-5)
+        assert correlation[form] == pytest.approx(expected[f"reml_{form}"], abs=vector["tolerance"])
+    assert correlation.variances["unit"] == pytest.approx(expected["reml_var_target"], abs=5e-5)
+    assert correlation.variances["rater"] == pytest.approx(expected["reml_var_rater"], abs=5e-5)
 
 
 @settings(max_examples=20)
@@ -47,10 +52,10 @@ def test_intervals_are_those_that_pingouin_rounds(seed):
         size=(6, 3)
     )
     rows = table(matrix)
-    found = intraclass_correlation(rows).table.set_index("form")
+    forms = intraclass_correlation(rows).table.set_index("form")
     other = pingouin.intraclass_corr(rows, "sentence_id", "participant", "value").set_index("Type")
     for form in FORMS:
-        ends = [found.loc[form, "ci_low"], found.loc[form, "ci_high"]]
+        ends = [forms.loc[form, "ci_low"], forms.loc[form, "ci_high"]]
         assert ends == pytest.approx(list(other.loc[form, "CI95"]), abs=0.0051)
 
 
@@ -73,11 +78,11 @@ def test_a_list_design_keeps_every_sentence():
         [(s, r, sentences[s] + raters[r] + rng.normal()) for r in range(30) for s in range(r % 3, 60, 3)],
         columns=["item", "participant", "value"],
     )
-    found = intraclass_correlation(rows, unit="item")
-    assert (found.n_units, found.method) == (60, "reml")
-    assert found.ratings_per_unit == pytest.approx(10)
-    assert found["ICC(A,1)"] == pytest.approx(1 / (1 + 0.25 + 1), abs=0.12)
-    assert found["ICC(C,k)"] > 0.85
+    correlation = intraclass_correlation(rows, unit="item")
+    assert (correlation.n_units, correlation.method) == (60, "reml")
+    assert correlation.ratings_per_unit == pytest.approx(10)
+    assert correlation["ICC(A,1)"] == pytest.approx(1 / (1 + 0.25 + 1), abs=0.12)
+    assert correlation["ICC(C,k)"] > 0.85
 
 
 def test_repeated_judgments_are_not_averaged_away():
@@ -96,8 +101,8 @@ def test_repeated_judgments_are_not_averaged_away():
     ],
 )
 def test_what_is_undefined_has_a_status(matrix, status):
-    found = intraclass_correlation(table(matrix))
-    assert (found.status, found["ICC(A,1)"]) == (status, None)
+    correlation = intraclass_correlation(table(matrix))
+    assert (correlation.status, correlation["ICC(A,1)"]) == (status, None)
 
 
 def test_other_trials_and_missing_columns():

@@ -23,20 +23,20 @@ def test_vector_cohen(shared_vectors):
 @given(points, st.sampled_from(["none", "linear", "quadratic"]))
 def test_it_equals_scikit_learn_on_the_whole_scale(pairs, weights):
     a, b = (pd.Series(side) for side in zip(*pairs, strict=True))
-    found = cohen_kappa(a, b, weights=weights)
-    if found.value is None:
-        assert found.status == "no_variation" and len({*a, *b}) == 1
+    kappa = cohen_kappa(a, b, weights=weights)
+    if kappa.value is None:
+        assert kappa.status == "no_variation" and len({*a, *b}) == 1
     else:
-        named = None if weights == "none" else weights
-        wanted = cohen_kappa_score(a, b, weights=named, labels=[1, 2, 3, 4, 5])
-        assert found.value == pytest.approx(wanted, abs=1e-9)
+        weighting = None if weights == "none" else weights
+        expected = cohen_kappa_score(a, b, weights=weighting, labels=[1, 2, 3, 4, 5])
+        assert kappa.value == pytest.approx(expected, abs=1e-9)
 
 
 @given(points)
 def test_the_order_of_annotators_and_items_does_not_matter(pairs):
     a, b = (pd.Series(side) for side in zip(*pairs, strict=True))
-    one, other = cohen_kappa(a, b, weights="linear"), cohen_kappa(b[::-1], a[::-1], weights="linear")
-    assert one.value == pytest.approx(other.value) if one.value is not None else other.value is None
+    first, other = cohen_kappa(a, b, weights="linear"), cohen_kappa(b[::-1], a[::-1], weights="linear")
+    assert first.value == pytest.approx(other.value) if first.value is not None else other.value is None
 
 
 def test_items_that_one_left_out_do_not_count():

@@ -21,28 +21,28 @@ def ratings(people=12, sentences=10, noise=0.8, seed=1):
     rows = pd.MultiIndex.from_product(
         [range(people), range(2), range(sentences)], names=["participant", "occasion", "sentence_id"]
     ).to_frame(index=False)
-    own = rng.normal(4, 1.2, (people, sentences))[rows["participant"], rows["sentence_id"]]
-    value = np.round(own + 0.5 * rows["occasion"] + rng.normal(0, noise, len(rows)))
+    latent = rng.normal(4, 1.2, (people, sentences))[rows["participant"], rows["sentence_id"]]
+    value = np.round(latent + 0.5 * rows["occasion"] + rng.normal(0, noise, len(rows)))
     return rows.assign(value=np.clip(value, 1, 7), task="likert", item=rows["sentence_id"])
 
 
 def test_ratings_given_twice_have_the_values_of_scikit_learn_and_pingouin():
     rows = ratings()
-    found = repetitions(rows)
+    report = repetitions(rows)
     wide = rows.pivot(index=["participant", "sentence_id"], columns="occasion", values="value")
-    assert (found["status"], found["n_cells"], found["n_participants"]) == ("ok", 120, 12)
-    assert found["agreement"] == pytest.approx((wide[0] == wide[1]).mean())
+    assert (report["status"], report["n_cells"], report["n_participants"]) == ("ok", 120, 12)
+    assert report["agreement"] == pytest.approx((wide[0] == wide[1]).mean())
     points = [wide[k].astype(int) for k in (0, 1)]
-    assert found["kappa"] == pytest.approx(cohen_kappa_score(*points, weights="quadratic"))
+    assert report["kappa"] == pytest.approx(cohen_kappa_score(*points, weights="quadratic"))
     long = rows.assign(cell=rows["participant"] * 100 + rows["sentence_id"])
     table = pingouin.intraclass_corr(long, targets="cell", raters="occasion", ratings="value")
-    wanted = dict(zip(table["Type"], table["ICC"], strict=True))
-    for row in found["icc"]:
-        assert row["value"] == pytest.approx(wanted[row["form"]]) and row["ci_low"] < row["value"]
-    assert found["sd_within"] == pytest.approx(((wide[0] - wide[1]) ** 2 / 2).mean() ** 0.5)
-    assert found["shift"] == pytest.approx((wide[1] - wide[0]).mean())
-    assert found["ci_low"] < found["agreement"] < found["ci_high"]
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    expected = dict(zip(table["Type"], table["ICC"], strict=True))
+    for row in report["icc"]:
+        assert row["value"] == pytest.approx(expected[row["form"]]) and row["ci_low"] < row["value"]
+    assert report["sd_within"] == pytest.approx(((wide[0] - wide[1]) ** 2 / 2).mean() ** 0.5)
+    assert report["shift"] == pytest.approx((wide[1] - wide[0]).mean())
+    assert report["ci_low"] < report["agreement"] < report["ci_high"]
+    assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
 def test_choices_given_three_times_count_equal_pairs_and_units_judged_once_stay_out():
@@ -58,16 +58,16 @@ def test_choices_given_three_times_count_equal_pairs_and_units_judged_once_stay_
         ],
         columns=["participant", "item", "value"],
     ).assign(task="forced_choice")
-    found = repetitions(rows)
-    assert (found["n_cells"], found["n_answers"]) == (2, 5)
-    assert found["agreement"] == pytest.approx((1 / 3 + 1) / 2)
-    assert {row["participant"]: row["agreement"] for row in found["participants"]} == pytest.approx(
+    report = repetitions(rows)
+    assert (report["n_cells"], report["n_answers"]) == (2, 5)
+    assert report["agreement"] == pytest.approx((1 / 3 + 1) / 2)
+    assert {row["participant"]: row["agreement"] for row in report["participants"]} == pytest.approx(
         {"a": 1 / 3, "b": 1.0}
     )
-    assert found["sd_within"] is None and found["icc"][0]["value"] is None
+    assert report["sd_within"] is None and report["icc"][0]["value"] is None
 
 
 def test_a_study_without_repetitions_says_so():
-    found = repetitions(ratings().query("occasion == 0"))
-    assert (found["status"], found["agreement"]) == ("not_estimable", None)
-    assert found["reason"] == "nobody judged the same sentence twice"
+    report = repetitions(ratings().query("occasion == 0"))
+    assert (report["status"], report["agreement"]) == ("not_estimable", None)
+    assert report["reason"] == "nobody judged the same sentence twice"

@@ -41,8 +41,8 @@ def test_ratings_have_every_measure_but_those_their_scale_forbids():
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     z = zscore_by_participant(rows)
     raw = pd.DataFrame({"unit": rows["sentence_id"], "value": rows["value"]})
-    wanted = krippendorff_alpha(raw.assign(value=z), level="interval").value
-    assert measure(report, "alpha_interval")["value"] == pytest.approx(wanted)
+    expected = krippendorff_alpha(raw.assign(value=z), level="interval").value
+    assert measure(report, "alpha_interval")["value"] == pytest.approx(expected)
     assert measure(report, "alpha_ordinal")["value"] == krippendorff_alpha(raw, level="ordinal").value
     ratio = measure(report, "alpha_ratio")
     assert (ratio["value"], ratio["status"]) == (None, "not_estimable") and "no zero" in ratio["reason"]
@@ -60,9 +60,9 @@ def test_choices_are_coded_blind_to_the_label_unless_asked():
                        ("label_blind", "expected"))  # fmt: skip
     assert blind["coding"] == "label_blind" and expected["coding"] == "expected"
     assert measure(blind, "percent")["value"] == measure(expected, "percent")["value"]
-    ours = measure(blind, "alpha_nominal", "expected")["value"]
-    assert ours == measure(expected, "alpha_nominal", "expected")["value"]
-    assert measure(blind, "alpha_nominal", "label_blind")["value"] != ours
+    coefficient = measure(blind, "alpha_nominal", "expected")["value"]
+    assert coefficient == measure(expected, "alpha_nominal", "expected")["value"]
+    assert measure(blind, "alpha_nominal", "label_blind")["value"] != coefficient
     assert blind["icc"]["status"] == "not_estimable" and "categories" in blind["icc"]["reason"]
     assert "nominal value" in measure(blind, "alpha_interval")["reason"]
 
@@ -79,12 +79,12 @@ def test_nothing_at_all_is_no_data():
 
 def test_light_kappa_of_two_people_is_cohens():
     rng = np.random.default_rng(5)
-    one, other = rng.integers(1, 5, 30), rng.integers(1, 5, 30)
+    first, other = rng.integers(1, 5, 30), rng.integers(1, 5, 30)
     rows = pd.DataFrame({"participant": ["a"] * 30 + ["b"] * 30, "unit": [*range(30)] * 2,
-                         "value": [*one, *other]})  # fmt: skip
+                         "value": [*first, *other]})  # fmt: skip
     for weights in ("none", "linear", "quadratic"):
-        wanted = cohen_kappa(pd.Series(one), pd.Series(other), weights=weights).value
-        assert light_kappa(rows, weights=weights)["value"] == pytest.approx(wanted)
+        expected = cohen_kappa(pd.Series(first), pd.Series(other), weights=weights).value
+        assert light_kappa(rows, weights=weights)["value"] == pytest.approx(expected)
     assert light_kappa(rows, min_common=31)["status"] == "too_few"
 
 
@@ -95,9 +95,9 @@ def test_unknown_codings_are_named():
 
 def test_coefficients_over_included_paradigms_are_those_of_their_rows_alone():
     rows = choices().assign(paradigm=lambda frame: ["a" if item < "i5" else "b" for item in frame["item"]])
-    whole = reliability_report(rows, splits=20, groups=0, included=["a"])
+    report = reliability_report(rows, splits=20, groups=0, included=["a"])
     alone = reliability_report(rows[rows["paradigm"] == "a"], splits=20, groups=0)
-    assert whole["included"] == {"paradigms": 1, "judgments": alone["judgments"]}
-    for row, row_alone in zip(whole["coefficients"], alone["coefficients"], strict=True):
+    assert report["included"] == {"paradigms": 1, "judgments": alone["judgments"]}
+    for row, row_alone in zip(report["coefficients"], alone["coefficients"], strict=True):
         assert row["value_included"] == row_alone["value"] and row_alone["value_included"] is None
-    assert measure(whole, "alpha_nominal")["value"] != measure(whole, "alpha_nominal")["value_included"]
+    assert measure(report, "alpha_nominal")["value"] != measure(report, "alpha_nominal")["value_included"]

@@ -31,18 +31,18 @@ def simulated(people=40, items=60, *, seed=1, noise=1.0, lists=1):
 
 def test_vector_split_half(shared_vectors):
     vector = shared_vectors["split_half"]
-    rows, wanted = table(vector["input"]), vector["expected"]
+    rows, expected = table(vector["input"]), vector["expected"]
     odd = rows["participant"].isin(["P0", "P2", "P4"])
     r = half_correlation(rows, odd, unit="item")
-    assert r == pytest.approx(wanted["odd_even_r"], abs=1e-9)
-    assert spearman_brown(r) == pytest.approx(wanted["odd_even_sb"], abs=1e-9)
-    found = split_half(rows, unit="item", splits="all")
-    assert (found.splits, found.n_participants, found.n_units) == (10, 6, 8)
-    assert found.r == pytest.approx(wanted["all_splits_mean_r"], abs=1e-9)
-    assert found.spearman_brown == pytest.approx(wanted["all_splits_mean_sb"], abs=1e-9)
-    assert found.spearman_brown_of_mean_r == pytest.approx(wanted["sb_of_mean_r"], abs=1e-9)
+    assert r == pytest.approx(expected["odd_even_r"], abs=1e-9)
+    assert spearman_brown(r) == pytest.approx(expected["odd_even_sb"], abs=1e-9)
+    halves = split_half(rows, unit="item", splits="all")
+    assert (halves.splits, halves.n_participants, halves.n_units) == (10, 6, 8)
+    assert halves.r == pytest.approx(expected["all_splits_mean_r"], abs=1e-9)
+    assert halves.spearman_brown == pytest.approx(expected["all_splits_mean_sb"], abs=1e-9)
+    assert halves.spearman_brown_of_mean_r == pytest.approx(expected["sb_of_mean_r"], abs=1e-9)
     alpha = intraclass_correlation(rows, unit="item")["ICC(C,k)"]
-    assert alpha == pytest.approx(wanted["icc_c_k"], abs=1e-6)
+    assert alpha == pytest.approx(expected["icc_c_k"], abs=1e-6)
 
 
 def test_random_splits_come_near_all_splits_and_repeat_with_their_seed(shared_vectors):
@@ -53,9 +53,9 @@ def test_random_splits_come_near_all_splits_and_repeat_with_their_seed(shared_ve
 
 
 def test_known_reliability_is_recovered():
-    found = split_half(simulated(noise=2.0), unit="item", splits=200)
-    assert found.spearman_brown == pytest.approx(1 / (1 + 4 / 40), abs=0.05)
-    assert found.ceiling.model == pytest.approx(found.spearman_brown**0.5)
+    halves = split_half(simulated(noise=2.0), unit="item", splits=200)
+    assert halves.spearman_brown == pytest.approx(1 / (1 + 4 / 40), abs=0.05)
+    assert halves.ceiling.model == pytest.approx(halves.spearman_brown**0.5)
 
 
 def test_halves_are_balanced_within_lists():
@@ -70,10 +70,10 @@ def test_halves_are_balanced_within_lists():
 
 def test_few_and_sparse_or_many_and_full_give_the_same(monkeypatch):
     rows = simulated(lists=3, people=12)
-    whole = split_half(rows, unit="item", splits=30, seed=2)
+    halves = split_half(rows, unit="item", splits=30, seed=2)
     monkeypatch.setattr("analysis.reliability.split_half._BLOCK", 100)
     blocks = split_half(rows, unit="item", splits=30, seed=2)
-    assert blocks.n_units == whole.n_units and blocks.r == pytest.approx(whole.r, abs=0.05)
+    assert blocks.n_units == halves.n_units and blocks.r == pytest.approx(halves.r, abs=0.05)
 
 
 @settings(max_examples=20)
@@ -81,8 +81,8 @@ def test_few_and_sparse_or_many_and_full_give_the_same(monkeypatch):
 def test_it_does_not_depend_on_unit_or_order(shift, unit, seed):
     rows = simulated(people=6, items=8)
     moved = rows.assign(value=shift + unit * rows["value"]).sample(frac=1, random_state=seed)
-    one, other = (split_half(each, unit="item", splits="all") for each in (rows, moved))
-    assert other.r == pytest.approx(one.r, abs=1e-9)
+    original, other = (split_half(each, unit="item", splits="all") for each in (rows, moved))
+    assert other.r == pytest.approx(original.r, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("error")
@@ -160,21 +160,21 @@ def test_people_who_sat_several_lists_are_halved_within_each():
         for item in range(20)
     ]
     frame = pd.DataFrame(rows, columns=["participant", "list", "sentence_id", "value"])
-    found = split_half(frame, splits=100)
-    assert (found.n_participants, found.n_lists) == (40, 48)
-    assert found.spearman_brown == pytest.approx(truth.var() / (truth.var() + 1.44 / 6), abs=0.01)
+    halves = split_half(frame, splits=100)
+    assert (halves.n_participants, halves.n_lists) == (40, 48)
+    assert halves.spearman_brown == pytest.approx(truth.var() / (truth.var() + 1.44 / 6), abs=0.01)
     (last,) = split_half_by_size(frame, sizes=[40], draws=50).to_dict("records")
-    assert last["spearman_brown"] == pytest.approx(found.spearman_brown, abs=0.005)
+    assert last["spearman_brown"] == pytest.approx(halves.spearman_brown, abs=0.005)
 
 
 def test_who_judged_a_unit_in_two_lists_stands_in_one_half():
     rng = np.random.default_rng(1)
-    own = {(p, i): rng.normal() for p in range(20) for i in range(30)}
+    opinions = {(p, i): rng.normal() for p in range(20) for i in range(30)}
     rows = [
-        (p, f"round {r}", i, own[p, i] + 0.01 * rng.normal())
+        (p, f"round {r}", i, opinions[p, i] + 0.01 * rng.normal())
         for p in range(20) for r in (1, 2) for i in range(30)
     ]  # fmt: skip
-    found = split_half(
+    halves = split_half(
         pd.DataFrame(rows, columns=["participant", "list", "sentence_id", "value"]), splits=100
     )
-    assert found.spearman_brown < 0.5
+    assert halves.spearman_brown < 0.5

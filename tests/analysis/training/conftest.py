@@ -27,5 +27,5 @@ def corpus_file(tmp_path_factory):
 def easy(n, seed):
     """Sentences, and the same with their words turned round: order alone tells them apart."""
     good = acceptable_sentences(n, seed=seed)
-    turned = [" ".join(reversed(one.rstrip(".?").split())) + "." for one in good]
+    turned = [" ".join(reversed(sentence.rstrip(".?").split())) + "." for sentence in good]
     return Labelled([*good, *turned], [1] * n + [0] * n)

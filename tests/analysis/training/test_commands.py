@@ -33,7 +33,9 @@ def cola(tmp_path):
     labelled = easy(40, 1)
     rows = zip(labelled.sentences, labelled.labels, strict=True)
     path = tmp_path / "train.tsv"
-    path.write_text("".join(f"own\t{label}\t{'' if label else '*'}\t{one}\n" for one, label in rows))
+    path.write_text(
+        "".join(f"own\t{label}\t{'' if label else '*'}\t{sentence}\n" for sentence, label in rows)
+    )
     return path
 
 
@@ -47,12 +49,12 @@ def test_one_seed_stands_in_the_folder_itself(capsys, tmp_path, corpus_file):
 
 def test_several_seeds_are_averaged(capsys, tmp_path, corpus_file):
     words = ["train_lm", corpus_file, *TINY, "--seed", "3", "4", "--out", tmp_path / "m", "--json"]
-    found = json.loads(run(capsys, *words))
-    models = found["models"]
-    assert [one["model"] for one in models] == [f"lstm:{tmp_path}/m/seed-{seed}" for seed in (3, 4)]
-    assert found["mean_perplexity"] == pytest.approx(sum(one["perplexity"] for one in models) / 2)
-    again = json.loads(run(capsys, *words, "--resume"))
-    assert again == found
+    report = json.loads(run(capsys, *words))
+    models = report["models"]
+    assert [model["model"] for model in models] == [f"lstm:{tmp_path}/m/seed-{seed}" for seed in (3, 4)]
+    assert report["mean_perplexity"] == pytest.approx(sum(model["perplexity"] for model in models) / 2)
+    resumed = json.loads(run(capsys, *words, "--resume"))
+    assert resumed == report
 
 
 def test_a_process_that_was_killed_is_resumed_to_the_numbers_of_an_unbroken_one(
@@ -77,14 +79,14 @@ def test_a_process_that_was_killed_is_resumed_to_the_numbers_of_an_unbroken_one(
     while killed.poll() is None and not last.is_file():
         time.sleep(0.01)
     killed.kill()
-    _, said = killed.communicate()
-    assert killed.returncode == -signal.SIGKILL, said.decode()
+    _, stderr = killed.communicate()
+    assert killed.returncode == -signal.SIGKILL, stderr.decode()
     assert not (tmp_path / "killed" / "training.json").exists()
     resumed = json.loads(run(capsys, *words, "--out", tmp_path / "killed", "--resume", "--json"))
-    whole = json.loads(run(capsys, *words, "--out", tmp_path / "whole", "--json"))
-    for one in (resumed, whole):
-        del one["models"][0]["model"]
-    assert resumed == whole
+    unbroken = json.loads(run(capsys, *words, "--out", tmp_path / "whole", "--json"))
+    for report in (resumed, unbroken):
+        del report["models"][0]["model"]
+    assert resumed == unbroken
 
 
 def test_what_learned_nothing_or_left_much_out_says_what_to_do(capsys, tmp_path):
@@ -106,7 +108,7 @@ def test_a_probe_is_trained_and_every_restart_shown(capsys, tmp_path, cola):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["train_lm", "none.txt", *TINY, "--out", "m"], "none.txt: there is no such file"),
         (["train_lm", "CORPUS", *TINY, "--out", "m", "--tokens", "bpe"], "words or characters"),
@@ -116,9 +118,9 @@ def test_a_probe_is_trained_and_every_restart_shown(capsys, tmp_path, cola):
         (["train_acceptability", "CORPUS", "--model", "tiny", "--out", "m"], "'.txt' are not read"),
     ],
 )
-def test_bad_input_ends_with_one_line_and_no_folder(tmp_path, monkeypatch, corpus_file, words, said):
+def test_bad_input_ends_with_one_line_and_no_folder(tmp_path, monkeypatch, corpus_file, words, message):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(CommandError, match=said) as failed:
+    with pytest.raises(CommandError, match=message) as failed:
         call_command(*[str(corpus_file) if word == "CORPUS" else word for word in words])
     assert failed.value.returncode == 2 and "\n" not in str(failed.value)
     assert list(tmp_path.iterdir()) == []
@@ -129,10 +131,10 @@ def test_without_the_extra_the_line_that_installs_it_is_given(tmp_path, monkeypa
 
     real = importlib.import_module
 
-    def absent(name, *rest):
+    def absent(name, *arguments):
         if name in ("torch", "transformers"):
             raise ImportError(name)
-        return real(name, *rest)
+        return real(name, *arguments)
 
     monkeypatch.setattr("analysis.scoring.neural.loading.import_module", absent)
     for words in (

@@ -31,26 +31,28 @@ def trained(tmp_path_factory):
 def test_an_easy_difference_is_learned_and_scored(trained):
     assert trained["test"]["mcc"] > 0.5
     unseen = easy(40, 9)
-    found = scorer(trained["model"]).score(unseen.sentences).logprob
-    right = (found > 0).astype(int) == np.array(unseen.labels)
-    assert right.mean() > 0.75 and (np.abs(found) >= 0.5).all()
+    logprobs = scorer(trained["model"]).score(unseen.sentences).logprob
+    right = (logprobs > 0).astype(int) == np.array(unseen.labels)
+    assert right.mean() > 0.75 and (np.abs(logprobs) >= 0.5).all()
 
 
 def test_every_restart_is_reported_and_the_best_is_kept(trained):
-    assert [one["seed"] for one in trained["restarts"]] == [1, 2]
-    best = max(one["mcc"] for one in trained["restarts"])
+    assert [restart["seed"] for restart in trained["restarts"]] == [1, 2]
+    best = max(restart["mcc"] for restart in trained["restarts"])
     assert trained["development_mcc"] == best
-    chosen = next(one for one in trained["restarts"] if one["seed"] == trained["chosen_seed"])
+    chosen = next(restart for restart in trained["restarts"] if restart["seed"] == trained["chosen_seed"])
     assert chosen["mcc"] == best and {"status", "accuracy", "epoch", "n"} <= set(chosen)
     development = easy(40, 2)
-    found = scorer(trained["model"]).score(development.sentences).logprob > 0
-    assert np.mean(found == np.array(development.labels)) == pytest.approx(chosen["accuracy"], abs=0.013)
+    answers = scorer(trained["model"]).score(development.sentences).logprob > 0
+    assert np.mean(answers == np.array(development.labels)) == pytest.approx(chosen["accuracy"], abs=0.013)
 
 
 def test_a_seed_decides_everything(tmp_path):
     tuning = Tuning(restarts=1, epochs=1, lr=1e-3)
-    found = [train_classifier(easy(30, 1), easy(10, 2), "tiny", tmp_path / n, tuning=tuning) for n in "ab"]
-    scores = [scorer(one["model"] + "?output=margin").score(easy(10, 4).sentences).logprob for one in found]
+    reports = [train_classifier(easy(30, 1), easy(10, 2), "tiny", tmp_path / n, tuning=tuning) for n in "ab"]
+    scores = [
+        scorer(report["model"] + "?output=margin").score(easy(10, 4).sentences).logprob for report in reports
+    ]
     assert scores[0].tolist() == scores[1].tolist()
 
 
@@ -65,7 +67,8 @@ def test_a_language_model_trained_here_can_be_fine_tuned(tmp_path, corpus_file):
     )
     together = scorer(report["model"] + "?output=margin").score(easy(10, 4).sentences).logprob
     alone = [
-        scorer(report["model"] + "?output=margin").score([one]).logprob[0] for one in easy(10, 4).sentences
+        scorer(report["model"] + "?output=margin").score([sentence]).logprob[0]
+        for sentence in easy(10, 4).sentences
     ]
     np.testing.assert_allclose(together, alone, atol=1e-4)
 
@@ -79,7 +82,7 @@ def test_bad_input_is_named_and_leaves_nothing(tmp_path):
     (tmp_path / "taken" / "file").write_text("")
     with pytest.raises(BadInput, match="not empty"):
         train_classifier(easy(5, 1), easy(5, 2), "tiny", tmp_path / "taken", tuning=FAST)
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["taken"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["taken"]
     with pytest.raises(BadInput, match="restarts is 0"):
         Tuning(restarts=0)
 
@@ -97,7 +100,7 @@ def test_a_table_with_a_head_is_read_by_its_names(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "message"),
     [
         ("a.tsv", "x\t1\t\tA.\nx\t2\t\tB.\n", r"a\.tsv, row 2, column 'label': the label is '2'"),
         ("a.tsv", "x\t1\t\tA.\nx\t1\tB.\n", "row 2: the row has 3 cells"),
@@ -107,9 +110,9 @@ def test_a_table_with_a_head_is_read_by_its_names(tmp_path):
         ("a.csv", "label,sentence\n,A.\n", "row 2, column 'label'"),
     ],
 )
-def test_a_row_that_cannot_be_used_is_named(tmp_path, name, text, said):
+def test_a_row_that_cannot_be_used_is_named(tmp_path, name, text, message):
     (tmp_path / name).write_text(text)
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         read_cola(tmp_path / name)
 
 
@@ -122,8 +125,8 @@ def test_missing_columns_and_files_are_named(tmp_path):
 
 
 def test_a_development_part_has_both_labels_and_shares_no_sentence():
-    whole = easy(50, 1)
-    train, development = whole.split(share=0.2, seed=4)
+    labelled = easy(50, 1)
+    train, development = labelled.split(share=0.2, seed=4)
     assert not set(train.sentences) & set(development.sentences)
     assert 0.3 < np.mean(development.labels) < 0.7
     assert len(train.labels) + len(development.labels) == 100
@@ -133,8 +136,8 @@ def test_a_development_part_has_both_labels_and_shares_no_sentence():
 
 @pytest.mark.skipif(not COLA.is_file(), reason="CoLA's file is not given")
 def test_the_given_cola_file_is_read():
-    found = read_cola(COLA)
-    assert len(found.labels) == 8551 and sum(found.labels) == 6023
+    cola = read_cola(COLA)
+    assert len(cola.labels) == 8551 and sum(cola.labels) == 6023
 
 
 def test_the_report_stands_beside_the_model(trained):

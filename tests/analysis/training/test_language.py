@@ -23,8 +23,8 @@ class BrokenOff(Exception):
 
 
 def break_at(epoch, step):
-    def progress(now, done, _):
-        if (now, done) == (epoch, step):
+    def progress(now, n_done, _):
+        if (now, n_done) == (epoch, step):
             raise BrokenOff
 
     return progress
@@ -48,11 +48,11 @@ def test_a_model_learns_more_than_frequency_and_scores_as_it_says(tmp_path, corp
     assert report["perplexity"] == min(epoch["perplexity"] for epoch in report["history"])
     address = "lstm" if kind == "lstm" else "hf-causal"
     assert report["model"] == f"{address}:{tmp_path / 'model'}"
-    found = scorer(f"{report['model']}?eos=yes").score(corpus.held_out)
-    n_tokens = int(found.n_tokens.sum()) + len(corpus.held_out)
+    scores = scorer(f"{report['model']}?eos=yes").score(corpus.held_out)
+    n_tokens = int(scores.n_tokens.sum()) + len(corpus.held_out)
     assert n_tokens == report["held_out_tokens"]
-    assert np.exp(-found.logprob.sum() / n_tokens) == pytest.approx(report["perplexity"], rel=1e-4)
-    single = np.exp(-found.unigram_logprob.sum() / n_tokens)
+    assert np.exp(-scores.logprob.sum() / n_tokens) == pytest.approx(report["perplexity"], rel=1e-4)
+    single = np.exp(-scores.unigram_logprob.sum() / n_tokens)
     assert single == pytest.approx(report["unigram_perplexity"], rel=1e-4)
 
 
@@ -60,13 +60,13 @@ def test_a_model_learns_more_than_frequency_and_scores_as_it_says(tmp_path, corp
 @pytest.mark.parametrize("at", [(0, 7), (1, 11), (2, 2)])
 def test_a_run_broken_off_and_resumed_gives_the_numbers_of_an_unbroken_one(tmp_path, corpus_file, kind, at):
     corpus, plan = read_corpus(corpus_file), make_plan(kind, "tiny", **SHORT)
-    whole = train_language_model(corpus, plan, tmp_path / "whole", every=5)
+    unbroken = train_language_model(corpus, plan, tmp_path / "whole", every=5)
     with pytest.raises(BrokenOff):
         train_language_model(corpus, plan, tmp_path / "broken", every=5, progress=break_at(*at))
     assert not (tmp_path / "broken" / "training.json").exists()
     resumed = train_language_model(corpus, plan, tmp_path / "broken", every=5, resume=True)
-    assert {**resumed, "model": ""} == {**whole, "model": ""}
-    sums = [scorer(report["model"]).score(corpus.held_out).logprob for report in (whole, resumed)]
+    assert {**resumed, "model": ""} == {**unbroken, "model": ""}
+    sums = [scorer(report["model"]).score(corpus.held_out).logprob for report in (unbroken, resumed)]
     assert sums[0].tolist() == sums[1].tolist()
 
 
@@ -80,13 +80,13 @@ def test_a_finished_run_goes_on_when_more_epochs_are_allowed(tmp_path, corpus_fi
 
 def test_a_seed_decides_everything_and_another_seed_something_else(tmp_path, corpus_file):
     corpus = read_corpus(corpus_file)
-    found = []
+    logprobs = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         plan = make_plan("lstm", seed=seed, **{**SHORT, "epochs": 1})
         torch.rand(3)  # what else draws numbers must not matter
         report = train_language_model(corpus, plan, tmp_path / name)
-        found.append(scorer(report["model"]).score(corpus.held_out).logprob.tolist())
-    assert found[0] == found[1] != found[2]
+        logprobs.append(scorer(report["model"]).score(corpus.held_out).logprob.tolist())
+    assert logprobs[0] == logprobs[1] != logprobs[2]
 
 
 def test_training_stops_when_what_is_held_out_no_longer_gains(tmp_path):
@@ -117,10 +117,10 @@ def test_an_lstm_learns_where_the_processor_has_no_recurrence_in_bfloat16(tmp_pa
     """As oneDNN without AVX-512, which refuses; torch asks it all the same."""
     as_it_is = torch.nn.LSTM.forward
 
-    def refuses(self, given, *more):
+    def refuses(self, inputs, *more):
         if torch.is_autocast_enabled("cpu"):
             raise RuntimeError("could not create a primitive descriptor")
-        return as_it_is(self, given, *more)
+        return as_it_is(self, inputs, *more)
 
     monkeypatch.setattr(torch.nn.LSTM, "forward", refuses)
     recurs_in_half.cache_clear()
@@ -134,7 +134,7 @@ def test_sentences_longer_than_the_context_are_counted_and_left_out(tmp_path, co
     plan = make_plan("transformer", "tiny", context=8, **{**SHORT, "epochs": 1})
     corpus = read_corpus(corpus_file)
     report = train_language_model(corpus, plan, tmp_path / "model")
-    longer = [one for one in [*corpus.train, *corpus.held_out] if len(one.split()) > 7]
+    longer = [sentence for sentence in [*corpus.train, *corpus.held_out] if len(sentence.split()) > 7]
     assert report["too_long"] == len(longer) > 0
 
 

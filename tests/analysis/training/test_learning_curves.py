@@ -25,19 +25,19 @@ def test_models_of_two_sizes_and_seeds_are_averaged_and_drawn(tmp_path, monkeypa
     more = ["--sizes", "60", "120", "--seeds", "1", "2", "--pairs-each", "10"]
     monkeypatch.setattr(sys, "argv", ["learning_curves.py", "blimp", *map(str, words), *more])
     learning_curves.main()
-    said = capsys.readouterr().out
-    assert "manage.py train_lm" in said and "10 pairs;" in said
+    output = capsys.readouterr().out
+    assert "manage.py train_lm" in output and "10 pairs;" in output
     models = pd.read_csv(tmp_path / "out" / "models.csv")
     assert models.groupby("family")["training_tokens"].nunique().to_dict() == {"lstm": 2, "trigram": 2}
     scores = pd.read_csv(tmp_path / "out" / "scores.csv")
     assert list(scores.columns[1:]) == list(models["model"]) and len(scores) == 20
-    right = {one: scores.set_index("sentence_id")[one] for one in models["model"]}
+    right = {model: scores.set_index("sentence_id")[model] for model in models["model"]}
     tested = pd.read_csv(tmp_path / "out" / "pairs.csv")
     shares = [
-        (right[one][tested["good_id"]].to_numpy() > right[one][tested["bad_id"]].to_numpy()).mean()
-        for one in ("lstm-120-1", "lstm-120-2")
+        (right[model][tested["good_id"]].to_numpy() > right[model][tested["bad_id"]].to_numpy()).mean()
+        for model in ("lstm-120-1", "lstm-120-2")
     ]
-    row = next(line for line in said.splitlines() if line.startswith("| lstm") and "| 2 |" in line)
-    last = [line for line in said.splitlines() if line.startswith("| lstm |  |")][-1].split(" | ")
+    row = next(line for line in output.splitlines() if line.startswith("| lstm") and "| 2 |" in line)
+    last = [line for line in output.splitlines() if line.startswith("| lstm |  |")][-1].split(" | ")
     assert row and float(last[5]) == pytest.approx(100 * sum(shares) / 2, abs=0.01)
     assert (tmp_path / "out" / "learning-curves-lstm.png").read_bytes().startswith(b"\x89PNG")

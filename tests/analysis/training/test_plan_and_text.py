@@ -7,7 +7,7 @@ from analysis.training import make_plan, read_corpus
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "said"),
+    ("kind", "value", "message"),
     [
         ("lstn", {}, "lstm"),
         ("lstm", {"size": "base"}, "size of lstm"),
@@ -27,9 +27,9 @@ from analysis.training import make_plan, read_corpus
         ("transformer", {"tokens": "bpe", "punctuation": "split"}, "by itself"),
     ],
 )
-def test_a_plan_that_cannot_be_is_refused(kind, given, said):
-    with pytest.raises(BadInput, match=said):
-        make_plan(kind, **given)
+def test_a_plan_that_cannot_be_is_refused(kind, value, message):
+    with pytest.raises(BadInput, match=message):
+        make_plan(kind, **value)
 
 
 def test_near_names_of_sizes_are_suggested():

@@ -62,22 +62,22 @@ def ceiling(judgments, pairs, **options):
 def test_scores_are_those_of_a_release(pairs, shares, task):
     judgments = (chosen if task == "forced_choice" else said_yes)(pairs, shares)
     sentences = pd.DataFrame({"sentence_id": [*pairs["good_id"], *pairs["bad_id"]]})
-    told = sentence_table(judgments, sentences, task=task)
-    released = human_table(told, pair_table(judgments, told, pairs, task=task), task=task)
+    sentences_seen = sentence_table(judgments, sentences, task=task)
+    released = human_table(sentences_seen, pair_table(judgments, sentences_seen, pairs, task=task), task=task)
     released = released.set_index("sentence_id")["score"]
     choices = choices_of(judgments, pairs, task=task)
     yes = np.bincount(choices.unit, weights=choices.value)
-    found = scores_of(choices, yes, np.bincount(choices.unit).astype(float))
-    assert found[choices.good] == pytest.approx(released[pairs["good_id"]].to_numpy(), abs=1e-6)
-    assert found[choices.bad] == pytest.approx(released[pairs["bad_id"]].to_numpy(), abs=1e-6)
+    scores = scores_of(choices, yes, np.bincount(choices.unit).astype(float))
+    assert scores[choices.good] == pytest.approx(released[pairs["good_id"]].to_numpy(), abs=1e-6)
+    assert scores[choices.bad] == pytest.approx(released[pairs["bad_id"]].to_numpy(), abs=1e-6)
 
 
 def test_forced_choices_give_a_ceiling_near_that_of_two_real_samples(pairs, shares):
     judgments = chosen(pairs, shares)
-    found = ceiling(judgments, pairs)
-    assert (found.status, found.basis, found.participants, found.pairs) == ("ok", "forced_choice", 20, 60)
-    assert found.adc_half[0.5] < found.adc[0.5] < 1
-    assert found.adc[0.5] == pytest.approx(_of_real_samples(pairs, shares), abs=0.06)
+    result = ceiling(judgments, pairs)
+    assert (result.status, result.basis, result.participants, result.pairs) == ("ok", "forced_choice", 20, 60)
+    assert result.adc_half[0.5] < result.adc[0.5] < 1
+    assert result.adc[0.5] == pytest.approx(_of_real_samples(pairs, shares), abs=0.06)
 
 
 def _of_real_samples(pairs, shares):
@@ -95,10 +95,10 @@ def _of_real_samples(pairs, shares):
 
 
 def test_yes_no_answers_give_a_ceiling_too(pairs, shares):
-    found = ceiling(said_yes(pairs, shares), pairs)
-    assert (found.status, found.basis) == ("ok", "yes_no")
-    assert 0.2 < found.adc_half[0.5] < found.adc[0.5] < 1
-    assert found.adc[0.5] < found.adc[1.0] <= found.adc[5.0]
+    result = ceiling(said_yes(pairs, shares), pairs)
+    assert (result.status, result.basis) == ("ok", "yes_no")
+    assert 0.2 < result.adc_half[0.5] < result.adc[0.5] < 1
+    assert result.adc[0.5] < result.adc[1.0] <= result.adc[5.0]
 
 
 def test_more_people_agree_better(pairs, shares):
@@ -149,9 +149,11 @@ def test_choices_of_the_same_people_leave_their_ratings_alone():
         {"participant": p, "sentence_id": name, "task": "likert", "value": 5 - 2 * (n > 5) + rng.normal()}
         for p in range(8) for n, name in enumerate(names)
     ])  # fmt: skip
-    said = rated.assign(task="yes_no", value=(rated["value"] > 4).astype(float))
-    alone, both = (ceiling(rows, pairs) for rows in (rated, pd.concat([rated, said], ignore_index=True)))
-    assert both.basis == "ratings" and both == alone
+    answered = rated.assign(task="yes_no", value=(rated["value"] > 4).astype(float))
+    alone, with_answers = (
+        ceiling(rows, pairs) for rows in (rated, pd.concat([rated, answered], ignore_index=True))
+    )
+    assert with_answers.basis == "ratings" and with_answers == alone
 
 
 def several_lists(*, n_people=24, n_lists=60, slots=4, of_list=4, seed=1):
@@ -159,7 +161,11 @@ def several_lists(*, n_people=24, n_lists=60, slots=4, of_list=4, seed=1):
     rng = np.random.default_rng(seed)
     names = [f"p{number}" for number in range(n_lists * of_list)]
     pairs = pd.DataFrame(
-        {"pair_id": names, "good_id": [f"{one}:g" for one in names], "bad_id": [f"{one}:b" for one in names]}
+        {
+            "pair_id": names,
+            "good_id": [f"{name}:g" for name in names],
+            "bad_id": [f"{name}:b" for name in names],
+        }
     )
     pairs["share"], pairs["list"] = rng.beta(2, 1, len(pairs)), np.repeat(np.arange(n_lists), of_list)
     frames = [
@@ -176,16 +182,16 @@ def several_lists(*, n_people=24, n_lists=60, slots=4, of_list=4, seed=1):
 
 def test_people_who_sat_several_lists_set_the_ceiling_that_as_many_others_would():
     judgments, pairs = several_lists()
-    others = judgments.assign(participant=judgments["participant"] + judgments["list"])
-    found, wanted = [
-        correlation_ceilings(one, pairs, rng=np.random.default_rng(1))["deltas"]
-        for one in (judgments, others)
+    distinct_people = judgments.assign(participant=judgments["participant"] + judgments["list"])
+    repeated, distinct = [
+        correlation_ceilings(rows, pairs, rng=np.random.default_rng(1))["deltas"]
+        for rows in (judgments, distinct_people)
     ]
-    assert found["participants"] == 24 and wanted["participants"] == 240
-    assert found["reliability"] == pytest.approx(wanted["reliability"], abs=0.01)
+    assert repeated["participants"] == 24 and distinct["participants"] == 240
+    assert repeated["reliability"] == pytest.approx(distinct["reliability"], abs=0.01)
     halves = [
-        human_ceiling(one, pairs, rng=np.random.default_rng(1), deltas=DELTAS, splits=100).adc_half[1.0]
-        for one in (judgments, others)
+        human_ceiling(rows, pairs, rng=np.random.default_rng(1), deltas=DELTAS, splits=100).adc_half[1.0]
+        for rows in (judgments, distinct_people)
     ]
     assert halves[0] == pytest.approx(halves[1], abs=0.01)
 

@@ -46,15 +46,15 @@ def test_blimps_own_regions_can_be_read_off_its_members(shared_data):
         for line in path.read_text(encoding="utf-8").splitlines():
             pair = json.loads(line)
             for method in ("one_prefix", "two_prefix"):
-                given = critical_region(pair, method)
-                assert (given is not None) == pair[f"{method}_method"]
-                if given is None or " " in given.word_good:  # BLiMP takes "went bad" for one word
+                region = critical_region(pair, method)
+                assert (region is not None) == pair[f"{method}_method"]
+                if region is None or " " in region.word_good:  # BLiMP takes "went bad" for one word
                     continue
                 parts = (f"{method}_prefix", f"{method}_word")
                 read = critical_region({k: v for k, v in pair.items() if not k.startswith(parts)}, method)
                 compared += 1
-                if read is None or read[:4] != given[:4]:
-                    differing.append((given, read))
+                if read is None or read[:4] != region[:4]:
+                    differing.append((region, read))
     assert compared > 7_000 and len(differing) < 0.01 * compared, differing[:3]
 
 
@@ -70,10 +70,10 @@ def test_words_after_prefixes_are_scored_without_what_follows(tmp_path):
     model = train_model(text, order=2)
     write_arpa(model, tmp_path / "two.arpa")
     opened = scorer(f"arpa:{tmp_path / 'two.arpa'}?casing=lower&punctuation=split")
-    found = score_words(opened, ["The cat", "The cats", ""], ["eats", "eats", "eats"]).logprob
-    whole = token_logprobs(model, [["the", "cat", "eats"], ["the", "cats", "eats"]], eos=False)
-    assert found[:2] == pytest.approx(whole.logprob[[2, 5]], abs=1e-5)
-    assert found[0] > found[1] and np.isnan(found[2])
+    logprobs = score_words(opened, ["The cat", "The cats", ""], ["eats", "eats", "eats"]).logprob
+    sentence_logprobs = token_logprobs(model, [["the", "cat", "eats"], ["the", "cats", "eats"]], eos=False)
+    assert logprobs[:2] == pytest.approx(sentence_logprobs.logprob[[2, 5]], abs=1e-5)
+    assert logprobs[0] > logprobs[1] and np.isnan(logprobs[2])
     (tmp_path / "s.csv").write_text("sentence_id,score\ng,1\n")
     with pytest.raises(BadInput, match="does not give the probability of a word"):
         score_words(scorer(f"csv:{tmp_path / 's.csv'}"), ["a"], ["b"])
@@ -84,9 +84,9 @@ def test_methods_stand_side_by_side_on_the_pairs_both_scored():
     pairs = pd.DataFrame({
         "pair_id": range(8), "good_id": good, "bad_id": bad, "phenomenon": ["x", "x", "y", "y"] * 2,
     })  # fmt: skip
-    whole = [0.0] * 8 + [1.0] * 4 + [-1.0] * 4  # wrong on the first four pairs
+    sentence_scores = [0.0] * 8 + [1.0] * 4 + [-1.0] * 4  # wrong on the first four pairs
     prefix = [1.0] * 6 + [np.nan] * 2 + [0.0] * 8  # right wherever it says something
-    scores = pd.DataFrame({"sentence_id": good + bad, "m:lp": whole, "m:one_prefix": prefix})
+    scores = pd.DataFrame({"sentence_id": good + bad, "m:lp": sentence_scores, "m:one_prefix": prefix})
     table = pair_table(None, pairs, scores)
     rows = prefix_methods(table, roster(table.models), rng=np.random.default_rng(0))
     assert [(row["group"], row["pairs"]) for row in rows] == [("all", 6), ("x", 4), ("y", 2)]

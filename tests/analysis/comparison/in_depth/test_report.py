@@ -22,9 +22,9 @@ N = 60
 def ratings(human, *, people=24, noise=0.5, seed=2):
     rng = np.random.default_rng(seed)
     return pd.DataFrame([
-        {"participant": f"P{one}", "sentence_id": row.sentence_id, "task": "likert",
+        {"participant": f"P{person}", "sentence_id": row.sentence_id, "task": "likert",
          "value": row.score + rng.normal(0, noise)}
-        for one in range(people) for row in human.itertuples()
+        for person in range(people) for row in human.itertuples()
     ])  # fmt: skip
 
 
@@ -42,12 +42,12 @@ def test_matrix_of_differences_counts_each_cell_and_has_pandas_correlations(fram
     document = depth_report(human, pairs, scores)
     table = pair_table(human, pairs, scores)
     expected = table.model_delta.assign(people=table.human_delta).corr()
-    cells = {(one["a"], one["b"]): one for one in document["correlations"]["deltas"]}
+    cells = {(delta["a"], delta["b"]): delta for delta in document["correlations"]["deltas"]}
     assert cells["people", "near:lp"]["n"] == N and cells["near:lp", "gaps:slor"]["n"] == N - 7
-    for (a, b), one in cells.items():
-        assert one["pearson_r"] == pytest.approx(expected.loc[a, b])
-        assert one["ci_low"] <= one["pearson_r"] <= one["ci_high"]
-        assert one["ceiling"] is None
+    for (a, b), cell in cells.items():
+        assert cell["pearson_r"] == pytest.approx(expected.loc[a, b])
+        assert cell["ci_low"] <= cell["pearson_r"] <= cell["ci_high"]
+        assert cell["ceiling"] is None
 
 
 def test_matrix_of_paradigms_correlates_accuracies(frames):
@@ -57,7 +57,9 @@ def test_matrix_of_paradigms_correlates_accuracies(frames):
     assert len(accuracies) == 12
     expected = accuracies.astype(float).corr().loc["near:lp", "far:lp"]
     cell = next(
-        one for one in document["correlations"]["paradigms"] if (one["a"], one["b"]) == ("near:lp", "far:lp")
+        paradigm
+        for paradigm in document["correlations"]["paradigms"]
+        if (paradigm["a"], paradigm["b"]) == ("near:lp", "far:lp")
     )
     assert cell["n"] == 12 and cell["pearson_r"] == pytest.approx(expected)
 
@@ -67,19 +69,20 @@ def test_ceiling_is_the_root_of_the_reliability_that_was_put_in():
     names = [f"s{i}" for i in range(400)]
     truth, people, noise = rng.normal(0, 1, 400), 12, 3.0
     judgments = pd.DataFrame([
-        {"participant": f"P{one}", "sentence_id": name, "task": "likert", "value": t + rng.normal(0, noise)}
-        for one in range(people) for name, t in zip(names, truth, strict=True)
+        {"participant": f"P{person}", "sentence_id": name, "task": "likert",
+         "value": t + rng.normal(0, noise)}
+        for person in range(people) for name, t in zip(names, truth, strict=True)
     ])  # fmt: skip
     pairs = pd.DataFrame({
         "pair_id": range(200), "good_id": names[:200], "bad_id": names[200:],
         "paradigm": [i // 10 for i in range(200)],
     })  # fmt: skip
-    found = correlation_ceilings(judgments, pairs, rng=rng)["deltas"]
+    ceilings = correlation_ceilings(judgments, pairs, rng=rng)["deltas"]
     delta = truth[:200] - truth[200:]
     reliability = delta.var() / (delta.var() + 2 * noise**2 / people)
-    assert found["status"] == "ok" and found["n"] == 200
-    assert found["reliability"] == pytest.approx(reliability, abs=0.05)
-    assert found["model"] == pytest.approx(math.sqrt(reliability), abs=0.03)
+    assert ceilings["status"] == "ok" and ceilings["n"] == 200
+    assert ceilings["reliability"] == pytest.approx(reliability, abs=0.05)
+    assert ceilings["model"] == pytest.approx(math.sqrt(reliability), abs=0.03)
     assert (
         correlation_ceilings(judgments[judgments["participant"] == "P1"], pairs, rng=rng)["deltas"]["model"]
         is None
@@ -90,9 +93,9 @@ def test_people_are_individuals_in_forced_choice_and_an_aggregate_in_ratings(fra
     human, pairs, _ = frames
     table = pair_table(human, pairs, frames[2])
     choices = pd.DataFrame([
-        {"participant": f"P{one}", "pair_id": pair, "sentence_id": "", "task": "forced_choice",
-         "value": float(one < 3)}
-        for one in range(4) for pair in pairs["pair_id"]
+        {"participant": f"P{person}", "pair_id": pair, "sentence_id": "", "task": "forced_choice",
+         "value": float(person < 3)}
+        for person in range(4) for pair in pairs["pair_id"]
     ])  # fmt: skip
     right, basis = people_right(table.human_delta, pairs, choices)
     assert right.tolist() == [0.75] * N and "shares of choices" in basis
@@ -104,7 +107,7 @@ def test_curves_have_exact_areas_chance_below_and_people_above(frames):
     human, pairs, scores = frames
     table = pair_table(human, pairs, scores)
     document = depth_report(human, pairs, scores, judgments=ratings(human))
-    curves = {(one["judge"], one["kind"]): one for one in document["curves"]["curves"]}
+    curves = {(curve["judge"], curve["kind"]): curve for curve in document["curves"]["curves"]}
     near = curves["near:lp", "model"]
     assert near["area"] == adc_area(table.human_delta, table.model_delta["near:lp"])
     assert all(low <= high for low, high in zip(near["adc"], near["adc"][1:], strict=False))
@@ -142,8 +145,8 @@ def test_shallow_predictors_equal_scipy_and_statsmodels(frames):
     words = pairs["sentence_good"].str.split().str.len()
     assert rows["length", "near:lp"]["r"] == pytest.approx(stats.pointbiserialr(right, words).statistic)
     by_length = rows["length", "near:lp"]["bins"]
-    assert [one["label"] for one in by_length] == ["3", "4", "5", "6"]
-    assert sum(one["n"] for one in by_length) == N
+    assert [bin["label"] for bin in by_length] == ["3", "4", "5", "6"]
+    assert sum(bin["n"] for bin in by_length) == N
     low, high = proportion_confint(by_length[0]["right"], by_length[0]["n"], method="wilson")
     assert (by_length[0]["ci_low"], by_length[0]["ci_high"]) == pytest.approx((low, high))
     lp = pairs["good_id"].map(scores.set_index("sentence_id")["near:lp"])
@@ -155,7 +158,7 @@ def test_shallow_predictors_equal_scipy_and_statsmodels(frames):
     assert rows["dependency_length", "people"]["n"] == int(pairs["dependency_length"].notna().sum())
     attractor = rows["attractor", "far:lp"]
     assert attractor["status"] == "categories"
-    assert [one["label"] for one in attractor["bins"]] == ["none", "plural"]
+    assert [bin["label"] for bin in attractor["bins"]] == ["none", "plural"]
 
 
 def test_many_values_become_five_parts_of_equal_size():
@@ -169,18 +172,18 @@ def test_li_adger_beside_gpt2_as_released(shared_data):
     other = shared_data("paired-gpt2-li") / "Sprouse2013Ratings.csv"
     human = pd.read_csv(folder / "human_ME_results_li-adger_sentences.csv")
     human = human.rename(columns={"id": "sentence_id", "judgement": "score"})[["sentence_id", "score"]]
-    given = pd.read_csv(folder / "li-adger_min_pairs.csv")
+    table = pd.read_csv(folder / "li-adger_min_pairs.csv")
     pairs = pd.DataFrame({
-        "pair_id": [f"p{i}" for i in given.index],
-        "good_id": given["gramm_id"], "bad_id": given["ungramm_id"],
-        "sentence_good": given["gramm_sentence"],
+        "pair_id": [f"p{i}" for i in table.index],
+        "good_id": table["gramm_id"], "bad_id": table["ungramm_id"],
+        "sentence_good": table["gramm_sentence"],
     })  # fmt: skip
     rated = pd.read_csv(other)
     r = stats.pearsonr(rated["mean_acc"], -rated["mean_surprisal"]).statistic
     assert r == pytest.approx(0.317, abs=0.001)  # the file's README
     sentences = human.drop_duplicates("sentence_id")
-    lengths = dict(zip(given["gramm_id"], given["gramm_sentence"].str.len(), strict=True))
-    lengths |= dict(zip(given["ungramm_id"], given["ungramm_sentence"].str.len(), strict=True))
+    lengths = dict(zip(table["gramm_id"], table["gramm_sentence"].str.len(), strict=True))
+    lengths |= dict(zip(table["ungramm_id"], table["ungramm_sentence"].str.len(), strict=True))
     scores = pd.DataFrame({"sentence_id": list(lengths), "short": [-float(n) for n in lengths.values()]})
     document = depth_report(sentences, pairs, scores)
     assert document["people"]["pairs"] == 2391
@@ -189,6 +192,6 @@ def test_li_adger_beside_gpt2_as_released(shared_data):
     )
     shares = [part["accuracy"] for part in people["bins"]]
     assert people["n"] == 2391 and shares[0] < 0.85 and min(shares[2:]) > 0.99
-    curves = {one["kind"]: one for one in document["curves"]["curves"]}
+    curves = {curve["kind"]: curve for curve in document["curves"]["curves"]}
     assert curves["constant"]["area"] == pytest.approx(0.79, abs=0.01)
     assert curves["constant"]["area"] > curves["recalibrated"]["area"] - 0.02 > curves["chance"]["area"]
