@@ -45,8 +45,8 @@ def stored(folder: Path, *, n_items: int = 4, n_fillers: int = 6) -> MaterialSet
 
 def study(folder: Path, *, n_items: int = 4, n_fillers: int = 6) -> Experiment:
     """A Likert study in draft of the table, in a Latin square of four lists."""
-    made = cast.draft(
+    experiment = cast.draft(
         "islands", materials=stored(folder, n_items=n_items, n_fillers=n_fillers), task="likert"
     )
-    Design.objects.create(experiment=made, kind=Design.Kind.LATIN_SQUARE, n_lists=4)
-    return made
+    Design.objects.create(experiment=experiment, kind=Design.Kind.LATIN_SQUARE, n_lists=4)
+    return experiment

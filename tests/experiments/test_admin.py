@@ -59,8 +59,8 @@ def test_the_vault_opens_to_superusers_only(client):
 
 
 def test_the_administration_has_the_door_of_the_rest_with_its_second_factor(client, superuser):
-    asked = client.get("/admin/")
-    assert client.get(asked.url).url == "/accounts/login/?next=%2Fadmin%2F"
+    response = client.get("/admin/")
+    assert client.get(response.url).url == "/accounts/login/?next=%2Fadmin%2F"
     client.force_login(cast.ada())
     refused = client.get("/admin/", follow=True)
     assert refused.status_code == 403 and "for administrators" in refused.content.decode()

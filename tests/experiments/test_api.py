@@ -54,9 +54,9 @@ def test_strangers_find_nothing(api, address):
 def test_study_is_made_and_changed_while_it_is_a_draft(api):
     as_(api, cast.cleo())
     sent = {"title": "Islands", "task": "forced_choice", "catch_trials": [PAIR]}
-    made = api.post("/api/v1/studies/", sent, format="json")
-    assert made.status_code == 201, made.json()
-    assert (made.json()["slug"], made.json()["status"]) == ("islands", "draft")
+    response = api.post("/api/v1/studies/", sent, format="json")
+    assert response.status_code == 201, response.json()
+    assert (response.json()["slug"], response.json()["status"]) == ("islands", "draft")
     changed = api.patch("/api/v1/studies/islands/", {"consent": "You may stop."}, format="json")
     assert changed.json()["consent"] == "You may stop."
     assert Experiment.objects.get().audit.filter(action="settings changed").exists()
@@ -122,8 +122,8 @@ def test_studies_are_filtered_and_come_in_pages(api):
 def test_materials_come_with_their_sizes_pairs_and_sentences(api):
     cast.draft("agreement", materials=cast.material_set("agreement", n_items=3, paradigms=("a", "b")))
     as_(api, cast.ada())
-    found = api.get("/api/v1/materials/").json()["results"][0]
-    assert (found["n_sentences"], found["n_pairs"]) == (12, 6)
+    materials = api.get("/api/v1/materials/").json()["results"][0]
+    assert (materials["n_sentences"], materials["n_pairs"]) == (12, 6)
     pairs = api.get("/api/v1/materials/agreement/pairs/?paradigm=a").json()
     assert pairs["count"] == 3
     assert pairs["results"][0] == {
@@ -142,8 +142,8 @@ def test_materials_come_with_their_sizes_pairs_and_sentences(api):
 
 def test_job_is_seen_by_its_team_only(api):
     job = Job.objects.create(kind="demo", experiment=cast.draft("agreement"), progress=1, total=4)
-    found = as_(api, cast.ben()).get(f"/api/v1/jobs/{job.pk}/").json()
-    assert (found["study"], found["percent"], found["state"]) == ("agreement", 25, "queued")
+    document = as_(api, cast.ben()).get(f"/api/v1/jobs/{job.pk}/").json()
+    assert (document["study"], document["percent"], document["state"]) == ("agreement", 25, "queued")
     assert as_(api, cast.cleo()).get(f"/api/v1/jobs/{job.pk}/").status_code == 404
     assert api.get(f"/api/v1/jobs/{10**30}/").status_code == 404
 

@@ -39,9 +39,9 @@ def study(traps):
     call_command("import_materials", traps, name="traps", language="fr", owner="", stdout=StringIO())
     materials = MaterialSet.objects.get()
     MaterialSet.objects.update(owner=cast.ada())
-    made = cast.draft("traps", materials=materials)
-    Design.objects.create(experiment=made, n_lists=2, seed=1)
-    return made
+    experiment = cast.draft("traps", materials=materials)
+    Design.objects.create(experiment=experiment, n_lists=2, seed=1)
+    return experiment
 
 
 def line(study, key):
@@ -173,8 +173,8 @@ def fillers(study):
 
 
 def shown_fillers(study):
-    shown = [trial for proof in proofs(study) for trials in proof.lists.values() for trial in trials]
-    keys = {trial.key for trial in shown if trial.kind == "filler"}
+    trials_shown = [trial for proof in proofs(study) for trials in proof.lists.values() for trial in trials]
+    keys = {trial.key for trial in trials_shown if trial.kind == "filler"}
     return MinimalPair.objects.filter(pk__in=keys).select_related("good", "bad")
 
 
@@ -236,13 +236,13 @@ def test_fillers_of_the_materials_themselves_are_left_out_with_their_items(tmp_p
         "import_materials", path, name="rated", map=["filler=is_filler"], owner="", stdout=StringIO()
     )
     materials = MaterialSet.objects.get(name="rated")
-    made = cast.draft("rated", materials=materials, task="likert")
-    design = Design.objects.create(experiment=made, n_lists=2, seed=1)
-    assert len(fillers_of(made, design)) == 2
+    experiment = cast.draft("rated", materials=materials, task="likert")
+    design = Design.objects.create(experiment=experiment, n_lists=2, seed=1)
+    assert len(fillers_of(experiment, design)) == 2
     design.leave_out({"conflicting_status": ["f1"]}, materials=materials)
     design.save()
-    made.refresh_from_db()
-    assert len(fillers_of(made, design)) == 1
+    experiment.refresh_from_db()
+    assert len(fillers_of(experiment, design)) == 1
 
 
 def test_the_team_may_read_the_findings_of_the_filler_set(client, fillers):

@@ -137,9 +137,9 @@ def test_levels_are_ordered_and_named_on_the_page(ada, table):
     address = preview(ada, table)
     fields = page_fields(ada.get(address))
     fields |= {"position-structure": ["2", "1"], "name-structure": ["that clause", "whether clause"]}
-    shown = ada.post(address, {**ABOUT, **fields, "action": "again"}, follow=True)
-    assert shown.context["report"]["factors"]["structure"] == ["whether clause", "that clause"]
-    ada.post(address, {**ABOUT, **page_fields(shown), "action": "import"})
+    shown_again = ada.post(address, {**ABOUT, **fields, "action": "again"}, follow=True)
+    assert shown_again.context["report"]["factors"]["structure"] == ["whether clause", "that clause"]
+    ada.post(address, {**ABOUT, **page_fields(shown_again), "action": "import"})
     assert MaterialSet.objects.get().levels["structure"] == ["whether clause", "that clause"]
 
 

@@ -58,8 +58,12 @@ def test_a_table_becomes_rows(table):
     assert (pair.bad.mark, pair.bad.expected) == ("*", "unacceptable")
     assert pair.paradigm.phenomenon.name == "agreement"
     assert Sentence.objects.get(key="a1").attributes == {"lab": "x"}
-    found = MaterialSet.objects.get()
-    assert (found.slug, found.file_format, found.checksum) == ("keys", "table", document["checksum"])
+    material_set = MaterialSet.objects.get()
+    assert (material_set.slug, material_set.file_format, material_set.checksum) == (
+        "keys",
+        "table",
+        document["checksum"],
+    )
 
 
 def test_the_same_file_twice_makes_nothing_and_says_so(table):
@@ -93,8 +97,8 @@ def test_two_names_that_look_alike_get_two_addresses(table):
 
 
 def test_a_dry_run_shows_and_stores_nothing(table):
-    told = run(table, "--name", "Keys", "--dry-run")
-    assert "2 pairs" in told and "UTF-8, line ends LF, delimiter comma" in told
+    output = run(table, "--name", "Keys", "--dry-run")
+    assert "2 pairs" in output and "UTF-8, line ends LF, delimiter comma" in output
     assert rows_stored() == [0] * 6
 
 
@@ -175,11 +179,11 @@ def test_a_name_of_somebody_else_is_taken_even_with_the_same_content(table):
 
 def test_rows_go_on_being_numbered_after_a_bulk_insert(table):
     run(table, "--name", "Keys")
-    found = MaterialSet.objects.get()
-    item = Item.objects.create(material_set=found, key="later")
+    material_set = MaterialSet.objects.get()
+    item = Item.objects.create(material_set=material_set, key="later")
     assert item.pk > max(Item.objects.exclude(pk=item.pk).values_list("pk", flat=True))
     with pytest.raises(IntegrityError), transaction.atomic():
-        insert_rows(Item, ["material_set", "paradigm", "key"], [(found.pk, None, "later")])
+        insert_rows(Item, ["material_set", "paradigm", "key"], [(material_set.pk, None, "later")])
 
 
 def test_fourteen_published_blimp_paradigms(shared_data):
@@ -192,18 +196,18 @@ def test_fourteen_published_blimp_paradigms(shared_data):
 
 
 def test_li_adger_from_its_folder(shared_data):
-    told = run(shared_data("li-adger"), "--name", "LI-Adger")
-    assert "2,393 pairs (28 marked for discarding)" in told
-    assert "warning identical_members: 2" in told and "li-adger_min_pairs.csv, row 650" in told
+    output = run(shared_data("li-adger"), "--name", "LI-Adger")
+    assert "2,393 pairs (28 marked for discarding)" in output
+    assert "warning identical_members: 2" in output and "li-adger_min_pairs.csv, row 650" in output
     assert MinimalPair.objects.filter(discard=False).count() == 2_365
-    found = MaterialSet.objects.get()
-    assert found.report["finding_counts"]["identical_members"] == 2
+    material_set = MaterialSet.objects.get()
+    assert material_set.report["finding_counts"]["identical_members"] == 2
 
 
 def test_help_has_an_example():
     command = [sys.executable, "manage.py", "import_materials", "--help"]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert "manage.py import_materials data/*.jsonl --name BLiMP" in shown
+    help_text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert "manage.py import_materials data/*.jsonl --name BLiMP" in help_text
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,14 +11,14 @@ from tests import cast
 
 def test_every_kind_of_job_is_told_in_words():
     current_app.loader.import_default_modules()
-    ours = {kind for kind, work in KINDS.items() if not work.__module__.startswith("tests")}
-    assert len(ours) > 5 and ours == set(WORDS)
+    kinds = {kind for kind, work in KINDS.items() if not work.__module__.startswith("tests")}
+    assert len(kinds) > 5 and kinds == set(WORDS)
 
 
 @pytest.mark.django_db
 def test_the_list_of_jobs_speaks_words(client):
     client.force_login(cast.ada())
-    made = Job.objects.create(kind="releases.score", created_by=cast.ada())
+    job = Job.objects.create(kind="releases.score", created_by=cast.ada())
     page = client.get("/jobs/").content.decode()
     assert "Scoring of sentences" in page and "releases.score" not in page
-    assert "<h1>Scoring of sentences</h1>" in client.get(f"/jobs/{made.pk}/").content.decode()
+    assert "<h1>Scoring of sentences</h1>" in client.get(f"/jobs/{job.pk}/").content.decode()

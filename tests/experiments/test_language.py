@@ -28,8 +28,8 @@ TURKISH = ["Ali bu kitabı okumadı çünkü çok uzun.", "Kedi ve köpek bir ev
     ],
 )
 def test_english_is_recognized_and_nothing_else_is_called_english(texts, tag):
-    found, warning = language_of_texts(texts)
-    assert found == tag and bool(warning) == (tag == "und")
+    language, warning = language_of_texts(texts)
+    assert language == tag and bool(warning) == (tag == "und")
 
 
 def test_blimp_is_english(shared_data):

@@ -62,9 +62,9 @@ def test_the_preview_of_materials_shows_the_progress_of_its_job_then_the_files(a
     finish("materials.preview")
     assert [report[:2] for report in reports] == [(0, 4), (1, 4), (2, 4), (3, 4)]
     assert reports[2][2] == "checking corpus.csv"
-    shown = words(ada.get(address))
-    assert "Reading the files" not in shown and "Store these materials" in shown
-    assert "Sentence 1 good." in shown and Job.objects.count() == 1
+    preview = words(ada.get(address))
+    assert "Reading the files" not in preview and "Store these materials" in preview
+    assert "Sentence 1 good." in preview and Job.objects.count() == 1
 
 
 def test_large_and_small_previews_are_the_same(ada, monkeypatch):

@@ -47,9 +47,9 @@ def test_preview_names_encoding_and_delimiter_and_stores_nothing(ada):
 def test_confirming_stores_the_set_and_lets_the_files_go(ada):
     address = send(ada, ("keys.csv", TABLE))
     answer = ada.post(address, {**ABOUT, "format": "auto", "action": "import"})
-    found = MaterialSet.objects.get()
-    assert answer.url == reverse("material-set", args=[found.slug])
-    assert (found.owner, found.pairs.count()) == (cast.ada(), 1)
+    material_set = MaterialSet.objects.get()
+    assert answer.url == reverse("material-set", args=[material_set.slug])
+    assert (material_set.owner, material_set.pairs.count()) == (cast.ada(), 1)
     assert not Upload.objects.exists()
     page = ada.get(answer.url).content.decode()
     assert "The keys is here." in page and 'lang="en"' in page
@@ -149,12 +149,12 @@ def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
 
 
 def test_what_the_checks_found_is_told_in_words_with_the_way_to_the_manual(ada):
-    found = cast.material_set("agreement")
+    materials = cast.material_set("agreement")
     finding = {"severity": "warning", "code": "same_string", "message": "twice.", "file": "", "row": None}
-    MaterialSet.objects.filter(pk=found.pk).update(
+    MaterialSet.objects.filter(pk=materials.pk).update(
         report={"findings": [finding], "finding_counts": {"same_string": 3}}
     )
-    page = ada.get(reverse("material-set", args=[found.slug])).content.decode()
+    page = ada.get(reverse("material-set", args=[materials.slug])).content.decode()
     assert "same string" in page and "same_string" not in page
     assert ada.get("/manual/how-to/materials.md").status_code == 200 and "/manual/how-to/materials.md" in page
 
@@ -162,18 +162,18 @@ def test_what_the_checks_found_is_told_in_words_with_the_way_to_the_manual(ada):
 def test_search_finds_pairs_by_text_and_id(ada):
     materials = cast.material_set("agreement", n_items=3)
     address = reverse("material-set", args=[materials.slug])
-    found = ada.get(address, {"q": "keys 2 are"}).context["page_of"]
-    assert [pair.key for pair in found] == ["subject_verb-2"]
+    pairs = ada.get(address, {"q": "keys 2 are"}).context["page_of"]
+    assert [pair.key for pair in pairs] == ["subject_verb-2"]
     assert ada.get(address, {"show": "sentences", "q": "-3-bad"}).context["page_of"].paginator.count == 1
 
 
 def test_a_used_set_cannot_be_deleted_an_unused_one_can(ada):
-    used, unused = cast.material_set("used"), cast.material_set("unused")
-    cast.draft("used", materials=used)
-    asked = ada.post(reverse("material-delete", args=[unused.slug])).content.decode()
-    assert "Delete unused?" in asked and MaterialSet.objects.count() == 2
-    for found in (used, unused):
-        ada.post(reverse("material-delete", args=[found.slug]), {"sure": "yes"})
+    in_use, unused = cast.material_set("used"), cast.material_set("unused")
+    cast.draft("used", materials=in_use)
+    question = ada.post(reverse("material-delete", args=[unused.slug])).content.decode()
+    assert "Delete unused?" in question and MaterialSet.objects.count() == 2
+    for materials in (in_use, unused):
+        ada.post(reverse("material-delete", args=[materials.slug]), {"sure": "yes"})
     assert list(MaterialSet.objects.values_list("name", flat=True)) == ["used"]
 
 

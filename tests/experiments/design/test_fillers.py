@@ -37,7 +37,7 @@ def test_more_catch_trials_than_targets_is_refused():
 
 
 def test_every_list_gets_the_same_fillers():
-    kept = [
+    filler_keys = [
         {
             t.key
             for t in with_fillers(TARGETS, stimuli("f", 8), np.random.default_rng(seed), n=5)
@@ -45,7 +45,7 @@ def test_every_list_gets_the_same_fillers():
         }
         for seed in range(5)
     ]
-    assert kept == [{"f0", "f1", "f2", "f3", "f4"}] * 5
+    assert filler_keys == [{"f0", "f1", "f2", "f3", "f4"}] * 5
 
 
 def test_too_few_fillers_is_refused():
@@ -54,5 +54,5 @@ def test_too_few_fillers_is_refused():
 
 
 def test_practice_comes_first_in_the_given_order():
-    whole = prepend_trials(TARGETS, stimuli("p", 3), np.random.default_rng(1))
-    assert [trial.key for trial in whole[:3]] == ["p0", "p1", "p2"] and whole[3:] == TARGETS
+    trials = prepend_trials(TARGETS, stimuli("p", 3), np.random.default_rng(1))
+    assert [trial.key for trial in trials[:3]] == ["p0", "p1", "p2"] and trials[3:] == TARGETS

@@ -18,8 +18,8 @@ def pairs(n_items, names=NAMES):
     return [Stimulus(f"{p}{i}", f"{p}{i}", paradigm=p) for p in names for i in range(n_items)]
 
 
-def shown(lists):
-    return {trial.key for one in lists for trial in one if trial.kind == "target"}
+def target_keys(lists):
+    return {trial.key for trials in lists for trial in trials if trial.kind == "target"}
 
 
 def single(per_paradigm, seed=1):
@@ -35,11 +35,11 @@ def sample(per_paradigm, *, items="new", seed=2, without=()):
 
 def test_climp_validates_in_two_rounds():
     first, second = planned_rounds(pairs(120), [single(100), sample(15, without=["coverb"])])
-    assert len(first) == 8 and all(len(one) == 100 for one in first)
-    assert all(len({trial.paradigm for trial in one}) == 1 for one in first)
-    assert len(second) == 2 and all(len(one) == 45 for one in second)
-    assert {trial.paradigm for one in second for trial in one} == {"ba", "bei", "classifier"}
-    assert not shown(first) & shown(second)
+    assert len(first) == 8 and all(len(trials) == 100 for trials in first)
+    assert all(len({trial.paradigm for trial in trials}) == 1 for trials in first)
+    assert len(second) == 2 and all(len(trials) == 45 for trials in second)
+    assert {trial.paradigm for trials in second for trial in trials} == {"ba", "bei", "classifier"}
+    assert not target_keys(first) & target_keys(second)
     assert all(claim.holds for lists in (first, second) for claim in claims(lists))
 
 
@@ -48,37 +48,43 @@ def test_climp_validates_in_two_rounds():
 )
 def test_new_items_come_before_those_shown_earlier(n_items, first, second, seed):
     first, second = min(first, n_items), min(second, n_items)
-    one, two = planned_rounds(pairs(n_items), [sample(first, items="any"), sample(second, seed=seed)])
-    repeated = Counter(trial.paradigm for trial in two[0] if trial.key in shown(one))
+    first_round, second_round = planned_rounds(
+        pairs(n_items), [sample(first, items="any"), sample(second, seed=seed)]
+    )
+    repeated = Counter(trial.paradigm for trial in second_round[0] if trial.key in target_keys(first_round))
     fewest = max(0, second - (n_items - first))
     assert [repeated[name] for name in NAMES] == [fewest] * len(NAMES)
 
 
 @given(st.integers(0, 50))
 def test_a_round_of_the_same_items_shows_no_others(seed):
-    one, two = planned_rounds(pairs(12), [single(6), sample(4, items="same", seed=seed)])
-    assert shown(two) < shown(one)
+    first, two = planned_rounds(pairs(12), [single(6), sample(4, items="same", seed=seed)])
+    assert target_keys(two) < target_keys(first)
 
 
 @given(st.integers(0, 50))
 def test_a_later_round_leaves_the_lists_of_earlier_ones_as_they_are(seed):
     alone = planned_rounds(pairs(8), [sample(3, items="any", seed=seed)])
-    both = planned_rounds(pairs(8)[::-1], [sample(3, items="any", seed=seed), sample(2)])
-    assert both[0] == alone[0] == planned_lists(pairs(8), sample(3, items="any", seed=seed).spec)
-    assert both[1] == planned_rounds(pairs(8), [sample(3, items="any", seed=seed), sample(2)])[1]
+    two_rounds = planned_rounds(pairs(8)[::-1], [sample(3, items="any", seed=seed), sample(2)])
+    assert two_rounds[0] == alone[0] == planned_lists(pairs(8), sample(3, items="any", seed=seed).spec)
+    assert two_rounds[1] == planned_rounds(pairs(8), [sample(3, items="any", seed=seed), sample(2)])[1]
 
 
 def test_whole_schemes_leave_out_what_was_shown():
-    whole = RoundSpec(DesignSpec(forced_choice=True, seed=3), items="new")
-    one, two = planned_rounds(pairs(6), [sample(4, items="any"), whole])
-    assert shown(one) | shown(two) == {pair.key for pair in pairs(6)} and not shown(one) & shown(two)
+    scheme = RoundSpec(DesignSpec(forced_choice=True, seed=3), items="new")
+    first, two = planned_rounds(pairs(6), [sample(4, items="any"), scheme])
+    assert target_keys(first) | target_keys(two) == {pair.key for pair in pairs(6)} and not target_keys(
+        first
+    ) & target_keys(two)
 
 
 def test_sets_of_a_later_round_are_of_other_sentences():
     sentences = [Stimulus(str(i), str(i)) for i in range(16)]
     spec = DesignSpec(set_size=4, showings=2, seed=1)
-    made = planned_rounds(sentences[:8], [RoundSpec(spec), RoundSpec(spec, items="same")])
-    members = [{key for one in lists for trial in one for key in trial.key.split(",")} for lists in made]
+    rounds = planned_rounds(sentences[:8], [RoundSpec(spec), RoundSpec(spec, items="same")])
+    members = [
+        {key for trials in lists for trial in trials for key in trial.key.split(",")} for lists in rounds
+    ]
     assert members[0] == members[1] == {str(i) for i in range(8)}
 
 
@@ -103,13 +109,13 @@ def test_everybody_begins_with_the_same_anchors(seed, in_order):
     extras = Extras(anchors=ANCHORS, practice=[Stimulus("p", "p")], catch=[Stimulus("c", "c")])
     spec = DesignSpec(forced_choice=True, per_paradigm=2, anchors_in_order=in_order, seed=seed)
     lists = planned_lists(pairs(12), spec, extras=extras)
-    for one in lists:
-        assert [trial.kind for trial in one[:6]] == ["practice", *["anchor"] * 5]
-        keys = [trial.key for trial in one if trial.kind == "anchor"]
+    for trials in lists:
+        assert [trial.kind for trial in trials[:6]] == ["practice", *["anchor"] * 5]
+        keys = [trial.key for trial in trials if trial.kind == "anchor"]
         assert sorted(keys) == [anchor.key for anchor in ANCHORS]
         assert not in_order or keys == sorted(keys)
     if not in_order:
-        orders = {tuple(trial.key for trial in one if trial.kind == "anchor") for one in lists}
+        orders = {tuple(trial.key for trial in trials if trial.kind == "anchor") for trials in lists}
         assert len(orders) > 1  # 12 lists, 120 orders
     proof = {claim.text: claim for claim in claims(lists)}[
         "Every list begins, after practice, with the same anchors"
@@ -132,11 +138,11 @@ def test_fillers_stand_between_targets_in_their_ratio(ratio, between, seed):
         ):
             planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS))
         return
-    for one in planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS)):
-        kinds = Counter(trial.kind for trial in one)
+    for trials in planned_lists(pairs(4), spec, extras=Extras(fillers=FILLERS)):
+        kinds = Counter(trial.kind for trial in trials)
         assert kinds["target"] == 8 and kinds["filler"] == 8 * ratio
-        places = [trial.position for trial in one if trial.kind == "target"]
+        places = [trial.position for trial in trials if trial.kind == "target"]
         assert all(b - a > between for a, b in zip(places, places[1:], strict=False))
-        assert {trial.key for trial in one if trial.kind == "filler"} == {
+        assert {trial.key for trial in trials if trial.kind == "filler"} == {
             filler.key for filler in FILLERS[: kinds["filler"]]
         }

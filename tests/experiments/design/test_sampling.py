@@ -17,10 +17,12 @@ def test_items_are_used_equally_often_and_once_per_block(n, data, seed):
     stimuli = [Stimulus(f"{i}{c}", str(i), c, "p") for i in range(n) for c in "ab"]
     blocks = sampled_blocks(stimuli, np.random.default_rng(seed), per_paradigm=k)
     for block in blocks:
-        assert Counter(one.item for one in block) == dict.fromkeys({one.item for one in block}, 2)
+        assert Counter(stimulus.item for stimulus in block) == dict.fromkeys(
+            {stimulus.item for stimulus in block}, 2
+        )
         assert len(block) == 2 * k
-    used = Counter(item for block in blocks for item in {one.item for one in block})
-    assert len(used) == n and max(used.values()) - min(used.values()) <= 1
+    uses = Counter(item for block in blocks for item in {stimulus.item for stimulus in block})
+    assert len(uses) == n and max(uses.values()) - min(uses.values()) <= 1
 
 
 def test_too_few_items_names_the_paradigm():

@@ -14,7 +14,7 @@ from experiments.design.tuples import balanced_tuples, most_meetings, tuple_list
 
 
 def meetings(sets):
-    return Counter(pair for one in sets for pair in combinations(sorted(one), 2))
+    return Counter(pair for members in sets for pair in combinations(sorted(members), 2))
 
 
 @settings(max_examples=15, deadline=None)
@@ -22,8 +22,8 @@ def meetings(sets):
 def test_each_sentence_stands_equally_often_and_never_twice_in_a_set(size, rounds, more, seed):
     n, showings = size + 1 + more, size * rounds
     sets = balanced_tuples(n, np.random.default_rng(seed), size=size, showings=showings)
-    assert Counter(number for one in sets for number in one) == dict.fromkeys(range(n), showings)
-    assert all(len(set(one)) == size for one in sets)
+    assert Counter(number for members in sets for number in members) == dict.fromkeys(range(n), showings)
+    assert all(len(set(members)) == size for members in sets)
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_where_the_bound_is_tight_a_pair_meets_at_most_once_more(n):
 
 
 def test_a_seed_gives_the_same_sets_and_another_gives_others():
-    first, again, other = (balanced_tuples(20, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert first == again != other
+    first, repeated, other = (balanced_tuples(20, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert first == repeated != other
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_numbers_that_cannot_be_dealt_evenly_are_refused_with_a_remedy(n, size, 
 def test_lists_share_the_sets_of_each_paradigm_evenly():
     stimuli = [Stimulus(f"{p}{i}", f"{p}{i}", paradigm=p) for p in ("npi", "wh") for i in range(8)]
     lists = tuple_lists(stimuli, np.random.default_rng(1), size=4, showings=4, n_lists=4)
-    assert [Counter(trial.paradigm for trial in one) for one in lists] == [{"npi": 2, "wh": 2}] * 4
-    for one in lists:
-        shown = Counter(key for trial in one for key in trial.key.split(","))
-        assert set(shown.values()) == {1}
+    assert [Counter(trial.paradigm for trial in trials) for trials in lists] == [{"npi": 2, "wh": 2}] * 4
+    for trials in lists:
+        showings = Counter(key for trial in trials for key in trial.key.split(","))
+        assert set(showings.values()) == {1}
     with pytest.raises(BadInput, match="divides 8"):
         tuple_lists(stimuli, np.random.default_rng(1), size=4, showings=4, n_lists=3)

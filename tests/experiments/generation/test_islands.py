@@ -16,4 +16,4 @@ def test_design_makes_four_balanced_lists():
     rows = whether_island_design(8).itertuples()
     cells = [Stimulus(r.sentence_id, r.item, r.condition, r.paradigm) for r in rows]
     lists = planned_lists(cells, DesignSpec())
-    assert len(lists) == 4 and all(len(one) == 8 for one in lists)
+    assert len(lists) == 4 and all(len(trials) == 8 for trials in lists)

@@ -23,8 +23,8 @@ def test_has_at_least_300_entries_each_once():
     ],
 )
 def test_plurals_are_english(word, plural):
-    known = [entry for entry in LEXICON.all("noun") if entry.word == word]
-    assert (known[0] if known else Word(word, "noun")).plural == plural
+    entries = [entry for entry in LEXICON.all("noun") if entry.word == word]
+    assert (entries[0] if entries else Word(word, "noun")).plural == plural
 
 
 @pytest.mark.parametrize(

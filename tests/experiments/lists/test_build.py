@@ -29,10 +29,10 @@ def study(task="forced_choice", *, n_items=6, catch=(), practice=(), **design):
 def test_forced_choice_lists_are_stored_with_balanced_sides():
     experiment = study(n_lists=4, catch=CATCH, practice=CATCH[:1])
     lists = freeze(experiment).lists.all()
-    assert [one.label for one in lists] == ["1", "2", "3", "4"]
-    for one in lists:
-        trials = list(one.planned_trials.all())
-        assert one.n_trials == len(trials) == 16
+    assert [presentation_list.label for presentation_list in lists] == ["1", "2", "3", "4"]
+    for presentation_list in lists:
+        trials = list(presentation_list.planned_trials.all())
+        assert presentation_list.n_trials == len(trials) == 16
         assert trials[0].kind == "practice" and trials[0].payload == {
             "good": "The dog sleeps.",
             "bad": "Sleeps dog the.",
@@ -49,25 +49,27 @@ def test_forced_choice_lists_are_stored_with_balanced_sides():
 def test_rating_lists_show_each_item_in_one_condition():
     experiment = study("likert", n_lists=2)
     lists = freeze(experiment).lists.all()
-    seen = Counter()
-    for one in lists:
-        sentences = [trial.sentence for trial in one.planned_trials.select_related("sentence__item")]
+    showings = Counter()
+    for presentation_list in lists:
+        sentences = [
+            trial.sentence for trial in presentation_list.planned_trials.select_related("sentence__item")
+        ]
         assert len({sentence.item_id for sentence in sentences}) == 12
         assert Counter(sentence.condition for sentence in sentences) == {"good": 6, "bad": 6}
-        seen.update(sentence.pk for sentence in sentences)
-    assert set(seen.values()) == {1} and len(seen) == 24
+        showings.update(sentence.pk for sentence in sentences)
+    assert set(showings.values()) == {1} and len(showings) == 24
 
 
 def test_sample_design_takes_k_items_of_each_paradigm():
     lists = freeze(study(kind="sample", n_lists=4, items_per_paradigm=3)).lists.all()
-    assert [one.n_trials for one in lists] == [6, 6, 6, 6]
+    assert [presentation_list.n_trials for presentation_list in lists] == [6, 6, 6, 6]
     uses = Counter(PlannedTrial.objects.values_list("pair", flat=True))
     assert set(uses.values()) == {2} and len(uses) == 12
 
 
 def test_complete_design_shows_every_sentence():
     lists = freeze(study("yes_no", kind="all", n_lists=2)).lists.all()
-    assert [one.n_trials for one in lists] == [24, 24]
+    assert [presentation_list.n_trials for presentation_list in lists] == [24, 24]
 
 
 def test_lists_are_made_once():

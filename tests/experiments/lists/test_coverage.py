@@ -60,12 +60,12 @@ def coverage_line(study):
 def test_a_sample_says_how_much_is_never_shown(client, large_set):
     study = cast.draft("large", materials=large_set)
     Design.objects.create(experiment=study, kind="sample", items_per_paradigm=2, n_lists=10, seed=1)
-    said = "39 of 250 pairs (16 %) are shown, over 10 lists: 211 (84 %) never are."
+    notice = "39 of 250 pairs (16 %) are shown, over 10 lists: 211 (84 %) never are."
     line = coverage_line(study)
-    assert not line.is_done and line.reason.startswith(said)
+    assert not line.is_done and line.reason.startswith(notice)
     client.force_login(cast.ada())
     html = " ".join(client.get("/studies/large/design/").content.decode().split())
-    assert said in html and "Every sentence or pair that the lists show is shown equally often" in html
+    assert notice in html and "Every sentence or pair that the lists show is shown equally often" in html
 
 
 @pytest.mark.parametrize("task", ["forced_choice", "likert"])

@@ -4,7 +4,7 @@ import pytest
 
 
 @pytest.fixture
-def given(tmp_path):
+def write_file(tmp_path):
     """Write a file and give its path."""
 
     def write(name: str, text: str):

@@ -37,7 +37,7 @@ class Tags(HTMLParser):
 
 
 def words(nodes):
-    return "".join(one if isinstance(one, str) else words(one["nodes"]) for one in nodes)
+    return "".join(node if isinstance(node, str) else words(node["nodes"]) for node in nodes)
 
 
 @given(st.text(SIGNS))
@@ -61,12 +61,12 @@ def test_a_text_inside_a_tag_is_the_same_text(text):
 
 @given(ANYTHING)
 def test_reading_twice_is_reading_once(text):
-    again = as_html(text).replace("&nbsp;", "\u00a0")
-    assert as_nodes(again) == as_nodes(text)
+    rewritten = as_html(text).replace("&nbsp;", "\u00a0")
+    assert as_nodes(rewritten) == as_nodes(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("a < b, x<y and y>z", "a < b, x<y and y>z"),
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
@@ -75,8 +75,8 @@ def test_reading_twice_is_reading_once(text):
         ("<em>open", "open"),
     ],
 )
-def test_what_is_no_allowed_tag_stays_text(text, shown):
-    assert words(as_nodes(text)) == shown
+def test_what_is_no_allowed_tag_stays_text(text, expected):
+    assert words(as_nodes(text)) == expected
 
 
 def test_the_examples_are_true():
@@ -98,8 +98,8 @@ def table(tmp_path, rows):
 
 
 def test_a_column_that_nobody_understands_is_named_with_its_row(tmp_path):
-    (found,) = table(tmp_path, "s1,<em>John</em> left.,inline\ns2,Mary left.,html\n").errors
-    assert "'html' is unknown; write inline" in found.message and found.row == 3
+    (error,) = table(tmp_path, "s1,<em>John</em> left.,inline\ns2,Mary left.,html\n").errors
+    assert "'html' is unknown; write inline" in error.message and error.row == 3
 
 
 def test_tags_without_the_column_are_a_note(tmp_path):

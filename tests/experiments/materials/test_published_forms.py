@@ -25,8 +25,8 @@ PAIR = {
 }
 
 
-def test_every_field_of_a_blimp_line_is_kept(given):
-    materials = read_materials([given("matrix.jsonl", json.dumps(PAIR))])
+def test_every_field_of_a_blimp_line_is_kept(write_file):
+    materials = read_materials([write_file("matrix.jsonl", json.dumps(PAIR))])
     pair = materials.pairs.iloc[0]
     assert (materials.format, pair["fields"]) == ("blimp", PAIR)
     assert (pair["pair_id"], pair["good_id"]) == ("matrix_question:0", "matrix_question:0:good")
@@ -50,9 +50,9 @@ def test_every_field_of_a_blimp_line_is_kept(given):
         (json.dumps(PAIR), "row 2, column 'pair_id': 'matrix_question:0' is already used in a.jsonl, row 1"),
     ],
 )
-def test_a_wrong_blimp_line_is_named(given, line, message):
+def test_a_wrong_blimp_line_is_named(write_file, line, message):
     with pytest.raises(BadInput) as caught:
-        read_materials([given("a.jsonl", json.dumps(PAIR) + "\n" + line)], format="blimp")
+        read_materials([write_file("a.jsonl", json.dumps(PAIR) + "\n" + line)], format="blimp")
     assert message in str(caught.value)
 
 
@@ -65,10 +65,10 @@ def test_fourteen_published_blimp_paradigms(shared_data):
     )
 
 
-def test_climp_pairs_come_by_alternation(given):
+def test_climp_pairs_come_by_alternation(write_file):
     rows = ["好一,1", "坏一,0", "坏二,0", "好二,1"]
     text = ",0,1,2,3\n" + "".join(f"{n},aspect,aspect_le,{row}\n" for n, row in enumerate(rows))
-    materials = read_materials([given("aspect_1000.csv", text)])
+    materials = read_materials([write_file("aspect_1000.csv", text)])
     assert materials.format == "climp"
     assert materials.pairs["good_id"].tolist() == ["aspect_le:0:good", "aspect_le:1:good"]
     assert materials.sentences.set_index("sentence_id").loc["aspect_le:1:good", "text"] == "好二"
@@ -84,9 +84,9 @@ def test_climp_pairs_come_by_alternation(given):
         ("0,a,b,好,1\n1,a,b,,0\n", "row 3, column '2': the sentence is empty"),
     ],
 )
-def test_climp_rows_that_do_not_alternate_are_named(given, rows, message):
+def test_climp_rows_that_do_not_alternate_are_named(write_file, rows, message):
     with pytest.raises(BadInput, match=message):
-        read_materials([given("x_1000.csv", ",0,1,2,3\n" + rows)])
+        read_materials([write_file("x_1000.csv", ",0,1,2,3\n" + rows)])
 
 
 def test_sixteen_published_climp_paradigms_and_the_unlabelled_one(shared_data):
@@ -137,7 +137,7 @@ def test_li_adger_needs_its_sentences(shared_data):
         read_materials([shared_data("li-adger/li-adger_min_pairs.csv")])
 
 
-def test_files_of_different_forms_are_refused(given):
-    files = [given("a.jsonl", json.dumps(PAIR)), given("s.csv", "sentence\nJa.\n")]
+def test_files_of_different_forms_are_refused(write_file):
+    files = [write_file("a.jsonl", json.dumps(PAIR)), write_file("s.csv", "sentence\nJa.\n")]
     with pytest.raises(BadInput, match="a.jsonl is blimp, s.csv is table"):
         read_materials(files)

@@ -77,8 +77,8 @@ def test_a_forgotten_password_is_chosen_anew_by_the_link_once(client, mailoutbox
     form = client.get(link, follow=True)
     assert "Choose a new password" in form.content.decode()
     new = {"password1": "a-longer-secret-7", "password2": "a-longer-secret-7"}
-    done = client.post(form.redirect_chain[-1][0], new, follow=True)
-    assert "Your password is changed" in done.content.decode()
+    response = client.post(form.redirect_chain[-1][0], new, follow=True)
+    assert "Your password is changed" in response.content.decode()
     assert "This link is used up" in client.get(link, follow=True).content.decode()
     assert client.login(username="ada", password="a-longer-secret-7")
 
@@ -115,12 +115,12 @@ def test_the_second_factor_is_turned_on_asked_for_and_turned_off_in_the_words_of
     assert "10 left." in client.get("/accounts/2fa/").content.decode()
     assert "open nothing any more" in client.get("/accounts/2fa/recovery-codes/generate/").content.decode()
     client.logout()
-    asked = client.post("/accounts/login/", login, follow=True)
-    assert "Six digits of the app, or a recovery code" in asked.content.decode()
+    response = client.post("/accounts/login/", login, follow=True)
+    assert "Six digits of the app, or a recovery code" in response.content.decode()
     first, second = RecoveryCodes(ada.authenticator_set.get(type="recovery_codes")).get_unused_codes()[:2]
     assert client.post("/accounts/2fa/authenticate/", {"code": first}).url == "/"
-    again = client.get("/accounts/2fa/totp/deactivate/", follow=True).content.decode()
-    assert "Is it you?" in again and "/accounts/2fa/reauthenticate/" in again
+    html = client.get("/accounts/2fa/totp/deactivate/", follow=True).content.decode()
+    assert "Is it you?" in html and "/accounts/2fa/reauthenticate/" in html
     page = client.get("/accounts/2fa/reauthenticate/").content.decode()
     assert "Six digits of the app, or a recovery code" in page
     client.post("/accounts/2fa/reauthenticate/", {"code": second})

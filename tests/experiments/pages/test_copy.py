@@ -24,33 +24,35 @@ def test_copy_has_texts_task_design_and_materials_and_no_people(client):
     open_study(study, cast.ada())
     cast.sit(study, "pia")
     client.force_login(cast.ada())
-    made = copied(client)
-    assert made.slug == "agreement-2" and made.title == "Study agreement (copy)"
-    assert [getattr(made, name) for name in ALIKE] == [getattr(study, name) for name in ALIKE]
-    assert (made.design.n_lists, made.design.seed, made.design.trials_per_block) == (2, 5, 3)
-    assert made.status == "draft" and made.target_judgments == 7
-    assert not made.versions.exists() and not made.participants.exists()
-    assert made.completion_code == "" and made.opened_at is None
+    duplicate = copied(client)
+    assert duplicate.slug == "agreement-2" and duplicate.title == "Study agreement (copy)"
+    assert [getattr(duplicate, name) for name in ALIKE] == [getattr(study, name) for name in ALIKE]
+    assert (duplicate.design.n_lists, duplicate.design.seed, duplicate.design.trials_per_block) == (2, 5, 3)
+    assert duplicate.status == "draft" and duplicate.target_judgments == 7
+    assert not duplicate.versions.exists() and not duplicate.participants.exists()
+    assert duplicate.completion_code == "" and duplicate.opened_at is None
 
 
 def test_copy_makes_the_same_lists(client):
     study = cast.draft("agreement")
     Design.objects.create(experiment=study, n_lists=2, seed=5)
     client.force_login(cast.ada())
-    made = copied(client)
-    lists: list[list[PlannedTrial]] = current_lists(made)
+    duplicate = copied(client)
+    lists: list[list[PlannedTrial]] = current_lists(duplicate)
     assert lists == current_lists(study)
-    assert {**snapshot(made), "slug": "", "title": ""} == {**snapshot(study), "slug": "", "title": ""}
+    assert {**snapshot(duplicate), "slug": "", "title": ""} == {**snapshot(study), "slug": "", "title": ""}
 
 
 def test_viewer_owns_the_copy_and_both_studies_tell_of_it(client):
     cast.draft("agreement")
     client.force_login(cast.ben())
-    made = copied(client)
-    assert made.owner == cast.ben()
-    assert [(one.user.username, one.role) for one in made.memberships.all()] == [("ben", "owner")]
-    told = AuditEntry.objects.filter(action="copied").values_list("experiment__slug", "details")
-    assert sorted(told) == [("agreement", {"to": "agreement-2"}), ("agreement-2", {"from": "agreement"})]
+    duplicate = copied(client)
+    assert duplicate.owner == cast.ben()
+    assert [(membership.user.username, membership.role) for membership in duplicate.memberships.all()] == [
+        ("ben", "owner")
+    ]
+    entries = AuditEntry.objects.filter(action="copied").values_list("experiment__slug", "details")
+    assert sorted(entries) == [("agreement", {"to": "agreement-2"}), ("agreement-2", {"from": "agreement"})]
 
 
 def test_strangers_copy_nothing_and_a_copy_needs_a_post(client):

@@ -59,8 +59,8 @@ def test_order_rules_that_the_page_does_not_ask_for_outlast_saving(client):
     }
     Design.objects.create(experiment=study, n_lists=2, constraints=rules)
     client.force_login(cast.ada())
-    shown = sent(apart=["condition"], longest_run=2, paradigm_distance=2)
-    client.post("/studies/agreement/design/", shown)
+    fields = sent(apart=["condition"], longest_run=2, paradigm_distance=2)
+    client.post("/studies/agreement/design/", fields)
     assert Design.objects.get().constraints == rules
     client.post("/studies/agreement/design/", sent())
     assert Design.objects.get().constraints == {
@@ -90,5 +90,5 @@ def test_conditions_of_a_factorial_design_stand_in_the_order_of_their_levels(cli
     client.force_login(cast.ada())
     page = client.get(f"/studies/{study.slug}/design/").content.decode()
     head = page[page.index('<th scope="col">List</th>') :].partition("</thead>")[0]
-    shown = re.findall(r'class="n">([\w-]+:[\w-]+)<', head)
-    assert shown == ["non-island:short", "non-island:long", "island:short", "island:long"]
+    conditions = re.findall(r'class="n">([\w-]+:[\w-]+)<', head)
+    assert conditions == ["non-island:short", "non-island:long", "island:short", "island:long"]

@@ -324,12 +324,12 @@ def test_an_error_of_an_earlier_step_does_not_keep_others_from_being_saved(study
 
 def test_the_old_address_shows_what_is_needed_first(study, editors):
     ada, _ = editors
-    shown = '<input type="hidden" name="step" value="{}">'
-    assert shown.format("study") in ada.get(SETTINGS).content.decode()
+    step_field = '<input type="hidden" name="step" value="{}">'
+    assert step_field.format("study") in ada.get(SETTINGS).content.decode()
     study.instructions = ""
     study.save()
     page = ada.get(SETTINGS).content.decode()
-    assert shown.format("texts") in page and "no instructions" in page
+    assert step_field.format("texts") in page and "no instructions" in page
     assert ada.get(f"{SETTINGS}nothing/").status_code == 404
     checklist = ada.get("/studies/agreement/launch/").content.decode()
     for name in ("study", "task", "texts", "checks"):

@@ -33,8 +33,8 @@ def texts_of_ours(pages, task):
     longer = [text.message for text in participant_texts(task) if len(text.message) > 12]
     patterns = [re.split(r"%\(\w+\)[sd]", message) for message in longer]
     html = unescape(" ".join(pages))
-    shown = {part for parts in patterns for part in parts if len(part) > 12 and part in html}
-    return shown | set(SHORT.findall(html))
+    visible = {part for parts in patterns for part in parts if len(part) > 12 and part in html}
+    return visible | set(SHORT.findall(html))
 
 
 @pytest.mark.parametrize("task", ["likert", "yes_no", "forced_choice"])
@@ -70,8 +70,8 @@ def test_a_study_in_a_language_without_our_texts_shows_none_of_them(client, task
             pages.append(client.post(target, {"age": "x"}).content.decode())
             client.post(target, {"age": "30"})
         elif target.endswith("/quiz/"):
-            inputs = [one for one in fields(page) if one.get("name") and "value" in one]
-            values = {one["name"]: one["value"] for one in reversed(inputs)}
+            inputs = [field for field in fields(page) if field.get("name") and "value" in field]
+            values = {field["name"]: field["value"] for field in reversed(inputs)}
             client.post(target, values)
         elif choices(page):
             pages.append(client.post(target, {"response": "none"}).content.decode())
@@ -115,7 +115,7 @@ def field_of(message, client, page=PAGE):
 
 
 @pytest.mark.parametrize(
-    ("own", "problem"),
+    ("text", "problem"),
     [
         ("Osa %(now)s", "%(all)s"),
         ("Osa %(now)s / %(all)s / %(n)s", "no other"),
@@ -123,14 +123,14 @@ def field_of(message, client, page=PAGE):
         ("%(now)s / %(all)s: 50 %", "percent"),
     ],
 )
-def test_a_text_without_its_placeholders_is_not_saved(client, own, problem):
+def test_a_text_without_its_placeholders_is_not_saved(client, text, problem):
     study = cast.draft("agreement", language="fi")
     client.force_login(cast.ada())
     sent = sent_by_browser(client.get(PAGE).content.decode(), "texts")
     name = field_of("Block %(now)s of %(all)s", client)
-    page = client.post(PAGE, sent | {name: own})
+    page = client.post(PAGE, sent | {name: text})
     assert page.status_code == 200 and problem in unescape(page.content.decode())
-    body = {"participant_texts": {"Block %(now)s of %(all)s": own}}
+    body = {"participant_texts": {"Block %(now)s of %(all)s": text}}
     refused = client.patch("/api/v1/studies/agreement/", body, content_type="application/json")
     assert refused.status_code == 422
     study.refresh_from_db()

@@ -19,8 +19,8 @@ def fresh_lists():
 
 def line(client, page="settings/"):
     text = client.get(f"/studies/agreement/{page}").content.decode()
-    found = re.search(r'<ol class="plan-line">(.*?)</ol>', text, re.S)
-    return re.findall(r">(\w+)<span class=\"sr\">, ([\w ]+)</span>", found[1]) if found else None
+    match = re.search(r'<ol class="plan-line">(.*?)</ol>', text, re.S)
+    return re.findall(r">(\w+)<span class=\"sr\">, ([\w ]+)</span>", match[1]) if match else None
 
 
 def test_line_shows_what_is_done_and_what_is_next(client):

@@ -18,26 +18,26 @@ METHODS = ("post", "put", "patch", "delete")
 
 def addresses() -> Iterator[tuple[str, str]]:
     """Name and path of everything under a study, pages and API, with ids that stand for any."""
-    found = list(_patterns(get_resolver(), ""))
-    assert len(found) > 60
-    for name, route in found:
+    routes = list(_patterns(get_resolver(), ""))
+    assert len(routes) > 60
+    for name, route in routes:
         path = route
         while "<" in path:
-            before, _, rest = path.partition("<")
-            inside, _, after = rest.partition(">")
-            converter, _, word = inside.rpartition(":")
+            before, _, remainder = path.partition("<")
+            parameter, _, after = remainder.partition(">")
+            converter, _, word = parameter.rpartition(":")
             path = f"{before}{1 if converter == 'int' else VALUES.get(word, 'x')}{after}"
         yield name, f"/{path}"
 
 
 def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
-    for one in resolver.url_patterns:
-        route = prefix + str(one.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
-        if isinstance(one, URLPattern):
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
+        if isinstance(pattern, URLPattern):
             if STUDY in route and not route.startswith("admin"):
-                yield one.name or "", route
+                yield pattern.name or "", route
         else:
-            yield from _patterns(one, route)
+            yield from _patterns(pattern, route)
 
 
 def everything() -> dict[str, list]:
@@ -51,10 +51,10 @@ def everything() -> dict[str, list]:
 
 @pytest.fixture
 def study():
-    made = cast.study("agreement")
-    cast.sit(made, "pia")
-    Membership.objects.create(experiment=made, user=cast.cleo(), role=Membership.Role.EDITOR)
-    return made
+    experiment = cast.study("agreement")
+    cast.sit(experiment, "pia")
+    Membership.objects.create(experiment=experiment, user=cast.cleo(), role=Membership.Role.EDITOR)
+    return experiment
 
 
 def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
@@ -68,7 +68,7 @@ def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
                 ).status_code
             answers["form", path] = client.post(path, {"username": "ben", "role": "owner"}).status_code
     looked = {200, 403, 404, 405}  # a page that only shows may be shown whatever the method
-    assert {what: code for what, code in answers.items() if code not in looked} == {}
+    assert {address: code for address, code in answers.items() if code not in looked} == {}
     forms = [code for (method, _), code in answers.items() if method == "form"]
     assert forms.count(403) > 25
     assert everything() == before
@@ -79,11 +79,17 @@ def test_no_address_of_a_study_tells_a_stranger_anything(client, is_logged_in):
     cast.sit(cast.study("agreement"), "pia")
     if is_logged_in:
         client.force_login(cast.cleo())
-    seen = {path: client.get(path) for _, path in addresses()}
+    responses = {path: client.get(path) for _, path in addresses()}
     refused = {401, 403, 404, 405} if is_logged_in else {302, 401, 403, 404, 405}
-    assert {path: one.status_code for path, one in seen.items() if one.status_code not in refused} == {}
-    assert {one.url.split("?")[0] for one in seen.values() if one.status_code == 302} <= {"/accounts/login/"}
-    assert [path for path, one in seen.items() if b"Study agreement" in one.content] == []
+    assert {
+        path: response.status_code
+        for path, response in responses.items()
+        if response.status_code not in refused
+    } == {}
+    assert {response.url.split("?")[0] for response in responses.values() if response.status_code == 302} <= {
+        "/accounts/login/"
+    }
+    assert [path for path, response in responses.items() if b"Study agreement" in response.content] == []
 
 
 def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study):
@@ -104,15 +110,15 @@ def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study
         html = client.get(f"/studies/agreement/{page}").content.decode()
         forms = [part.split("</form>")[0] for part in html.split("<form")[1:]]
         changing = [form for form in forms if 'method="post"' in form and "<button" in form]
-        own = ("/accounts/logout/", "/copy/", "/remove/")
-        assert [form for form in changing if not any(path in form for path in own)] == [], page
+        permitted = ("/accounts/logout/", "/copy/", "/remove/")
+        assert [form for form in changing if not any(path in form for path in permitted)] == [], page
 
 
 def test_a_viewer_leaves_by_themselves_and_takes_nobody_along(client, study):
     client.force_login(cast.ben())
-    own, other = study.memberships.get(user=cast.ben()), study.memberships.get(user=cast.cleo())
+    membership, other = study.memberships.get(user=cast.ben()), study.memberships.get(user=cast.cleo())
     assert client.post(f"/studies/agreement/team/{other.pk}/remove/").status_code == 403
-    assert client.post(f"/studies/agreement/team/{own.pk}/remove/", {"sure": "yes"}).url == "/"
+    assert client.post(f"/studies/agreement/team/{membership.pk}/remove/", {"sure": "yes"}).url == "/"
     assert set(study.memberships.values_list("user__username", flat=True)) == {"ada", "cleo"}
     assert client.get("/studies/agreement/").status_code == 404
 
@@ -144,6 +150,8 @@ def test_a_viewers_copy_is_their_own_and_leaves_the_study_as_it_is(client, study
     client.force_login(cast.ben())
     before = Experiment.objects.filter(pk=study.pk).values().get()
     client.post("/studies/agreement/copy/")
-    made = Experiment.objects.exclude(pk=study.pk).get()
-    assert made.owner == cast.ben() and list(made.memberships.values_list("role", flat=True)) == ["owner"]
+    duplicate = Experiment.objects.exclude(pk=study.pk).get()
+    assert duplicate.owner == cast.ben() and list(duplicate.memberships.values_list("role", flat=True)) == [
+        "owner"
+    ]
     assert Experiment.objects.filter(pk=study.pk).values().get() == before

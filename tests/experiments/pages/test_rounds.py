@@ -13,10 +13,10 @@ DESIGN = "/studies/two/design/"
 @pytest.fixture
 def study(client):
     materials = cast.material_set("two", n_items=4, paradigms=("ba", "bei"))
-    made = cast.draft("two", materials=materials)
-    Design.objects.create(experiment=made, kind="sample", items_per_paradigm=2, n_lists=2, seed=3)
+    experiment = cast.draft("two", materials=materials)
+    Design.objects.create(experiment=experiment, kind="sample", items_per_paradigm=2, n_lists=2, seed=3)
     client.force_login(cast.ada())
-    return made
+    return experiment
 
 
 def page(client):
@@ -46,8 +46,8 @@ def test_a_round_is_added_like_the_first_and_then_changed(client, study):
     client.post(f"{DESIGN}rounds/2/", sent(without="bei\n"))
     stored = Design.objects.get().rounds[0]
     assert (stored["without"], stored["target_judgments"], stored["max_participants"]) == (["bei"], 16, None)
-    shown = page(client)
-    assert "No sentence or pair of an earlier round is shown again" in shown and "?list=R2-1" in shown
+    html = page(client)
+    assert "No sentence or pair of an earlier round is shown again" in html and "?list=R2-1" in html
     assert "List R2-1, as it will be shown" in client.get(f"{DESIGN}?list=R2-1").content.decode()
     assert set(AuditEntry.objects.values_list("action", flat=True)) >= {"round added", "round saved"}
 
@@ -88,8 +88,8 @@ def test_a_round_is_started_and_then_stays(client, study):
 def test_viewers_read_rounds_and_change_nothing(client, study):
     client.post(f"{DESIGN}rounds/")
     client.force_login(cast.ben())
-    shown = page(client)
-    assert "Round 2" in shown and "Save round 2" not in shown and "Add a round" not in shown
+    html = page(client)
+    assert "Round 2" in html and "Save round 2" not in html and "Add a round" not in html
     for address in ("rounds/", "rounds/2/", "rounds/2/remove/", "rounds/2/start/"):
         assert client.post(f"{DESIGN}{address}", sent()).status_code == 403
     client.force_login(cast.cleo())
@@ -118,8 +118,8 @@ def test_order_fillers_and_anchors_are_chosen_on_the_page(client, study):
         "random",
         "fillers",
     )
-    shown = page(client)
-    assert "Every list has the same fillers" in shown and "does not hold" not in shown
+    html = page(client)
+    assert "Every list has the same fillers" in html and "does not hold" not in html
     client.post(DESIGN, form | {"fillers_between": 3})
     assert "8 fillers are too few to put 3 between any two of 8 targets: 21 are needed" in page(client)
     assert client.post(DESIGN, form | {"filler_ratio": -1}).status_code == 200
@@ -127,7 +127,7 @@ def test_order_fillers_and_anchors_are_chosen_on_the_page(client, study):
 
 
 def test_material_sets_of_strangers_are_no_fillers(client, study):
-    made = cast.material_set("secret", n_items=2)
-    made.owner = cast.cleo()
-    made.save()
+    materials = cast.material_set("secret", n_items=2)
+    materials.owner = cast.cleo()
+    materials.save()
     assert "secret" not in page(client)

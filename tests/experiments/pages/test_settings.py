@@ -57,7 +57,7 @@ def test_saving_unchanged_settings_changes_nothing(client):
 
 
 def test_what_a_line_cannot_say_outlasts_saving(client):
-    given = {
+    options = {
         "practice": [{"options": [{"text": "A | b."}, {"text": "B; a."}], "language": "de"}],
         "anchors": [{"options": [{"text": "One."}, {"text": "Two."}]}] * 2,
         "catch_trials": [{"options": [{"text": "Bad the."}, {"text": "Good."}], "correct": 1}],
@@ -67,17 +67,17 @@ def test_what_a_line_cannot_say_outlasts_saving(client):
         ],
         "quiz": [{"question": "Fast; | slow?", "right": "Fast; yes", "wrong": ["Slow; wrong", "No | way"]}],
     }  # fmt: skip
-    study = cast.draft("agreement", **given)
+    study = cast.draft("agreement", **options)
     client.force_login(cast.ada())
     sent = filled(study)
     assert client.post("/studies/agreement/settings/", sent).status_code == 302
     study.refresh_from_db()
-    assert {name: getattr(study, name) for name in given} == given
+    assert {name: getattr(study, name) for name in options} == options
     sent["anchors"] = sent["anchors"].splitlines()[0] + "\nThree. | Four."
     client.post("/studies/agreement/settings/", sent)
     study.refresh_from_db()
     new = {"options": [{"text": "Three."}, {"text": "Four."}], "correct": 0}
-    assert study.anchors == [given["anchors"][0], new]
+    assert study.anchors == [options["anchors"][0], new]
 
 
 def test_an_answer_with_a_comma_may_be_native_or_screen_out(client):

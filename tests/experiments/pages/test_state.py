@@ -19,8 +19,8 @@ def test_buttons_take_a_study_through_its_life(client):
         page = press(client, step)
         study.refresh_from_db()
         assert study.status == status
-        said = "The pilot has begun" if step == "pilot" else f"The study is now {status}"
-        assert said in page
+        notice = "The pilot has begun" if step == "pilot" else f"The study is now {status}"
+        assert notice in page
     assert study.versions.count() == 1
 
 

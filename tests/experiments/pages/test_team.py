@@ -32,8 +32,8 @@ def test_unknown_name_is_explained(client):
 def test_last_owner_can_neither_leave_nor_step_down(client):
     study = cast.draft("agreement")
     client.force_login(cast.ada())
-    own = study.memberships.get(user=cast.ada())
-    page = client.post(f"/studies/agreement/team/{own.pk}/remove/", follow=True).content.decode()
+    membership = study.memberships.get(user=cast.ada())
+    page = client.post(f"/studies/agreement/team/{membership.pk}/remove/", follow=True).content.decode()
     assert "A study keeps at least one owner" in page
     client.post("/studies/agreement/team/", {"username": "ada", "role": "viewer"})
     assert roles(study)["ada"] == "owner"

@@ -51,10 +51,10 @@ def test_a_template_fills_the_empty_form_and_is_saved_with_it_only(client):
 def test_text_of_the_form_is_replaced_only_after_a_question(client):
     study = cast.draft("agreement", consent="", debrief="Mine.")
     data = opened(client) | {"template-consent": "en/consent-deception"}
-    response, asked = pressed(client, data, fill="consent")
+    response, fields = pressed(client, data, fill="consent")
     assert "Replace your text?" in response.content.decode()
-    assert (asked["consent"], asked["debrief"]) == ("", "Mine.")
-    _, filled = pressed(client, asked, replace="consent")
+    assert (fields["consent"], fields["debrief"]) == ("", "Mine.")
+    _, filled = pressed(client, fields, replace="consent")
     assert unix(filled["debrief"]) == by_key("en/consent-deception").texts["debrief"]
     study.refresh_from_db()
     assert study.debrief == "Mine."

@@ -83,12 +83,12 @@ def test_files_and_the_api_keep_utc(client, study):
 def test_the_figure_of_arrivals_is_drawn_in_the_zone_of_its_reader(client, study):
     cast.sit(study)
     client.force_login(cast.ada())
-    drawn = {}
+    figures = {}
     for zone in ("Asia/Tokyo", "Europe/Berlin"):
         client.post("/account/time-zone/", {"time_zone": zone})
-        drawn[zone] = client.get("/studies/agreement/figures/arrivals.svg").content.decode()
-        assert zone in drawn[zone]
-    assert drawn["Asia/Tokyo"] != drawn["Europe/Berlin"]
+        figures[zone] = client.get("/studies/agreement/figures/arrivals.svg").content.decode()
+        assert zone in figures[zone]
+    assert figures["Asia/Tokyo"] != figures["Europe/Berlin"]
 
 
 def test_the_login_page_tells_the_zone_so_that_the_first_page_has_it(client):

@@ -88,8 +88,8 @@ def test_an_imported_study_takes_no_participants():
 
 def test_unknown_task_parameter_keeps_a_study_closed():
     assert any(
-        "no parameter 'pionts'" in one
-        for one in problems(cast.draft(task="likert", parameters={"pionts": 7}))
+        "no parameter 'pionts'" in problem
+        for problem in problems(cast.draft(task="likert", parameters={"pionts": 7}))
     )
 
 

@@ -28,7 +28,11 @@ def sent(*questions, do="save"):
     return {
         "n": len(questions),
         "do": do,
-        **{f"q{at}-{name}": value for at, one in enumerate(questions) for name, value in one.items()},
+        **{
+            f"q{at}-{name}": value
+            for at, question in enumerate(questions)
+            for name, value in question.items()
+        },
     }
 
 
@@ -42,17 +46,17 @@ def study(client):
     return cast.draft("agreement")
 
 
-def asked(study):
+def stored_questions(study):
     study.refresh_from_db()
     return study.questionnaire
 
 
 def test_questions_are_stored_as_the_participant_meets_them(client, study):
     assert "Saved." in press(client, LANGUAGE, REGION, {"label": "", "type": "text"})
-    first, second = asked(study)
+    first, second = stored_questions(study)
     assert first["role"] == "native_language" and first["required"] is True
     assert (second["choices"], second["screen_out"]) == (["North", "South"], ["South"])
-    form = Questionnaire(asked(study), {first["name"]: "yes", second["name"]: "South"})
+    form = Questionnaire(stored_questions(study), {first["name"]: "yes", second["name"]: "South"})
     assert form.is_valid() and form.is_native() and form.screened_by() == second["name"]
     assert AuditEntry.objects.filter(action="settings changed", details__fields="questionnaire").count() == 1
 
@@ -65,18 +69,18 @@ def test_what_is_stored_comes_back_into_the_forms_and_saving_it_changes_nothing(
         {"name": "languages", "role": "native_language", "native": ["German"], **several},
     ]
     study.save()
-    shown = client.get(PAGE).context["questions"]
-    again = [{name: one[name].value() for name in one.fields if one[name].value()} for one in shown]
-    press(client, *again)
-    assert asked(study) == study.questionnaire == [age, study.questionnaire[1]]
+    forms = client.get(PAGE).context["questions"]
+    submitted = [{name: form[name].value() for name in form.fields if form[name].value()} for form in forms]
+    press(client, *submitted)
+    assert stored_questions(study) == study.questionnaire == [age, study.questionnaire[1]]
     assert study.questionnaire[1]["native"] == ["German"] and not AuditEntry.objects.exists()
 
 
 def test_a_renamed_question_keeps_its_column(client, study):
     press(client, LANGUAGE)
-    (first,) = asked(study)
+    (first,) = stored_questions(study)
     press(client, {**LANGUAGE, "name": first["name"], "label": "Did you grow up with English?"})
-    assert asked(study)[0]["name"] == first["name"] == "is_english_your_native_language"
+    assert stored_questions(study)[0]["name"] == first["name"] == "is_english_your_native_language"
 
 
 def test_adding_moving_and_taking_away_stores_nothing_and_loses_nothing(client, study):
@@ -88,11 +92,11 @@ def test_adding_moving_and_taking_away_stores_nothing_and_loses_nothing(client, 
     assert page.index(REGION["label"]) < page.index(LANGUAGE["label"])
     page = press(client, LANGUAGE, REGION, do="remove-0")
     assert LANGUAGE["label"] not in page and REGION["label"] in page
-    assert asked(study) == []
+    assert stored_questions(study) == []
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "message"),
     [
         ({"label": "Sex?", "type": "choice", "choices": "one"}, "This question has fewer than two choices."),
         ({"label": "", "type": "choice", "choices": "a\nb"}, "This question has no text."),
@@ -102,9 +106,9 @@ def test_adding_moving_and_taking_away_stores_nothing_and_loses_nothing(client, 
         ({"label": "Age?", "type": "date"}, "Select a valid choice."),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_its_question_and_nothing_is_saved(client, study, question, told):
+def test_what_cannot_be_asked_is_said_at_its_question_and_nothing_is_saved(client, study, question, message):
     page = press(client, LANGUAGE, question)
-    assert told in page and "Nothing was saved" in page and asked(study) == []
+    assert message in page and "Nothing was saved" in page and stored_questions(study) == []
 
 
 @pytest.mark.parametrize(
@@ -112,13 +116,13 @@ def test_what_cannot_be_asked_is_said_at_its_question_and_nothing_is_saved(clien
 )
 def test_senseless_forms_break_nothing(client, study, data):
     assert client.post(PAGE, data).status_code in (200, 302)
-    assert asked(study) == []
+    assert stored_questions(study) == []
 
 
 def test_two_questions_of_one_name_are_told_of(client, study):
     twins = [{"name": "age", "label": label, "type": "number"} for label in ("Age?", "How old?")]
     assert "has the name of another" in press(client, *twins)
-    assert asked(study) == []
+    assert stored_questions(study) == []
 
 
 def test_viewers_read_and_strangers_find_nothing(client, study):
@@ -145,4 +149,4 @@ def test_settings_lead_to_the_page(client, study):
 )
 def test_a_question_that_nobody_gets_past_is_refused(client, study, question, problem):
     assert problem in press(client, question)
-    assert asked(study) == []
+    assert stored_questions(study) == []

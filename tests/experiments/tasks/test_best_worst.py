@@ -21,7 +21,7 @@ from tests.cast import ada, draft, material_set
 from tests.judgments.screens.walk import action, consent, fields, onward
 
 TASK = get_task("best_worst")
-FOUR = [Option(one, one) for one in "abcd"]
+FOUR = [Option(letter, letter) for letter in "abcd"]
 CATCH = [{"options": [{"text": "Fine."}, {"text": "Fine not."}, {"text": "Not fine it."}], "correct": 0}]
 
 
@@ -68,7 +68,9 @@ def test_impossible_sets_are_refused(impossible):
 @pytest.mark.parametrize("profile", ["honest", "careless", "left-biased", "random"])
 def test_simulated_answers_can_be_sent(profile):
     rng = np.random.default_rng(1)
-    options = [Option(one, one, acceptability=z) for one, z in zip("abcd", (0, 9, -9, 1), strict=True)]
+    options = [
+        Option(letter, letter, acceptability=z) for letter, z in zip("abcd", (0, 9, -9, 1), strict=True)
+    ]
     for _ in range(50):
         sent = TASK.simulate(rng, TASK.settings({}), options=options, acceptability=0, profile=profile)
         TASK.parse(sent, TASK.settings({}), options=options)
@@ -79,14 +81,17 @@ def test_simulated_answers_can_be_sent(profile):
 def test_every_sentence_stands_equally_often_in_the_stored_lists():
     experiment = opened()
     rows = experiment.current_version().lists.values_list("planned_trials__payload", flat=True)
-    shown = [key for payload in rows for key in payload.get("sentences", ())]
-    assert sorted(shown) == sorted([*Sentence.objects.values_list("pk", flat=True)] * 4)
-    assert [(one.holds, one.numbers) for one in claims(current_lists(experiment))] == [
+    sentence_ids = [key for payload in rows for key in payload.get("sentences", ())]
+    assert sorted(sentence_ids) == sorted([*Sentence.objects.values_list("pk", flat=True)] * 4)
+    assert [(claim.holds, claim.numbers) for claim in claims(current_lists(experiment))] == [
         (True, "showings: 4"),
         (True, "difference: none"),
         (True, "meetings: at most 3; 2 would be the least"),
     ]
-    assert [one.n_trials for one in experiment.current_version().lists.all()] == [5, 5]
+    assert [presentation_list.n_trials for presentation_list in experiment.current_version().lists.all()] == [
+        5,
+        5,
+    ]
 
 
 @pytest.mark.django_db
@@ -96,7 +101,8 @@ def test_two_marks_are_a_judgment_and_half_an_answer_is_kept_on_the_page(client)
     onward(client, session)
     html = client.get(session).content.decode()
     best, worst = (
-        [one["value"] for one in fields(html) if one.get("name") == name] for name in TASK.form_fields("")
+        [field["value"] for field in fields(html) if field.get("name") == name]
+        for name in TASK.form_fields("")
     )
     assert best == worst and len(best) >= 3
     half = client.post(action(html), {"best": best[1]})
@@ -130,8 +136,8 @@ def test_frames_have_a_row_per_sentence_and_scores_recover_what_was_felt():
     assert frame["item"].nunique() == 4
     every = judgment_frame(experiment)
     assert (every.groupby("session", observed=True).size() == every["n_planned"].iloc[0]).all()
-    told = agreement_report(frame)
-    assert told["overall"]["individual_agreement"] > 0.6
+    report = agreement_report(frame)
+    assert report["overall"]["individual_agreement"] > 0.6
 
 
 @pytest.mark.django_db

@@ -64,7 +64,7 @@ def test_both_and_neither_are_answers_only_where_they_are_offered(word):
     answer = TASK.parse(word, settings, options=OPTIONS)
     assert (answer.response, answer.value, answer.option_id) == (word, 0.5, "")
     assert is_correct(answer, {"option": "x9"}) is False
-    assert [one["value"] for one in TASK.screen(settings, arrangement={})["buttons"]] == [word]
+    assert [button["value"] for button in TASK.screen(settings, arrangement={})["buttons"]] == [word]
 
 
 @pytest.mark.parametrize("wrong", [{"undecided": "sometimes"}, {"offer_both": "yes"}, {"confirm": 1}])
@@ -78,12 +78,12 @@ def test_simulated_participants_use_what_is_offered_where_they_feel_no_differenc
     rng, settings = np.random.default_rng(3), TASK.settings({"offer_both": True, "offer_neither": True})
 
     def share(acceptability: float) -> float:
-        given = [
+        responses = [
             TASK.simulate(rng, settings, options=OPTIONS, acceptability=acceptability, profile=profile)
             for _ in range(300)
         ]
-        assert set(given) <= {"x9", "k3", "both", "neither"}
-        return sum(one in {"both", "neither"} for one in given) / 300
+        assert set(responses) <= {"x9", "k3", "both", "neither"}
+        return sum(response in {"both", "neither"} for response in responses) / 300
 
     near, far = share(0.0), share(6.0)
     assert near > far if profile in {"honest", "careless"} else abs(near - far) < 0.15

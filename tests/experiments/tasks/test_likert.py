@@ -53,7 +53,7 @@ def test_impossible_scales_are_refused(impossible):
 
 def test_a_catch_sentence_is_right_within_its_range_ends_included():
     answers = [TASK.parse(str(n), TASK.settings({}), options=()) for n in range(1, 8)]
-    assert [is_correct(one, {"low": 6, "high": 7}) for one in answers] == [False] * 5 + [True] * 2
+    assert [is_correct(answer, {"low": 6, "high": 7}) for answer in answers] == [False] * 5 + [True] * 2
 
 
 @pytest.mark.parametrize("profile", ["honest", "careless", "left-biased", "random"])

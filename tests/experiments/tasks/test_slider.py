@@ -57,7 +57,7 @@ def test_without_javascript_a_number_is_typed_into_an_empty_field(client):
     session = consent(client, "/take/agreement/")
     onward(client, session)
     html = client.get(session).content.decode()
-    field = next(one for one in fields(html) if one.get("name") == "response")
+    field = next(field for field in fields(html) if field.get("name") == "response")
     assert (field["value"], field["inputmode"]) == ("", "decimal")
     assert "Completely unnatural" in html and "Completely natural" in html
     refused = client.post(action(html), {"response": "120"})

@@ -10,7 +10,7 @@ TASK = get_task("yes_no")
 
 
 def test_yes_is_one_and_no_is_nought():
-    assert [TASK.parse(one, {}, options=()).value for one in ("yes", "no")] == [1.0, 0.0]
+    assert [TASK.parse(answer, {}, options=()).value for answer in ("yes", "no")] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("wrong", ["", "Yes", "1", "maybe"])
