@@ -39,7 +39,7 @@ def forms(page: Page) -> list[list[str]]:
         if request.method == "POST" and request.url.endswith("/handed/"):
             assert request.resource_type == "document"
             data = json.loads(request.post_data_json["sent"])
-            sent.append([one["trial"] for one in data["judgments"]])
+            sent.append([judgment["trial"] for judgment in data["judgments"]])
 
     page.context.on("request", note)
     return sent
@@ -51,6 +51,6 @@ def all_stored_once(session: Session, n: int) -> None:
     assert session.status == "complete" and session.completion_code
     judgments = Judgment.objects.filter(trial__session=session)
     assert judgments.count() == n == session.trials.count()
-    assert all(one.rt_ms >= 200 and one.input_type == "keyboard" for one in judgments)
-    assert not any("no_rt" in one.timing for one in judgments)
+    assert all(judgment.rt_ms >= 200 and judgment.input_type == "keyboard" for judgment in judgments)
+    assert not any("no_rt" in judgment.timing for judgment in judgments)
     assert not SessionEvent.objects.filter(kind="conflict").exists()

@@ -29,13 +29,13 @@ NO_ENGINE = {
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The system's Chromium, or a skip that says how to get one."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    if executable is None:
         pytest.skip("no Chromium here: install one, for example with: apt-get install chromium")
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=executable, args=QUIET)
         yield browser
         browser.close()
     if before is None:
@@ -60,16 +60,21 @@ def open_page(chromium: Browser, live_server) -> Iterator[Callable[..., Page]]:
         page = context.new_page()
         page.set_default_timeout(30_000)
         page.on(
-            "request", lambda one: foreign.append(one.url) if _is_foreign(one.url, live_server.url) else None
+            "request",
+            lambda request: (
+                foreign.append(request.url) if _is_foreign(request.url, live_server.url) else None
+            ),
         )
-        page.on("console", lambda one: complaints.append(one.text) if one.type == "error" else None)
+        page.on(
+            "console", lambda message: complaints.append(message.text) if message.type == "error" else None
+        )
         return page
 
     yield open_one
     for context in contexts:
         context.close()
     assert foreign == []
-    assert [one for one in complaints if not any(words in one for words in EXPECTED)] == []
+    assert [complaint for complaint in complaints if not any(words in complaint for words in EXPECTED)] == []
 
 
 def _is_foreign(url: str, home: str) -> bool:
@@ -81,8 +86,8 @@ def check_page() -> Callable[[Page], None]:
     """One look at a page: axe finds nothing, nothing scrolls sideways, targets are large enough."""
 
     def check(page: Page) -> None:
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
         small = page.locator(TARGETS).evaluate_all(
             """all => all.filter(one => one.offsetParent && one.getBoundingClientRect().height < 44)

@@ -22,8 +22,8 @@ def first_trial(
 def stored(page: Page, trial: str) -> Judgment:
     """The judgment of a trial, once the server has it."""
     for _ in range(200):
-        if found := Judgment.objects.filter(trial__public_id=trial).first():
-            return found
+        if judgment := Judgment.objects.filter(trial__public_id=trial).first():
+            return judgment
         page.wait_for_timeout(50)
     raise AssertionError("the answer never arrived")
 
@@ -139,22 +139,22 @@ def test_enter_confirms_the_choice_without_a_way_to_the_button(open_page, task, 
 @pytest.mark.parametrize(("name", "labels"), [("pia", ["Yes", "No"]), ("quentin", ["No", "Yes"])])
 def test_sides_of_yes_and_no_stay_for_a_participant_and_turn_for_the_next(open_page, name, labels):
     experiment = study(task="yes_no", instructions="", n_lists=1)
-    sessions = {one: begin(experiment, one) for one in ("pia", "quentin")}
+    sessions = {name: begin(experiment, name) for name in ("pia", "quentin")}
     page = open_page()
     page.goto(f"/s/{sessions[name].token}/")
     for _ in range(3):
         ready(page)
         assert page.locator(".option span").all_inner_texts() == labels
         press(page, "KeyF")
-    kept = Judgment.objects.filter(trial__session=sessions[name])
-    assert {one.response for one in kept} == {labels[0].lower()}
+    judgments = Judgment.objects.filter(trial__session=sessions[name])
+    assert {judgment.response for judgment in judgments} == {labels[0].lower()}
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_two_sentences_stand_one_above_the_other(open_page, width):
     page = first_trial(open_page, "forced_choice", width=width)
     ready(page)
-    first, second = (one.bounding_box() for one in page.locator(".options .option").all())
+    first, second = (option.bounding_box() for option in page.locator(".options .option").all())
     assert second["y"] >= first["y"] + first["height"] and second["x"] == first["x"]
     judgment = press(page, "ArrowDown")
     assert (judgment.timing["layout"], judgment.timing["place"]) == ("stack", 2)

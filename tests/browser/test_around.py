@@ -18,8 +18,8 @@ QUESTIONS = [{"name": "dutch", "label": "Do you speak Dutch?", "type": "yes_no",
 
 def read_well(page):
     """A researcher's page: axe finds nothing, nothing scrolls sideways; small buttons are for a mouse."""
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
 
 
@@ -138,17 +138,25 @@ def test_pay_is_decided_on_a_page_that_reads_well(open_page, client, live_server
 def test_after_consent_the_address_is_the_sessions_and_a_reload_sends_no_form(open_page, instructions):
     cast.study("agreement", instructions=instructions, n_lists=1)
     page = open_page()
-    asked = []
-    page.on("request", lambda one: asked.append((one.method, one.url)) if one.is_navigation_request() else 0)
+    requests = []
+    page.on(
+        "request",
+        lambda request: (
+            requests.append((request.method, request.url)) if request.is_navigation_request() else 0
+        ),
+    )
     agree(page)
     page.wait_for_url("**/s/*/")
     heading = page.locator("h1, legend").first
     expect(heading).not_to_be_empty()
     words = heading.text_content()
-    assert [method for method, _ in asked] == ["GET", "POST"]  # no redirect between consent and first screen
+    assert [method for method, _ in requests] == [
+        "GET",
+        "POST",
+    ]  # no redirect between consent and first screen
     page.reload()
     expect(heading).to_have_text(words)
-    assert asked[-1] == ("GET", page.url)
+    assert requests[-1] == ("GET", page.url)
     page.go_back()
     page.wait_for_url("**/s/*/")  # the link knows the session
     assert Session.objects.count() == 1

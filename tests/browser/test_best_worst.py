@@ -28,8 +28,8 @@ def past_the_instructions(page: Page, session: Session) -> None:
 
 
 def mark(page: Page, name: str, place: int) -> None:
-    one = page.locator(f"input[name={name}]").nth(place)
-    one.tap() if page.evaluate("navigator.maxTouchPoints > 0") else one.click()
+    radio = page.locator(f"input[name={name}]").nth(place)
+    radio.tap() if page.evaluate("navigator.maxTouchPoints > 0") else radio.click()
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -52,7 +52,7 @@ def test_a_whole_session_with_and_without_the_engine(open_page, check_page, plai
         page.locator("main .button.primary").click()
         expect(page.locator(f"input[value='{before}']")).to_have_count(0)
     page.locator(".code").wait_for()
-    assert [one.value for one in Judgment.objects.all()] == [2, 2]
+    assert [judgment.value for judgment in Judgment.objects.all()] == [2, 2]
 
 
 def test_the_second_mark_of_a_sentence_takes_the_place_of_the_first(open_page):
@@ -113,7 +113,7 @@ def test_by_keyboard_in_a_right_to_left_language(open_page, check_page):
             page.keyboard.press(key)
         page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
     page.locator(".code").wait_for()
-    assert {(one.value, one.input_type) for one in Judgment.objects.all()} == {(1, "keyboard")}
+    assert {(judgment.value, judgment.input_type) for judgment in Judgment.objects.all()} == {(1, "keyboard")}
 
 
 @pytest.mark.parametrize("plain", [True, False])
@@ -123,11 +123,13 @@ def test_on_a_phone_a_sentence_has_the_width_of_the_page_and_marks_their_words(o
     past_the_instructions(page, session)
     page.locator("form[data-task]" if plain else ".task[data-onset]").wait_for()
     check_page(page)
-    whole = page.locator("main .set").bounding_box()["width"]
-    assert {one.bounding_box()["width"] for one in page.locator(".set tbody th").all()} == {whole}
+    page_width = page.locator("main .set").bounding_box()["width"]
+    assert {heading.bounding_box()["width"] for heading in page.locator(".set tbody th").all()} == {
+        page_width
+    }
     words = "one => getComputedStyle(one, '::after').content"
-    found = [one.evaluate(words) for one in page.locator(".set tbody tr").first.locator(".mark").all()]
-    assert found == ['"Am besten"', '"Am schlechtesten"']
+    labels = [mark.evaluate(words) for mark in page.locator(".set tbody tr").first.locator(".mark").all()]
+    assert labels == ['"Am besten"', '"Am schlechtesten"']
     first = page.get_by_role("radio", name="Am schlechtesten").first  # a tap on the word marks it, too
     box = page.locator(".mark").nth(1).bounding_box()
     page.touchscreen.tap(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)

@@ -26,15 +26,15 @@ def test_a_whole_session_arrives_by_a_form_at_the_end(open_page):
     sent = forms(page)
     block(page)
     page.goto(f"/s/{session.token}/")
-    given = [answer(page) for _ in range(4)]
+    answers = [answer(page) for _ in range(4)]
     expect(page.locator("h1")).to_have_text("Saving your last answers")
     assert not Judgment.objects.exists()
     page.locator(".code").wait_for(timeout=40_000)
-    assert sent == [given]
+    assert sent == [answers]
     all_stored_once(session, 4)
-    assert all(one.timing["by_form"] is True for one in Judgment.objects.all())
+    assert all(judgment.timing["by_form"] is True for judgment in Judgment.objects.all())
     assert page.url.endswith(f"/s/{session.token}/")
-    assert not any(one.get("row") for one in page.evaluate(NOTES, session.token))
+    assert not any(note.get("row") for note in page.evaluate(NOTES, session.token))
     page.reload()
     expect(page.locator(".code output")).to_have_text(session.completion_code)
 
@@ -51,22 +51,24 @@ def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(o
     impatient(page)
     block(page)
     page.goto(f"/s/{session.token}/")
-    given = [answer(page)]
+    answers = [answer(page)]
     page.keyboard.press("Enter")  # the practice is over
-    given += [answer(page), answer(page)]
+    answers += [answer(page), answer(page)]
     expect(page.locator("[data-status]")).to_contain_text(WAITING, timeout=10_000)
     check_page(page)
-    while len(given) < 14:
-        given.append(answer(page))
+    while len(answers) < 14:
+        answers.append(answer(page))
     expect(page.locator("h1")).to_have_text("Block 1 of 2 is done")
-    assert [len(one) for one in sent] == [10, 4]
+    assert [len(trial_ids) for trial_ids in sent] == [10, 4]
     expect(page.locator("[data-status]")).to_have_text("Answers saved")
     check_page(page)
     page.keyboard.press("Enter")
-    while len(given) < 27:
-        given.append(answer(page))
+    while len(answers) < 27:
+        answers.append(answer(page))
     page.locator(".code").wait_for()
-    assert [one for form in sent for one in form] == given and [len(one) for one in sent] == [10, 4, 10, 3]
+    assert [trial_ids for form in sent for trial_ids in form] == answers and [
+        len(trial_ids) for trial_ids in sent
+    ] == [10, 4, 10, 3]
     all_stored_once(session, 27)
     assert Judgment.objects.filter(timing__has_key="from_kept").count() == 0
     assert not SessionEvent.objects.filter(kind="reload").exists()
@@ -88,7 +90,7 @@ def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothi
     for _ in range(12):
         answer(page)
     page.locator(".code").wait_for()
-    assert [len(one) for one in sent] == [10, 4] and questions == []
+    assert [len(trial_ids) for trial_ids in sent] == [10, 4] and questions == []
     all_stored_once(session, 14)
     if script is NO_DATABASE:
         assert page.evaluate("token => localStorage.getItem(`obelus-${token}`)", session.token) is None

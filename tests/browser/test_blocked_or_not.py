@@ -46,11 +46,11 @@ def test_what_the_server_had_stored_already_is_not_stored_twice(open_page):
 
     page.context.route(ANSWERS, lose_the_reply)
     page.goto(f"/s/{session.token}/")
-    given = [answer(page) for _ in range(4)]
+    answers = [answer(page) for _ in range(4)]
     page.locator(".code").wait_for()
-    assert sent == [given]
+    assert sent == [answers]
     all_stored_once(session, 4)
-    assert not any("by_form" in one.timing for one in Judgment.objects.all())
+    assert not any("by_form" in judgment.timing for judgment in Judgment.objects.all())
 
 
 def test_where_scripts_may_ask_for_nothing_no_worker_comes_in_between(open_page):
@@ -114,12 +114,12 @@ def test_no_form_is_sent_where_the_server_comes_back_between_an_attempt_and_the_
     sent = forms(page)
     impatient(page)
     page.goto(f"/s/{session.token}/")
-    refused, looks = [], []
+    refused, attempts_seen = [], []
 
     def away_until_the_look(route):
         if route.request.method == "HEAD":
-            looks.append(len(refused))
-        if looks:
+            attempts_seen.append(len(refused))
+        if attempts_seen:
             return route.fallback()
         refused.append(route.request.url)
         return route.fulfill(status=503, body="<h1>Away</h1>")
@@ -129,7 +129,7 @@ def test_no_form_is_sent_where_the_server_comes_back_between_an_attempt_and_the_
     for _ in range(4):
         answer(page)
     page.locator(".code").wait_for(timeout=20_000)
-    assert looks == [len(refused)] and len(refused) >= 3
+    assert attempts_seen == [len(refused)] and len(refused) >= 3
     assert sent == []
     all_stored_once(session, 4)
 

@@ -18,10 +18,10 @@ def test_a_clock_set_back_is_noted_and_changes_no_response_time(open_page):
     for _ in range(3):
         answer(page)
     page.locator(".code").wait_for()
-    first, second, *others = Judgment.objects.order_by("trial__position")
+    first, second, *later = Judgment.objects.order_by("trial__position")
     assert "clock_backwards" not in first.timing and second.timing["clock_backwards"] is True
-    assert all("clock_backwards" not in one.timing for one in others)
-    assert all(200 <= one.rt_ms < 60_000 for one in (first, second, *others))
+    assert all("clock_backwards" not in other.timing for other in later)
+    assert all(200 <= judgment.rt_ms < 60_000 for judgment in (first, second, *later))
 
 
 FRAMES = """async ([due, run]) => {
@@ -85,8 +85,8 @@ def test_the_response_time_is_the_events_own_time_minus_the_onset(open_page):
         )
     page.locator(".code").wait_for()
     judgments = Judgment.objects.order_by("trial__position")
-    assert [one.rt_ms for one in judgments] == [round(delay) for delay in delays]
-    assert [one.timing["trusted"] for one in judgments] == [False] * 4
+    assert [judgment.rt_ms for judgment in judgments] == [round(delay) for delay in delays]
+    assert [judgment.timing["trusted"] for judgment in judgments] == [False] * 4
     assert SessionEvent.objects.filter(kind="untrusted").count() == 4
 
 

@@ -19,34 +19,37 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
     session = a_session(task, n_blocks=2, extras=(practice,))
     page = open_page(width=390)
     page.goto(f"/s/{session.token}/")
-    seen = []
+    headings = []
     for _ in range(20):
         page.locator(".task[data-onset], main.reading h1, .code").first.wait_for()
         if page.locator(".code").count():
             break
         if page.locator(".task").count():
-            if len(seen) < 2:
+            if len(headings) < 2:
                 check_page(page)
-            expect(page.locator("header.where")).to_contain_text("Practice" if not seen else "Block")
-            seen.append(answer(page, task))
+            expect(page.locator("header.where")).to_contain_text("Practice" if not headings else "Block")
+            headings.append(answer(page, task))
         elif page.locator("main .button.primary").count():
-            seen.append(page.locator("h1").inner_text())
-            if seen[-1].startswith("Block"):
+            headings.append(page.locator("h1").inner_text())
+            if headings[-1].startswith("Block"):
                 expect(page.locator("main")).to_contain_text("Your place is kept for 30 minutes.")
             check_page(page)
             page.keyboard.press("Enter")
         page.wait_for_timeout(50)
-    kept = Session.objects.get()
-    expect(page.locator(".code output")).to_have_text(kept.completion_code)
-    assert [one for one in seen if " " in one][-2:] == ["That was the practice", "Block 1 of 2 is done"]
+    stored_session = Session.objects.get()
+    expect(page.locator(".code output")).to_have_text(stored_session.completion_code)
+    assert [heading for heading in headings if " " in heading][-2:] == [
+        "That was the practice",
+        "Block 1 of 2 is done",
+    ]
     assert Judgment.objects.count() == 5
     for judgment in Judgment.objects.all():
         assert judgment.input_type == "keyboard" and judgment.rt_ms >= 200
         assert judgment.timing["engine"] == ENGINE_VERSION and judgment.timing["trusted"] is True
         assert judgment.timing.keys() >= {"focus_lost_ms", "page_hidden_ms", "coarse_clock", "clock_step_ms"}
-    assert signal_table(evidence_frame(kept.experiment), names=COHERENCE).empty
+    assert signal_table(evidence_frame(stored_session.experiment), names=COHERENCE).empty
     if task == "magnitude_estimation":
-        assert {one.response for one in Judgment.objects.all()} == {"62,5"}
+        assert {judgment.response for judgment in Judgment.objects.all()} == {"62,5"}
 
 
 @pytest.mark.parametrize("task", TASKS)

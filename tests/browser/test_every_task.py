@@ -21,8 +21,8 @@ TEXTS = ("The keys {n} to the old door are here.", "The keys {n} to the old door
 
 def a_study(task: str, **parameters) -> None:
     """An open study of eight sentences, its texts as short as they can be."""
-    given = {**PARAMETERS_OF.get(task, {}), **parameters}
-    experiment = draft(task=task, materials=material_set(n_items=4, texts=TEXTS), parameters=given)
+    options = {**PARAMETERS_OF.get(task, {}), **parameters}
+    experiment = draft(task=task, materials=material_set(n_items=4, texts=TEXTS), parameters=options)
     Design.objects.create(experiment=experiment, n_lists=2, seed=3)
     open_study(experiment, ada())
 
@@ -50,7 +50,7 @@ def is_lines(page: Page) -> bool:
 def in_order(page: Page) -> list[str]:
     """Estimates that follow the lengths on the page."""
     lengths = page.locator(".line-length line").evaluate_all("all => all.map(one => one.getAttribute('x2'))")
-    return [f"{float(one) * 0.9:.1f}".replace(".", ",") for one in lengths]
+    return [f"{float(length) * 0.9:.1f}".replace(".", ",") for length in lengths]
 
 
 def fill_lines(page: Page) -> None:
@@ -110,14 +110,14 @@ def test_a_whole_session_by_keyboard(task, open_page):
             page.keyboard.press("Enter")
 
     walk(page, answer, press)
-    kept = list(Judgment.objects.all())
+    judgments = list(Judgment.objects.all())
     assert Session.objects.get().status == "complete"
-    assert {one.input_type for one in kept} == {"keyboard"}
-    assert all(one.rt_ms >= 200 and one.timing["trusted"] for one in kept)
+    assert {judgment.input_type for judgment in judgments} == {"keyboard"}
+    assert all(judgment.rt_ms >= 200 and judgment.timing["trusted"] for judgment in judgments)
     if task != "forced_choice":
-        assert {one.value for one in kept if one.trial.shown.get("answers") != ["no", "yes"]} == {
-            VALUES[task]
-        }
+        assert {
+            judgment.value for judgment in judgments if judgment.trial.shown.get("answers") != ["no", "yes"]
+        } == {VALUES[task]}
 
 
 @pytest.mark.parametrize("task", task_names())
@@ -153,10 +153,10 @@ def test_a_whole_session_by_touch(task, open_page, check_page):
             page.locator("main .button.primary").tap()
 
     walk(page, answer, press)
-    kept = Judgment.objects.all()
+    judgments = Judgment.objects.all()
     assert Session.objects.get().status == "complete"
-    assert set(kept.values_list("input_type", flat=True)) == {"touch"}
-    assert all(one.rt_ms is not None for one in kept)
+    assert set(judgments.values_list("input_type", flat=True)) == {"touch"}
+    assert all(judgment.rt_ms is not None for judgment in judgments)
 
 
 @pytest.mark.parametrize("task", task_names())
@@ -177,20 +177,23 @@ def test_a_whole_session_without_javascript(task, open_page):
 
     def press(page: Page) -> None:
         if is_lines(page):
-            lengths = [one.get_attribute("x2") for one in page.locator(".line-length line").all()]
+            lengths = [line.get_attribute("x2") for line in page.locator(".line-length line").all()]
             for field, px in zip(page.locator(".line-length input").all(), lengths, strict=True):
                 field.fill(px)
         with page.expect_navigation():
             page.locator("main .button.primary").click()
 
     walk(page, answer, press)
-    kept = Judgment.objects.all()
-    assert Session.objects.get().status == "complete" and kept.count() > 1
-    assert all(one.rt_ms is None and one.timing["no_rt"] and one.input_type == "form" for one in kept)
+    judgments = Judgment.objects.all()
+    assert Session.objects.get().status == "complete" and judgments.count() > 1
+    assert all(
+        judgment.rt_ms is None and judgment.timing["no_rt"] and judgment.input_type == "form"
+        for judgment in judgments
+    )
     if task == "magnitude_estimation":
         assert SessionEvent.objects.get(kind="training").details["r"] == pytest.approx(1)
-        assert {one.trial.shown["modulus"] for one in kept} == {40}
-        assert {one.response for one in kept} == {"62,5"}
+        assert {judgment.trial.shown["modulus"] for judgment in judgments} == {40}
+        assert {judgment.response for judgment in judgments} == {"62,5"}
 
 
 @pytest.mark.parametrize("task", task_names())
@@ -201,7 +204,7 @@ def test_every_script_keeps_the_contract_and_simulates_an_answer_the_server_take
     session = begin(Experiment.objects.get())
     page = open_page()
     page.goto(f"/s/{session.token}/")
-    found = page.evaluate(
+    report = page.evaluate(
         """async ({ task, token }) => {
           const { info, run, simulate } = await import(`/static/js/tasks/${task}.js`);
           const plan = await (await fetch(`/api/v1/sessions/${token}/plan/`)).json();
@@ -212,13 +215,13 @@ def test_every_script_keeps_the_contract_and_simulates_an_answer_the_server_take
         }""",
         {"task": task, "token": session.token},
     )
-    assert found["info"].keys() >= {"name", "version", "parameters", "data"}
-    assert (found["info"]["name"], found["isFunction"]) == (task, "function")
-    known = {one.name for one in get_task(task).parameters}
-    assert {"question"} <= set(found["info"]["parameters"]) <= known
-    assert ("confirm" in found["info"]["parameters"]) == ("confirm" in known)
-    for given in found["given"]:
-        assert given.keys() >= {"response", "rt_ms", "input_type"}
-        row = {"trial": found["trial"], **given}
+    assert report["info"].keys() >= {"name", "version", "parameters", "data"}
+    assert (report["info"]["name"], report["isFunction"]) == (task, "function")
+    names = {parameter.name for parameter in get_task(task).parameters}
+    assert {"question"} <= set(report["info"]["parameters"]) <= names
+    assert ("confirm" in report["info"]["parameters"]) == ("confirm" in names)
+    for answer_data in report["given"]:
+        assert answer_data.keys() >= {"response", "rt_ms", "input_type"}
+        row = {"trial": report["trial"], **answer_data}
         reply = page.request.post(f"/api/v1/sessions/{session.token}/judgments/", data={"judgments": [row]})
-        assert reply.json()["acknowledged"] == [found["trial"]]
+        assert reply.json()["acknowledged"] == [report["trial"]]

@@ -13,21 +13,23 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def pages_asked(page):
     """The pages that are asked for from now on."""
-    asked = []
-    page.on("request", lambda one: asked.append(one.url) if one.is_navigation_request() else None)
-    return asked
+    addresses = []
+    page.on(
+        "request", lambda request: addresses.append(request.url) if request.is_navigation_request() else None
+    )
+    return addresses
 
 
 def test_the_code_stands_there_without_another_request_and_a_reload_shows_the_same(open_page, check_page):
     session = a_session(debrief="It was about *agreement*.")
     page = open_page(width=390)
     start(page, session)
-    asked = pages_asked(page)
+    requests = pages_asked(page)
     for _ in range(4):
         answer(page)
     code = page.locator(".code output")
     code.wait_for()
-    assert asked == [] and page.url.endswith(f"/s/{session.token}/")
+    assert requests == [] and page.url.endswith(f"/s/{session.token}/")
     expect(code).to_have_text(Session.objects.get().completion_code)
     heading = page.locator("h1")
     expect(heading).to_be_focused()  # read out, as a page that was loaded is
@@ -36,14 +38,14 @@ def test_the_code_stands_there_without_another_request_and_a_reload_shows_the_sa
     check_page(page)
     page.wait_for_function(f"async () => !(await ({NOTES})({json.dumps(session.token)})).length")
     page.wait_for_function(f"async () => !Object.keys(await ({KEPT})()).length")
-    given = page.locator("body").inner_html()
+    shown_html = page.locator("body").inner_html()
     attributes = "() => document.body.getAttributeNames()"
-    named = page.evaluate(attributes)
+    before = page.evaluate(attributes)
     page.reload()
     code.wait_for()
-    assert len(asked) == 1
-    assert page.locator("body").inner_html().split() == given.replace(' tabindex="-1"', "").split()
-    assert page.evaluate(attributes) == named
+    assert len(requests) == 1
+    assert page.locator("body").inner_html().split() == shown_html.replace(' tabindex="-1"', "").split()
+    assert page.evaluate(attributes) == before
 
 
 def test_what_the_page_links_to_works_from_there(open_page):
@@ -66,18 +68,18 @@ def test_a_page_that_did_not_come_along_is_asked_for(open_page):
 
     def without_page(route):
         reply = route.fetch()
-        said = reply.json()
-        said.pop("page", None)
-        route.fulfill(response=reply, json=said)
+        document = reply.json()
+        document.pop("page", None)
+        route.fulfill(response=reply, json=document)
 
     page.goto(f"/s/{session.token}/")
     page.context.route("**/api/v1/sessions/*/judgments/", without_page)
-    asked = pages_asked(page)
+    requests = pages_asked(page)
     for _ in range(4):
         answer(page)
     page.locator(".code").wait_for()
     expect(page.locator(".code output")).to_have_text(Session.objects.get().completion_code)
-    assert len(asked) == 1
+    assert len(requests) == 1
 
 
 def test_a_tab_opened_at_the_end_shows_the_code_and_leaves_this_one_alone(open_page):

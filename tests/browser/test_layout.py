@@ -82,7 +82,7 @@ def test_instructions_opened_again_leave_the_foot_in_reach(open_page, width):
 
 
 def test_members_of_the_demo_pairs_have_equally_many_lines_and_answers_do_not_move(open_page):
-    plan = next(one for one in plans() if one.slug == "demo")
+    plan = next(plan for plan in plans() if plan.slug == "demo")
     owner = demo_user()
     session = begin(open_demo_study(plan, pair_materials(owner), owner))
     Session.objects.filter(pk=session.pk).update(screen="trials")  # past the questions and the instructions
@@ -104,7 +104,7 @@ def test_members_of_the_demo_pairs_have_equally_many_lines_and_answers_do_not_mo
         page.keyboard.press("KeyF")
         is_over(page, trial)
     assert different == []
-    assert {width: len(found) for width, found in places.items()} == dict.fromkeys(WIDTHS, 1)
+    assert {width: len(positions) for width, positions in places.items()} == dict.fromkeys(WIDTHS, 1)
 
 
 LONG = "which the old teacher from the village school had recommended to all of us last year "
@@ -151,8 +151,8 @@ def test_points_stand_in_one_row_with_both_ends_in_view(open_page, check_page, w
     page.goto(f"/s/{session.token}/")
     trial = ready(page)
     check_page(page)
-    boxes = [one.bounding_box() for one in page.locator(".task .option").all()]
-    ends = [one.bounding_box() for one in page.locator(".task .ends span").all()]
+    boxes = [option.bounding_box() for option in page.locator(".task .option").all()]
+    ends = [label.bounding_box() for label in page.locator(".task .ends span").all()]
     assert len({round(box["y"]) for box in boxes}) == 1
     assert min(box["width"] for box in boxes) >= 24
     assert all(box["y"] + box["height"] <= HEIGHTS[width] - 180 for box in (*boxes, *ends))
@@ -174,7 +174,7 @@ def test_a_study_may_have_its_scale_in_a_column_on_every_screen(open_page, check
     page.goto(f"/s/{session.token}/")
     page.locator(".option").first.wait_for()
     check_page(page)
-    boxes = [one.bounding_box() for one in page.locator(".option").all()]
+    boxes = [option.bounding_box() for option in page.locator(".option").all()]
     assert len({round(box["x"]) for box in boxes}) == 1 and len({round(box["y"]) for box in boxes}) == 7
     assert page.locator(".option", has_text="Completely natural").is_visible()
     assert all(box["y"] >= 0 and box["y"] + box["height"] <= 664 for box in boxes)
@@ -393,11 +393,11 @@ GAP = """([line, field]) => {
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_every_line_begins_where_its_field_does(open_page, check_page, language):
     parameters = {**PARAMETERS["magnitude_estimation"], "training": True}
-    made = study(
+    experiment = study(
         task="magnitude_estimation", instructions="", n_lists=1, language=language, parameters=parameters
     )
     page = open_page(width=1280)
-    page.goto(f"/s/{begin(made).token}/")
+    page.goto(f"/s/{begin(experiment).token}/")
     page.locator(".line-length").first.wait_for()
     check_page(page)
     for row in page.locator(".line-length").all():

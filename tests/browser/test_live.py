@@ -38,10 +38,10 @@ def test_agreement_so_far_renews_itself_and_each_state_seen_is_a_look(client, op
     cookie = client.cookies["sessionid"].value
     page.context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
     page.goto("/studies/running/progress/?rule=0.6&more=3")
-    looks = page.locator("dl.facts dd").first
-    expect(looks).to_contain_text("1")
+    n_looks = page.locator("dl.facts dd").first
+    expect(n_looks).to_contain_text("1")
     add_sitting(study, "newcomer", agrees=False)
     cache.clear()
-    expect(looks).to_contain_text("2", timeout=20_000)
+    expect(n_looks).to_contain_text("2", timeout=20_000)
     expect(page.locator("[data-live-said]")).to_contain_text("judgments.", timeout=20_000)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -80,31 +80,33 @@ def a_session(**fields):
 
 def refuse_dialogs(page: Page) -> list[str]:
     """Dialogs that a script opened."""
-    seen: list[str] = []
+    messages: list[str] = []
 
     def note(dialog: Dialog) -> None:
-        seen.append(dialog.message)
+        messages.append(dialog.message)
         dialog.dismiss()
 
     page.on("dialog", note)
-    return seen
+    return messages
 
 
-def shown(page: Page) -> list[tuple[str, str]]:
+def rendered_sentences(page: Page) -> list[tuple[str, str]]:
     """Markup and words of the sentences on the screen, the marked one first."""
-    found = page.locator(".sentence").evaluate_all("all => all.map(one => [one.innerHTML, one.textContent])")
-    return sorted(map(tuple, found), reverse=True, key=lambda one: "<em>" in one[0])
+    rendered = page.locator(".sentence").evaluate_all(
+        "all => all.map(one => [one.innerHTML, one.textContent])"
+    )
+    return sorted(map(tuple, rendered), reverse=True, key=lambda pair: "<em>" in pair[0])
 
 
 def test_the_engine_and_the_plain_page_show_the_same_elements(open_page, check_page):
     session = a_session()
     plain_page, page = open_page(plain=True), open_page()
     dialogs = refuse_dialogs(plain_page) + refuse_dialogs(page)
-    for one in (plain_page, page):
-        one.goto(f"/s/{session.token}/")
+    for tab in (plain_page, page):
+        tab.goto(f"/s/{session.token}/")
     shown_trial(page)
-    assert shown(page) == shown(plain_page)
-    (marked, words), (_, typed) = shown(page)
+    assert rendered_sentences(page) == rendered_sentences(plain_page)
+    (marked, words), (_, typed) = rendered_sentences(page)
     assert words.startswith("She saw him, 私わたし < هو <script>") and typed == PLAIN
     assert page.locator(".sentence em, .sentence u, .sentence ruby rt, .sentence [lang=ar]").count() == 4
     assert page.locator(".sentence script, .sentence img").count() == 0
@@ -117,7 +119,7 @@ def test_the_engine_and_the_plain_page_show_the_same_elements(open_page, check_p
 def test_sentences_of_any_signs_come_out_as_they_went_in(has_markup, open_page):
     chance = random.Random(20261120)
     texts = ["".join(chance.choices(PIECES, k=chance.randint(1, 12))) for _ in range(400)]
-    cases = [sentence_context({"text": one, "language": "ar", "markup": has_markup}) for one in texts]
+    cases = [sentence_context({"text": text, "language": "ar", "markup": has_markup}) for text in texts]
     page = open_page()
     page.goto("/accounts/login/")
     dialogs = refuse_dialogs(page)
@@ -125,10 +127,10 @@ def test_sentences_of_any_signs_come_out_as_they_went_in(has_markup, open_page):
     parse = """all => all.map(one =>
         Object.assign(document.createElement("template"), { innerHTML: one }).innerHTML)"""
     if has_markup:
-        assert [html for html, _ in built] == page.evaluate(parse, [as_html(one) for one in texts])
-        readings = ["<rt>" in one or "<br>" in one for one in texts]
+        assert [html for html, _ in built] == page.evaluate(parse, [as_html(text) for text in texts])
+        readings = ["<rt>" in text or "<br>" in text for text in texts]
         words = [words for (_, words), apart in zip(built, readings, strict=True) if not apart]
-        assert words == [plain(one) for one, apart in zip(texts, readings, strict=True) if not apart]
+        assert words == [plain(text) for text, apart in zip(texts, readings, strict=True) if not apart]
     else:
         assert [words for _, words in built] == texts
     assert dialogs == []

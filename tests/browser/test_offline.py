@@ -73,13 +73,13 @@ def test_a_tab_closed_and_opened_again_without_a_network_goes_on(open_page):
     answer(page, "likert")
     second = shown_trial(page)
     page.close()
-    again = page.context.new_page()
-    cut(again)
-    again.goto(f"/s/{session.token}/")
-    assert shown_trial(again) == second
-    answer(again, "likert")
-    cut(again, offline=False)
-    finish(again, "likert")
+    reopened = page.context.new_page()
+    cut(reopened)
+    reopened.goto(f"/s/{session.token}/")
+    assert shown_trial(reopened) == second
+    answer(reopened, "likert")
+    cut(reopened, offline=False)
+    finish(reopened, "likert")
     assert Judgment.objects.count() == 4
 
 
@@ -132,8 +132,8 @@ def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, ope
     start(page, session)
     answer(page)
     saved(2)
-    mine, others = f"obelus-session-{session.token}", f"obelus-session-{other.token}"
-    assert set(page.evaluate(KEPT)) == {mine, others}
+    own_key, other_key = f"obelus-session-{session.token}", f"obelus-session-{other.token}"
+    assert set(page.evaluate(KEPT)) == {own_key, other_key}
     if ending == "finished":
         finish(page)
     elif ending == "ended elsewhere":
@@ -144,10 +144,10 @@ def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, ope
         page.locator("button.danger").first.click()
     page.locator(".task[data-onset]").wait_for(state="detached")
     for _ in range(50):  # forgotten once the page has come
-        if mine not in page.evaluate(KEPT):
+        if own_key not in page.evaluate(KEPT):
             break
         page.wait_for_timeout(50)
-    assert list(page.evaluate(KEPT)) == [others]
+    assert list(page.evaluate(KEPT)) == [other_key]
     assert page.evaluate(NOTES, session.token) == []
     assert len(page.evaluate(NOTES, other.token)) == 1
     cut(page)
@@ -164,8 +164,8 @@ def test_only_the_running_sessions_page_plan_and_files_are_kept(open_page):
     page.goto(f"/s/{session.token}/withdraw/")
     page.goto("/accounts/login/")
     (paths,) = page.evaluate(KEPT).values()
-    others = [one for one in paths if not one.startswith("/static/")]
-    assert sorted(others) == [f"/api/v1/sessions/{session.token}/plan/", f"/s/{session.token}/kept/"]
+    pages = [path for path in paths if not path.startswith("/static/")]
+    assert sorted(pages) == [f"/api/v1/sessions/{session.token}/plan/", f"/s/{session.token}/kept/"]
     assert {"/static/js/engine/run.js", "/static/js/tasks/forced_choice.js", "/static/css/tokens.css"} <= set(
         paths
     )
@@ -175,7 +175,7 @@ def test_the_kept_page_holds_no_sentence_and_getting_it_moves_nothing_on(client)
     session = a_session()
     reply = client.get(f"/s/{session.token}/kept/")
     html = reply.content.decode()
-    texts = [one["text"] for trial in session.trials.all() for one in trial.shown["options"]]
+    texts = [option["text"] for trial in session.trials.all() for option in trial.shown["options"]]
     assert reply.status_code == 200 and not any(text in html for text in texts)
     assert not session.trials.filter(shown_at__isnull=False).exists()
 
@@ -237,10 +237,10 @@ def _address(settings: dict[str, object]) -> str:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    one = Server()
-    one.start()
-    yield one
-    one.kill()
+    process = Server()
+    process.start()
+    yield process
+    process.kill()
 
 
 @pytest.fixture

@@ -29,11 +29,11 @@ def test_rows_stand_as_cards_with_their_columns_named(phone, name):
     panel = phone.locator("section.panel:has(table.stack)")
     assert panel.evaluate(FITS)
     heads = panel.locator("thead th").all_inner_texts()
-    named = (
+    labels = (
         panel.locator("tbody tr").first.locator("td").evaluate_all("all => all.map(one => one.dataset.label)")
     )
-    assert len(named) == len(heads) - 1
-    assert all(label is None or any(label.lower() in head.lower() for head in heads) for label in named)
+    assert len(labels) == len(heads) - 1
+    assert all(label is None or any(label.lower() in head.lower() for head in heads) for label in labels)
 
 
 def test_the_words_above_cards_take_the_width_of_the_phone(phone):

@@ -30,8 +30,8 @@ def a_practice(open_page, task: str, *, has_scripts: bool, **fields) -> Page:
 def test_a_place_on_the_line_is_shown_again_and_not_as_a_number(
     open_page, check_page, has_scripts, language, high_first, reads
 ):
-    given = {"high_first": high_first, "low_label": "bad", "high_label": "good"}
-    page = a_practice(open_page, "slider", has_scripts=has_scripts, language=language, parameters=given)
+    parameters = {"high_first": high_first, "low_label": "bad", "high_label": "good"}
+    page = a_practice(open_page, "slider", has_scripts=has_scripts, language=language, parameters=parameters)
     if has_scripts:
         page.locator(".line").press("End")
     else:

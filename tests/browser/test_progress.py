@@ -15,9 +15,9 @@ def test_the_block_one_is_in_fills_trial_by_trial(open_page, check_page):
     page = open_page()
     start(page, session)
     mark = page.locator(".blocks progress")
-    for done in (0, 1):
+    for n_done in (0, 1):
         shown_trial(page)
-        expect(mark).to_have_js_property("value", done)
+        expect(mark).to_have_js_property("value", n_done)
         expect(mark).to_have_js_property("max", 2)
         check_page(page)
         answer(page, "likert")
@@ -35,12 +35,12 @@ def test_the_bar_fills_and_instructions_are_read_again_without_leaving_the_trial
     Session.objects.update(screen="block-1")
     page = open_page()
     start(page, session)
-    for done in (0, 1):
+    for n_done in (0, 1):
         shown_trial(page)
-        expect(page.locator(".bar")).to_have_js_property("value", done)
+        expect(page.locator(".bar")).to_have_js_property("value", n_done)
         expect(page.locator("header.where")).to_contain_text("of 4 · about 1 min left")
         check_page(page)
-        if not done:
+        if not n_done:
             answer(page, "likert")
     answers = page.locator(".scale").bounding_box()
     summary = page.locator(".again summary")

@@ -50,21 +50,21 @@ def test_no_browser_translates_a_sentence(open_page, task, has_scripts):
         shown_trial(page)
     sentences = page.locator("main .sentence").all()
     assert len(sentences) == 2
-    assert {one.get_attribute("translate") for one in sentences} == {"no"}
+    assert {sentence.get_attribute("translate") for sentence in sentences} == {"no"}
 
 
 @pytest.mark.parametrize("task", ["likert", "best_worst", "magnitude_estimation"])
 def test_a_sentence_begins_at_the_side_of_its_own_script(open_page, task):
     texts = ("ذهب الأولاد إلى المدرسة القريبة في الصباح الباكر {n}.", "ذهبوا الأولاد إلى المدرسة {n}.")
     materials = material_set(language="ar", texts=texts)
-    given = {"likert": {}, "best_worst": {"size": 4, "showings": 2}}.get(task, PARAMETERS.get(task))
-    made = draft(task=task, materials=materials, parameters=given)
-    Design.objects.create(experiment=made, n_lists=2, seed=3)
-    open_study(made, ada())
+    parameters = {"likert": {}, "best_worst": {"size": 4, "showings": 2}}.get(task, PARAMETERS.get(task))
+    experiment = draft(task=task, materials=materials, parameters=parameters)
+    Design.objects.create(experiment=experiment, n_lists=2, seed=3)
+    open_study(experiment, ada())
     page = open_page()
-    page.goto(f"/s/{begin(made).token}/")
+    page.goto(f"/s/{begin(experiment).token}/")
     page.locator("main .button.primary").click()
     shown_trial(page)
-    for one in page.locator("main .sentence").all():
-        assert one.evaluate("one => getComputedStyle(one).direction") == "rtl"
-        assert one.evaluate(ENDS_AT_THE_RIGHT)
+    for sentence in page.locator("main .sentence").all():
+        assert sentence.evaluate("one => getComputedStyle(one).direction") == "rtl"
+        assert sentence.evaluate(ENDS_AT_THE_RIGHT)

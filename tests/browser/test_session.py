@@ -63,10 +63,10 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     open_study(task)
     page = open_page(width=390, plain=True)
     page.goto("/take/agreement/")
-    seen = 0
+    n_screens = 0
     while not page.locator(".code").count():
-        seen += 1
-        assert seen < 20
+        n_screens += 1
+        assert n_screens < 20
         check_page(page)
         if page.locator("form[data-task]").count():
             answer_by_keyboard(page, task)
@@ -81,7 +81,7 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     session = Session.objects.get()
     expect(page.locator(".code output")).to_have_text(session.completion_code)
     assert Judgment.objects.count() == 5
-    assert seen == 11  # consent, questions, instructions, practice, feedback, ready, 4 trials, 1 break
+    assert n_screens == 11  # consent, questions, instructions, practice, feedback, ready, 4 trials, 1 break
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -11,8 +11,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def a_slider(open_page, *, parameters: dict | None = None, language: str = "en", **options) -> Page:
     """The first trial of a session of sliders."""
-    given = parameters or {}
-    session = begin(study(task="slider", instructions="", n_lists=1, language=language, parameters=given))
+    task_parameters = parameters or {}
+    session = begin(
+        study(task="slider", instructions="", n_lists=1, language=language, parameters=task_parameters)
+    )
     page = open_page(**options)
     page.goto(f"/s/{session.token}/")
     ready(page)
@@ -94,8 +96,13 @@ def test_a_whole_session_by_keyboard(open_page, check_page):
         page.keyboard.press("Enter")
         page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
     stored = the_end(page)
-    assert [one.value for one in stored] == [100, 0, 76, 75]  # a first arrow leads to the middle of its half
-    assert {one.input_type for one in stored} == {"keyboard"}
+    assert [judgment.value for judgment in stored] == [
+        100,
+        0,
+        76,
+        75,
+    ]  # a first arrow leads to the middle of its half
+    assert {judgment.input_type for judgment in stored} == {"keyboard"}
     assert Session.objects.get().status == "complete"
 
 

@@ -71,9 +71,9 @@ def test_every_page_of_the_studio_reads_well(studio, width, scheme):
     for address in [*HOUSE, *MANUAL, *planning, *running, *results]:
         answer = page.goto(address)
         assert answer.status == 200, address
-        found = Axe().run(page)
-        if found.violations_count:
-            wrong[address] = found.generate_report()
+        axe_results = Axe().run(page)
+        if axe_results.violations_count:
+            wrong[address] = axe_results.generate_report()
         elif page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wrong[address] = "scrolls sideways"
     assert wrong == {}
@@ -187,19 +187,19 @@ def figure_page(open_page, client, live_server):
 def test_a_point_names_its_sentence_and_opens_its_judgments(figure_page, width, scheme):
     page = figure_page(width=width, color_scheme=scheme)
     page.goto("/studies/running/items/")
-    drawing, said = page.locator("figure svg"), page.locator("figure [data-says]")
+    drawing, point_text = page.locator("figure svg"), page.locator("figure [data-says]")
     drawing.wait_for()
     assert page.locator("figure picture").is_hidden() and drawing.bounding_box()["width"] <= width
-    before = said.bounding_box()
+    before = point_text.bounding_box()
     drawing.locator("a > path").first.hover()
-    assert "as expected, 95 %" in said.inner_text() and said.bounding_box() == before
+    assert "as expected, 95 %" in point_text.inner_text() and point_text.bounding_box() == before
     drawing.focus()
     page.keyboard.press("Home")
     for _ in range(3):
-        if SENTENCE in said.inner_text():
+        if SENTENCE in point_text.inner_text():
             break
         page.keyboard.press("ArrowDown")
-    assert SENTENCE in said.inner_text()
+    assert SENTENCE in point_text.inner_text()
     assert Axe().run(page).violations_count == 0
     page.keyboard.press("Enter")
     page.wait_for_url("**/judgments/?item=subject_verb-1")
@@ -210,9 +210,9 @@ def test_a_first_tap_names_a_point_and_the_link_below_opens_it(figure_page):
     page = figure_page(width=390, has_touch=True, is_mobile=True)
     page.goto("/studies/running/participants/")
     page.locator("figure svg a > path").last.tap()
-    said = page.locator("figure [data-says]")
-    assert "median 0.9 s" in said.inner_text() and page.url.endswith("/participants/")
-    said.get_by_role("link").tap()
+    point_text = page.locator("figure [data-says]")
+    assert "median 0.9 s" in point_text.inner_text() and page.url.endswith("/participants/")
+    point_text.get_by_role("link").tap()
     page.wait_for_url("**/judgments/?participant=**")
 
 
@@ -263,8 +263,8 @@ def test_an_upload_shows_its_progress_and_leads_to_the_preview(
     page.click("button:has-text('Preview')")
     page.wait_for_url("**/*-*-*-*-*/")
     assert "Preview: nothing is stored yet." in page.inner_text("main")
-    shown = page.evaluate("sessionStorage.getItem('shown')")
-    assert "Sending" in shown or "Reading" in shown
+    progress = page.evaluate("sessionStorage.getItem('shown')")
+    assert "Sending" in progress or "Reading" in progress
 
 
 def test_a_figure_whose_image_reports_its_loading_twice_is_drawn_once(figure_page):

@@ -53,10 +53,10 @@ def test_answers_not_yet_sent_survive_a_closed_tab(open_page):
     first, second = answer(page), answer(page)
     page.close()
     page.context.unroute("**/judgments/")
-    again = page.context.new_page()
-    again.goto(f"/s/{session.token}/")
-    assert shown_trial(again) not in {first, second}
-    finish(again)
+    reopened = page.context.new_page()
+    reopened.goto(f"/s/{session.token}/")
+    assert shown_trial(reopened) not in {first, second}
+    finish(reopened)
     assert Judgment.objects.count() == 4
     assert not SessionEvent.objects.filter(kind="conflict").exists()
 
@@ -167,5 +167,5 @@ def test_who_comes_back_gets_the_plan_as_it_stands_then(open_page):
         answer(page)
     with page.expect_response("**/plan/") as plan:
         page.reload()
-    assert [one["is_answered"] for one in plan.value.json()["trials"]] == [True, False, False, False]
+    assert [trial["is_answered"] for trial in plan.value.json()["trials"]] == [True, False, False, False]
     expect(page.locator(".where").first).to_contain_text("2 of 4")
