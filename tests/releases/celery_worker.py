@@ -24,7 +24,7 @@ scored = ArpaScorer.score
 n_asked = 0
 
 
-def slow(self, sentences, **rest):
+def slow(self, sentences, **options):
     """Score slowly enough that another worker takes part."""
     global n_asked
     n_asked += 1
@@ -32,17 +32,17 @@ def slow(self, sentences, **rest):
         while True:
             time.sleep(1)
     time.sleep(0.3)
-    found = scored(self, sentences, **rest)
-    with (folder / f"scored-{os.getpid()}").open("a") as told:
-        told.writelines(f"{one}\n" for one in sentences)
-    return found
+    scores = scored(self, sentences, **options)
+    with (folder / f"scored-{os.getpid()}").open("a") as log:
+        log.writelines(f"{sentence}\n" for sentence in sentences)
+    return scores
 
 
 def takes_the_halt() -> bool:
     """Whether this process is the one that halts."""
     try:
-        with (folder / "halted").open("x") as told:
-            told.write(str(os.getpid()))
+        with (folder / "halted").open("x") as log:
+            log.write(str(os.getpid()))
     except FileExistsError:
         return False
     return True

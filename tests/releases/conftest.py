@@ -38,14 +38,14 @@ def models_dir(tmp_path, settings, monkeypatch):
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def scored_texts(monkeypatch):
     """The texts of which the model was really asked, call by call."""
     calls: list[list[str]] = []
     scored = ArpaScorer.score
 
-    def score(self, sentences, **rest):
+    def score(self, sentences, **options):
         calls.append(list(sentences))
-        return scored(self, sentences, **rest)
+        return scored(self, sentences, **options)
 
     monkeypatch.setattr(ArpaScorer, "score", score)
     return calls

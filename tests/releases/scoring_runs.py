@@ -21,14 +21,14 @@ def a_run(study, *, model: str = URI, **fields) -> ScoringRun:
     return request_model_runs(study, [model], user=cast.ada(), **fields)[0]
 
 
-def carried_out(run: ScoringRun) -> ScoringRun:
+def execute_run(run: ScoringRun) -> ScoringRun:
     job_runner.run(run.job_id)
     run.refresh_from_db()
     return run
 
 
-def begun(run: ScoringRun) -> ScoringRun:
-    """Planned, as the job does before it scores."""
+def with_shards(run: ScoringRun) -> ScoringRun:
+    """Return the run in progress with its shards, as before the first score."""
     execution.create_shards(run, execution.sentences_of(run))
     ScoringRun.objects.filter(pk=run.pk).update(state="running")
     run.refresh_from_db()
@@ -37,8 +37,8 @@ def begun(run: ScoringRun) -> ScoringRun:
 
 def expected(run: ScoringRun, folder: Path) -> dict[str, float]:
     sentences = execution.sentences_of(run)
-    found = scorer(f"arpa:{folder / 'bigram.arpa'}").score([one.words for one in sentences])
-    return {one.key: value for one, value in zip(sentences, found.logprob.tolist(), strict=True)}
+    scores = scorer(f"arpa:{folder / 'bigram.arpa'}").score([sentence.words for sentence in sentences])
+    return {sentence.key: value for sentence, value in zip(sentences, scores.logprob.tolist(), strict=True)}
 
 
 def stored(run: ScoringRun) -> dict[str, float]:

@@ -41,9 +41,11 @@ def add_sitting(
     )
     position = 0
     for pair in experiment.materials.pairs.select_related("good__item", "bad__item"):
-        for shown in _trials(experiment, pair):
+        for trial_fields in _trials(experiment, pair):
             position += 1
-            trial = Trial.objects.create(session=sitting, position=position, item=pair.good.item, **shown)
+            trial = Trial.objects.create(
+                session=sitting, position=position, item=pair.good.item, **trial_fields
+            )
             answer(trial, experiment, agrees=agrees)
     if catch is not None:
         trial = Trial.objects.create(session=sitting, position=position + 1, kind=TrialKind.CATCH)

@@ -90,9 +90,9 @@ def test_killed_worker_leaves_a_complete_run_and_every_score_once(broker, settin
     [run] = request_model_runs(study, [URI], device=broker.queues["cpu"], user=cast.ada())
     [other] = request_model_runs(study, [URI], methods=["meanlp"], device=broker.queues["gpu"])
 
-    def is_done(one) -> bool:
-        one.refresh_from_db()
-        return one.state == "done"
+    def is_done(run) -> bool:
+        run.refresh_from_db()
+        return run.state == "done"
 
     with ExitStack() as workers:
         on_cpu = [
@@ -113,8 +113,8 @@ def test_killed_worker_leaves_a_complete_run_and_every_score_once(broker, settin
         workers.enter_context(celery_worker(broker, broker.queues["gpu"], tmp_path, settings.MODELS_DIR))
         until(lambda: is_done(other))
     assert sorted(mine(run).values_list("attempts", flat=True)) == [1] * (N_PAIRS - 1) + [2]
-    told = [line for path in tmp_path.glob("scored-*") for line in path.read_text().splitlines()]
-    assert len(told) == len(set(told)) == 2 * N_PAIRS == CachedScore.objects.count()
+    lines = [line for path in tmp_path.glob("scored-*") for line in path.read_text().splitlines()]
+    assert len(lines) == len(set(lines)) == 2 * N_PAIRS == CachedScore.objects.count()
     stored = dict(SentenceScore.objects.filter(run=run).values_list("sentence__key", "score"))
     assert stored == pytest.approx(expected(run, settings.MODELS_DIR)) and len(stored) == 2 * N_PAIRS
     assert SentenceScore.objects.filter(run=other).count() == 2 * N_PAIRS

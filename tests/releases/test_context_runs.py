@@ -18,7 +18,7 @@ from releases.scoring.runs import request_model_runs
 from releases.scoring.shards import mine
 from tests import cast
 from tests.releases.models_dir import URI
-from tests.releases.scoring_runs import carried_out
+from tests.releases.scoring_runs import execute_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 ROWS = """sentence_id,item,condition,expected,sentence,context
@@ -53,7 +53,7 @@ def stored(run) -> dict[str, float]:
 def test_run_scores_sentences_after_the_contexts_of_their_file(tmp_path, models_dir):
     materials = imported(tmp_path)
     assert Sentence.objects.get(key="1g").context == "A key is there ."
-    run = carried_out(request_model_runs(cast.study("s", materials=materials), [URI], user=cast.ada())[0])
+    run = execute_run(request_model_runs(cast.study("s", materials=materials), [URI], user=cast.ada())[0])
     assert (run.state, run.n_distinct, run.n_missing) == ("done", 4, 0)
     by_library = expected(materials, f"arpa:{models_dir / 'bigram.arpa'}")
     assert stored(run) == pytest.approx(by_library)
@@ -65,17 +65,17 @@ def test_run_scores_sentences_after_the_contexts_of_their_file(tmp_path, models_
 def test_scores_with_and_without_contexts_never_share_the_cache(tmp_path):
     study = cast.study("s", materials=imported(tmp_path))
     with_contexts, without = (
-        carried_out(run) for run in request_model_runs(study, [URI, f"{URI}?context=ignore"], user=cast.ada())
+        execute_run(run) for run in request_model_runs(study, [URI, f"{URI}?context=ignore"], user=cast.ada())
     )
     assert with_contexts.scorer != without.scorer and CachedScore.objects.count() == 4 + 3
     assert "context" not in without.spec["options"] and stored(without)["1g"] == stored(without)["2g"]
-    again = carried_out(request_model_runs(study, [URI], user=cast.ada())[0])
-    assert again.n_cached == 4 and stored(again) == stored(with_contexts)
+    second_run = execute_run(request_model_runs(study, [URI], user=cast.ada())[0])
+    assert second_run.n_cached == 4 and stored(second_run) == stored(with_contexts)
 
 
 def test_shard_without_any_context_belongs_to_the_same_run(tmp_path, settings):
     settings.SHARD_SENTENCES = 1
-    run = carried_out(
+    run = execute_run(
         request_model_runs(cast.study("s", materials=imported(tmp_path)), [URI], user=cast.ada())[0]
     )
     assert run.state == "done" and mine(run).count() == 4 and len(stored(run)) == 4
@@ -84,7 +84,9 @@ def test_shard_without_any_context_belongs_to_the_same_run(tmp_path, settings):
 def test_cost_is_estimated_for_the_texts_with_their_contexts(tmp_path):
     study = cast.study("s", materials=imported(tmp_path))
     arguments = {"device": "cpu", "release": None, "study": study.slug, "materials": study.materials_id}
-    cost = cost_of({**arguments, "models": [URI], "methods": ["lp"]}, progress=lambda done, total, text: None)
+    cost = cost_of(
+        {**arguments, "models": [URI], "methods": ["lp"]}, progress=lambda n_done, total, text: None
+    )
     assert cost["models"][0]["distinct"] == 4
 
 
@@ -100,7 +102,7 @@ def test_prompt_is_an_option_of_the_api_and_stands_in_the_run(tmp_path, client, 
     assert answer.status_code == 202, answer.content
     from releases.models import ScoringRun
 
-    run = carried_out(ScoringRun.objects.get())
+    run = execute_run(ScoringRun.objects.get())
     frame = sentence_frame(study.materials).assign(context="A key is there .")
     scores = score_sentences(scorer(f"arpa:{models_dir / 'bigram.arpa'}"), frame).frame
     assert stored(run) == pytest.approx(dict(zip(scores["sentence_id"], scores.iloc[:, 1], strict=True)))

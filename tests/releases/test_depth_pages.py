@@ -30,10 +30,10 @@ pytestmark = pytest.mark.django_db
 
 def compared(release, runs, **options) -> Comparison:
     """A finished comparison."""
-    made = request_comparison(release, runs, options=Options(**options), user=cast.ada())
-    job_runner.run(made.job_id)
-    made.refresh_from_db()
-    return made
+    comparison = request_comparison(release, runs, options=Options(**options), user=cast.ada())
+    job_runner.run(comparison.job_id)
+    comparison.refresh_from_db()
+    return comparison
 
 
 @pytest.fixture
@@ -50,11 +50,11 @@ def score_sets(study) -> tuple[ContentFile, ContentFile]:
     rows = [f"sentence_id,{','.join(names)}"]
     for place, pair in enumerate(study.materials.pairs.order_by("pk")):
         right = [place % 4 < share for share in (1, 2, 4, 0)]
-        rows.append(f"{pair.good.key},{','.join('-5' if one else '-9' for one in right)}")
-        rows.append(f"{pair.bad.key},{','.join('-9' if one else '-5' for one in right)}")
-    said = "model,family,training_tokens,seed,corpus\nsmall,lstm,1000,1,\nmiddle,lstm,2000,1,\n"
-    said += "large,lstm,4000,1,full\nfiltered,lstm,3900,1,npi\n"
-    return ContentFile("\n".join(rows).encode(), "sets.csv"), ContentFile(said.encode(), "models.csv")
+        rows.append(f"{pair.good.key},{','.join('-5' if is_right else '-9' for is_right in right)}")
+        rows.append(f"{pair.bad.key},{','.join('-9' if is_right else '-5' for is_right in right)}")
+    metadata = "model,family,training_tokens,seed,corpus\nsmall,lstm,1000,1,\nmiddle,lstm,2000,1,\n"
+    metadata += "large,lstm,4000,1,full\nfiltered,lstm,3900,1,npi\n"
+    return ContentFile("\n".join(rows).encode(), "sets.csv"), ContentFile(metadata.encode(), "models.csv")
 
 
 def test_every_part_opens_for_members_and_says_what_it_lacks(comparison, client):
@@ -98,8 +98,8 @@ def test_every_part_opens_with_a_finding_that_its_table_repeats(ada):
     for name in (*FINDINGS, *WITHOUT):
         page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, name])).content.decode()
         page = page.replace("\xa0", " ").replace("&#x27;", "'")
-        shown = re.search(r'class="finding">(.*?)</p>', page)
-        findings[name] = shown[1] if shown else ""
+        finding = re.search(r'class="finding">(.*?)</p>', page)
+        findings[name] = finding[1] if finding else ""
         if name in FINDINGS:
             assert findings[name].startswith(FINDINGS[name]), findings[name]
             assert -1 < page.find('class="finding"') < page.find("<table") < page.find("Conventions</h2>")
@@ -114,12 +114,12 @@ def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
     depth = comparison.report["depth"]
     page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "tests"]))
     assert page.context["criteria"][0]["rows"] == [
-        one for one in depth["tests"] if one["criterion"] == "blimp"
+        test for test in depth["tests"] if test["criterion"] == "blimp"
     ]
     api = APIClient()
     api.force_authenticate(cast.ada())
-    told = api.get(f"/api/v1/studies/{study.slug}/comparisons/{comparison.pk}/").json()
-    assert told["report"]["depth"] == json.loads(json.dumps(depth))
+    document = api.get(f"/api/v1/studies/{study.slug}/comparisons/{comparison.pk}/").json()
+    assert document["report"]["depth"] == json.loads(json.dumps(depth))
 
     for name in ("human.csv", "pairs.jsonl", "judgments.csv"):
         answer = ada.get(reverse("study-release-file", args=[study.slug, comparison.release.number, name]))
@@ -145,9 +145,9 @@ def test_page_command_and_api_give_the_same_depth(comparison, ada, tmp_path):
 
 def _rounded(value):
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
+        return {key: _rounded(nested) for key, nested in value.items()}
     if isinstance(value, list):
-        return [_rounded(one) for one in value]
+        return [_rounded(nested) for nested in value]
     return round(value, 9) if isinstance(value, float) else value
 
 
@@ -165,19 +165,19 @@ def test_score_sets_become_tagged_runs_learning_curves_and_deltas(ada):
     for run in runs:
         job_runner.run(run.job_id)
         run.refresh_from_db()
-    found = compared(ready_release(study), runs)
-    curve = found.report["depth"]["learning"][0]
+    comparison = compared(ready_release(study), runs)
+    curve = comparison.report["depth"]["learning"][0]
     assert [point["accuracy"] for point in curve["points"]] == [0.25, 0.5, 1.0]
     assert curve["slope_per_doubling"] == pytest.approx(0.375)
-    delta = found.report["depth"]["filtered"]["deltas"][0]
+    delta = comparison.report["depth"]["filtered"]["deltas"][0]
     assert (delta["seeds_full"], delta["accuracy_delta"]) == (1, -100.0)
-    page = ada.get(reverse("study-depth", args=[study.slug, found.pk, "learning"])).content.decode()
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "learning"])).content.decode()
     assert "0.3750" in page and "has no ceiling" in page
     assert "With each doubling of the training text, lstm gains 37.5 points of accuracy (95" in page
-    filtered = ada.get(reverse("study-depth", args=[study.slug, found.pk, "filtered"])).content.decode()
+    filtered = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "filtered"])).content.decode()
     assert "−100.0" in filtered
     assert "Trained without npi, lstm changes by −100.0 points of accuracy on all pairs." in filtered
-    figure = reverse("study-comparison-figure", args=[study.slug, found.pk, "learning-curves", "csv"])
+    figure = reverse("study-comparison-figure", args=[study.slug, comparison.pk, "learning-curves", "csv"])
     assert b"tokens" in ada.get(figure).content
 
 
@@ -204,8 +204,8 @@ def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences
     content = (tmp_path / "two.arpa").read_bytes()
     runs = []
     for method in ("lp", "two_prefix"):
-        given = ContentFile(content, "two.arpa")
-        run = request_scoring(study, given, name="bigram", method=method, user=cast.ada())
+        model_file = ContentFile(content, "two.arpa")
+        run = request_scoring(study, model_file, name="bigram", method=method, user=cast.ada())
         job_runner.run(run.job_id)
         run.refresh_from_db()
         runs.append(run)
@@ -213,10 +213,10 @@ def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences
     pair = study.materials.pairs.first()
     good, bad = (runs[1].scores.get(sentence=member).score for member in (pair.good, pair.bad))
     assert good > bad
-    found = compared(ready_release(study), runs)
-    row = found.report["depth"]["prefixes"][0]
+    comparison = compared(ready_release(study), runs)
+    row = comparison.report["depth"]["prefixes"][0]
     assert (row["name"], row["method"], row["group"], row["accuracy"]) == ("bigram", "two_prefix", "all", 1.0)
-    page = ada.get(reverse("study-depth", args=[study.slug, found.pk, "prefixes"])).content.decode()
+    page = ada.get(reverse("study-depth", args=[study.slug, comparison.pk, "prefixes"])).content.decode()
     assert "two prefix" in page and "100.0" in page
     assert re.search(
         r"By two prefix, bigram gets 100.0.% of pairs right \(95.%.CI .*, by whole sentences ", page
@@ -226,8 +226,8 @@ def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences
 def test_a_prefix_method_without_its_pairs_says_what_they_need(tmp_path):
     study = judged_study()
     write_arpa(train_model([["a", "b"]], order=2), tmp_path / "two.arpa")
-    given = ContentFile((tmp_path / "two.arpa").read_bytes(), "two.arpa")
-    run = request_scoring(study, given, method="one_prefix", user=cast.ada())
+    model_file = ContentFile((tmp_path / "two.arpa").read_bytes(), "two.arpa")
+    run = request_scoring(study, model_file, method="one_prefix", user=cast.ada())
     job_runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "failed" and "one_prefix_method" in run.error
@@ -246,7 +246,7 @@ def test_leaderboard_gathers_comparisons_and_is_ordered_by_the_address(ada):
     job_runner.run(third.job_id)
     third.refresh_from_db()
     page = ada.get(address)
-    assert [one["run"] for one in page.context["board"]["not_compared"]] == [third.pk]
+    assert [row["run"] for row in page.context["board"]["not_compared"]] == [third.pk]
     compared(release, [third])
     page = ada.get(address, {"sort": "blimp"})
     board = page.context["board"]
@@ -263,21 +263,21 @@ def test_leaderboard_gathers_comparisons_and_is_ordered_by_the_address(ada):
 
 def test_leaderboards_of_page_command_api_and_csv_are_one(comparison, ada):
     study = comparison.release.experiment
-    given = ada.get(reverse("study-leaderboard-json", args=[study.slug, 1]), {"sort": "adc_1"}).json()
+    board = ada.get(reverse("study-leaderboard-json", args=[study.slug, 1]), {"sort": "adc_1"}).json()
     api = APIClient()
     api.force_authenticate(cast.ben())
     address = f"/api/v1/studies/{study.slug}/releases/1/leaderboard/"
-    assert api.get(address, {"sort": "adc_1"}).json() == given
+    assert api.get(address, {"sort": "adc_1"}).json() == board
     out = StringIO()
     call_command("leaderboard", study.slug, "--sort", "adc_1", "--json", stdout=out)
-    assert json.loads(out.getvalue()) == given
+    assert json.loads(out.getvalue()) == board
     table = ada.get(
         reverse("study-leaderboard-csv", args=[study.slug, 1]), {"sort": "adc_1"}
     ).content.decode()
     rows = list(csv.DictReader(io.StringIO(table)))
-    assert [row["model"] for row in rows] == [row["model"] for row in given["rows"]]
-    assert float(rows[0]["blimp"]) == given["rows"][0]["blimp"]
-    assert given["conventions"]["signs"] == "strict" and given["conventions"]["standardization"]["ddof"] == 0
+    assert [row["model"] for row in rows] == [row["model"] for row in board["rows"]]
+    assert float(rows[0]["blimp"]) == board["rows"][0]["blimp"]
+    assert board["conventions"]["signs"] == "strict" and board["conventions"]["standardization"]["ddof"] == 0
     text = StringIO()
     call_command("leaderboard", study.slug, stdout=text)
     assert "people, another sample" in text.getvalue()
@@ -300,7 +300,7 @@ def test_conventions_are_never_mixed_on_one_board(comparison, ada):
     board = page.context["board"]
     assert board["conventions"]["signs"] == "published" and len(board["rows"]) == 3
     assert len(board["offered"]) == 2 and b"signs strict" in page.content
-    other = next(one["key"] for one in board["offered"] if "strict" in one["key"])
+    other = next(conventions["key"] for conventions in board["offered"] if "strict" in conventions["key"])
     assert len(ada.get(address, {"conventions": other}).context["board"]["rows"]) == 4
 
 

@@ -122,8 +122,8 @@ def test_the_page_opens_with_the_finding_and_the_figure(ada, study, model):
     )
     assert finding < figure < table
     assert "trigram, by items" in page and "Each item" in page and "columns of the materials" in page
-    drawn = ada.get(reverse("study-figure", args=[study.slug, "interaction", "csv"])).content
-    points = pd.read_csv(io.BytesIO(drawn), keep_default_na=False)
+    csv_bytes = ada.get(reverse("study-figure", args=[study.slug, "interaction", "csv"])).content
+    points = pd.read_csv(io.BytesIO(csv_bytes), keep_default_na=False)
     means = points[(points["panel"] == "people") & (points["item"] == "")]
     assert list(zip(means["line"], means["level"], strict=True)) == CELLS
     assert (means["ci_low"].astype(float) < means["mean"].astype(float)).all()

@@ -43,27 +43,29 @@ def hub(folder: Path, *, main: str) -> None:
         )
         transformers.GPT2LMHeadModel(config).save_pretrained(snapshot)
         words = {word: number for number, word in enumerate(["<s>", "<unk>", "a", "b"])}
-        made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
-        made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+        tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+        tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
         marks = {"bos_token": "<s>", "unk_token": "<unk>"}
-        transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks).save_pretrained(snapshot)
+        transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(snapshot)
     (place / "refs").mkdir()
     (place / "refs" / "main").write_text(main)
 
 
-def told(folder: Path) -> list:
+def spec_and_scores(folder: Path) -> list:
     env = {
         **os.environ, "HF_HOME": str(folder), "HF_HUB_CACHE": str(folder / "hub"), "HF_HUB_OFFLINE": "1",
         "SCORING_THREADS": "1",
     }  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=env, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    process = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=env, cwd=ROOT, capture_output=True, text=True
+    )
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout.strip().splitlines()[-1])
 
 
 def test_floating_name_becomes_its_commit_and_another_commit_another_key(tmp_path):
     hub(tmp_path / "then", main=OLD), hub(tmp_path / "now", main=NEW)
-    then, now = told(tmp_path / "then"), told(tmp_path / "now")
+    then, now = spec_and_scores(tmp_path / "then"), spec_and_scores(tmp_path / "now")
     assert then[0] == f"hf-causal:owner/tiny@{OLD}" and now[0] == f"hf-causal:owner/tiny@{NEW}"
     assert then[1] == now[1] == "hf-causal:owner/tiny"
     assert then[2] != now[2] and then[4] != now[4] and then[3] == 1

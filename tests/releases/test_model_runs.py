@@ -41,7 +41,7 @@ def page(name: str, *args) -> str:
     return reverse(f"study-{name}", args=args)
 
 
-def asked(client, study, **data) -> Job:
+def request_cost(client, study, **data) -> Job:
     """The estimate of the form, carried out."""
     answer = client.post(page("choose-models", study.slug), {"models": [URI], "methods": ["lp"], **data})
     assert answer.status_code == 302, answer.content.decode()
@@ -55,9 +55,9 @@ def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
     study = judged_study(people=5)
     ready_release(study)
     assert "bigram.arpa" in ada.get(page("choose-models", study.slug)).content.decode()
-    job = asked(ada, study, methods=["lp", "slor"])
-    shown = ada.get(page("scoring-cost", study.slug, job.pk)).content.decode()
-    assert job.result["sentences"] == 8 and job.result["pairs"] == 4 and "a probe of" in shown
+    job = request_cost(ada, study, methods=["lp", "slor"])
+    html = ada.get(page("scoring-cost", study.slug, job.pk)).content.decode()
+    assert job.result["sentences"] == 8 and job.result["pairs"] == 4 and "a probe of" in html
     assert job.result["models"][0]["measures"] == ["lp", "slor"]
     assert ada.post(page("scoring-begin", study.slug, job.pk)).url == page("scored-models", study.slug)
     ada.post(page("scoring-begin", study.slug, job.pk))
@@ -66,18 +66,18 @@ def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
     assert "waiting" in ada.get(page("scoring-run", study.slug, runs[0].pk)).content.decode()
     for run in runs:
         job_runner.run(run.job_id)
-    done = ada.get(page("scoring-run", study.slug, runs[0].pk)).content.decode()
-    assert "Compare with people" in done and "Leaderboard" in done and "Retry" not in done
-    again = asked(ada, study)
-    assert again.result["models"][0]["cached"] == 8 and again.result["minutes"] == 0
+    finished = ada.get(page("scoring-run", study.slug, runs[0].pk)).content.decode()
+    assert "Compare with people" in finished and "Leaderboard" in finished and "Retry" not in finished
+    second_job = request_cost(ada, study)
+    assert second_job.result["models"][0]["cached"] == 8 and second_job.result["minutes"] == 0
     assert AuditEntry.objects.filter(action="scoring started").count() == 2
 
 
 def test_conventions_of_every_run_stand_under_the_table_in_the_json_and_on_the_leaderboard(ada, tmp_path):
     study = judged_study(people=5)
     release = ready_release(study)
-    given = f"{URI}?casing=lower&eos=no"
-    runs = request_model_runs(study, [given], methods=["lp", "slor"], user=cast.ada())
+    other_uri = f"{URI}?casing=lower&eos=no"
+    runs = request_model_runs(study, [other_uri], methods=["lp", "slor"], user=cast.ada())
     foreign = "sentence_id,theirs\n" + "".join(
         f"{key},-{number}\n"
         for number, key in enumerate(study.materials.sentences.values_list("key", flat=True))
@@ -87,40 +87,42 @@ def test_conventions_of_every_run_stand_under_the_table_in_the_json_and_on_the_l
         job_runner.run(run.job_id)
     for run in runs:
         run.refresh_from_db()
-    made = request_comparison(release, runs, user=cast.ada())
-    job_runner.run(made.job_id)
-    document = ada.get(page("comparison-json", study.slug, made.pk)).json()["scoring"]
-    assert [one["run"] for one in document] == [run.pk for run in runs]
-    lp, slor, theirs = (one["conventions"] for one in document)
-    assert list(lp) == list(slor) == list(theirs)
+    comparison = request_comparison(release, runs, user=cast.ada())
+    job_runner.run(comparison.job_id)
+    document = ada.get(page("comparison-json", study.slug, comparison.pk)).json()["scoring"]
+    assert [record["run"] for record in document] == [run.pk for run in runs]
+    lp, slor, table_conventions = (record["conventions"] for record in document)
+    assert list(lp) == list(slor) == list(table_conventions)
     assert (lp["casing"], lp["end"], lp["measure"]) == ("lower", "not scored", "lp: log p")
     assert slor["measure"].startswith("slor: (log p") and lp["revision"] == slor["revision"] != "not recorded"
     assert lp["unknown tokens"] == "none" or "of" in lp["unknown tokens"]
-    assert theirs["beginning"] == theirs["precision"] == "not recorded"
-    shown = ada.get(page("comparison", study.slug, made.pk)).content.decode()
+    assert table_conventions["beginning"] == table_conventions["precision"] == "not recorded"
+    html = ada.get(page("comparison", study.slug, comparison.pk)).content.decode()
     board = ada.get(page("leaderboard", study.slug, release.number)).content.decode()
     text = StringIO()
     call_command("leaderboard", study.slug, stdout=text)
     printed = " ".join(text.getvalue().split())
     assert "beginning <s>; end not scored; casing lower" in printed
     assert "not recorded: method, beginning, end, leading space" in printed
-    for told in (unescape(shown), unescape(board)):
+    for page_text in (unescape(html), unescape(board)):
         for name, value in (*lp.items(), *slor.items()):
-            assert value in ("–", "not recorded") or f"<dt>{name}</dt><dd>{value}</dd>" in told
-        assert "<dt>not recorded</dt><dd>method, beginning, end, leading space" in told
+            assert value in ("–", "not recorded") or f"<dt>{name}</dt><dd>{value}</dd>" in page_text
+        assert "<dt>not recorded</dt><dd>method, beginning, end, leading space" in page_text
     assert ada.get(page("leaderboard-json", study.slug, release.number)).json()["scoring"] == document
     older = {
-        name: value for name, value in Comparison.objects.get(pk=made.pk).report.items() if name != "scoring"
+        name: value
+        for name, value in Comparison.objects.get(pk=comparison.pk).report.items()
+        if name != "scoring"
     }
-    Comparison.objects.filter(pk=made.pk).update(report=older)
-    assert "<dd>&lt;s&gt;</dd>" in ada.get(page("comparison", study.slug, made.pk)).content.decode()
+    Comparison.objects.filter(pk=comparison.pk).update(report=older)
+    assert "<dd>&lt;s&gt;</dd>" in ada.get(page("comparison", study.slug, comparison.pk)).content.decode()
 
 
 def test_sentences_of_a_release_alone_are_scored(ada):
     study = judged_study(people=3)
     release = ready_release(study)
     cast.material_set("more")
-    job = asked(ada, study, source="1")
+    job = request_cost(ada, study, source="1")
     assert job.arguments["release"] == release.number
     ada.post(page("scoring-begin", study.slug, job.pk))
     run = ScoringRun.objects.get()
@@ -132,18 +134,18 @@ def test_sentences_of_a_release_alone_are_scored(ada):
 def test_failed_shard_is_shown_with_its_reason_and_retried(ada, monkeypatch):
     study = cast.study("agreement")
     scored = ArpaScorer.score
-    job = asked(ada, study)
+    job = request_cost(ada, study)
     CachedScore.objects.all().delete()
 
-    def broken(self, sentences, **rest):
+    def broken(self, sentences, **options):
         raise OSError("the disk of models is away")
 
     monkeypatch.setattr(ArpaScorer, "score", broken)
     ada.post(page("scoring-begin", study.slug, job.pk))
     run = ScoringRun.objects.get()
     job_runner.run(run.job_id)
-    shown = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
-    assert "the disk of models is away" in shown and "Retry" in shown and "1 failed" in shown
+    html = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
+    assert "the disk of models is away" in html and "Retry" in html and "1 failed" in html
     part = ada.get(page("scoring-run-part", study.slug, run.pk)).content.decode()
     assert f'data-job="run-{run.pk}" data-state="failed"' in part
     monkeypatch.setattr(ArpaScorer, "score", scored)
@@ -160,15 +162,15 @@ def test_failed_shard_is_shown_with_its_reason_and_retried(ada, monkeypatch):
 
 def test_run_whose_workers_died_each_time_can_be_retried(ada):
     study = cast.study("agreement")
-    job = asked(ada, study)
+    job = request_cost(ada, study)
     ada.post(page("scoring-begin", study.slug, job.pk))
     run = ScoringRun.objects.get()
     ScoringRun.objects.filter(pk=run.pk).update(state="running")
     Job.objects.filter(pk=run.job_id).update(
         state="failed", error="The worker died at every start; see its log."
     )
-    shown = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
-    assert "died at every start" in shown and "Retry" in shown
+    html = ada.get(page("scoring-run", study.slug, run.pk)).content.decode()
+    assert "died at every start" in html and "Retry" in html
     ada.post(page("scoring-retry", study.slug, run.pk))
     run.refresh_from_db()
     job_runner.run(run.job_id)
@@ -178,19 +180,19 @@ def test_run_whose_workers_died_each_time_can_be_retried(ada):
 
 def test_strangers_find_nothing_and_viewers_start_nothing(client, ada):
     study = cast.study("agreement")
-    job = asked(ada, study)
+    job = request_cost(ada, study)
     ada.post(page("scoring-begin", study.slug, job.pk))
     run = ScoringRun.objects.get()
-    looks = [page("scoring-cost", study.slug, job.pk), page("scoring-run", study.slug, run.pk),
+    addresses = [page("scoring-cost", study.slug, job.pk), page("scoring-run", study.slug, run.pk),
              page("scoring-run-part", study.slug, run.pk)]  # fmt: skip
     steps = [page("scoring-begin", study.slug, job.pk), page("scoring-retry", study.slug, run.pk),
              page("choose-models", study.slug)]  # fmt: skip
     client.force_login(cast.cleo())
-    assert {client.get(one).status_code for one in looks} == {404}
-    assert {client.post(one).status_code for one in steps} == {404}
+    assert {client.get(address).status_code for address in addresses} == {404}
+    assert {client.post(address).status_code for address in steps} == {404}
     client.force_login(cast.ben())
-    assert {client.get(one).status_code for one in looks} == {200}
-    assert {client.post(one).status_code for one in steps} == {403}
+    assert {client.get(address).status_code for address in addresses} == {200}
+    assert {client.post(address).status_code for address in steps} == {403}
     assert client.get(page("choose-models", study.slug)).status_code == 403
     other = cast.study("other", materials=cast.material_set("others"))
     client.force_login(cast.ada())
@@ -223,7 +225,7 @@ def test_missing_extra_is_told_with_the_line_that_installs_it(ada, monkeypatch, 
 def test_model_that_cannot_be_opened_is_priced_with_its_reason(ada, models_dir):
     folder_with(models_dir, "broken", "GPT2LMHeadModel")
     study = cast.study("agreement")
-    job = asked(ada, study, models=[URI, "hf-causal:./broken"])
+    job = request_cost(ada, study, models=[URI, "hf-causal:./broken"])
     assert [row["uri"] for row in job.result["models"]] == [URI] and job.result["can_start"]
     reason = "cannot be opened" if find_spec("torch") else "make install-models"
     assert reason in job.result["refused"][0]["error"]
@@ -248,7 +250,7 @@ def test_runs_wait_in_the_queue_of_their_device(ada, settings, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setattr(job_runner.run_job, "apply_async", lambda args, queue: sent.append(queue))
     study = cast.study("agreement")
-    job = asked(ada, study, device="gpu")
+    job = request_cost(ada, study, device="gpu")
     for pk in (job.pk, ready_job(study).pk):
         job_runner.send(pk)
     assert sent[-2:] == ["gpu", None]
@@ -266,9 +268,13 @@ def test_api_starts_tells_progress_and_retries(ada):
     assert answer.status_code == 202 and answer.json()[0]["model"] == URI
     pk = answer.json()[0]["id"]
     job_runner.run(answer.json()[0]["job"])
-    found = ada.get(reverse("api-run", args=[study.slug, pk])).json()
-    assert (found["state"], found["progress"]["done"], found["progress"]["percent"]) == ("done", 8, 100)
-    assert found["failed_shards"] == []
+    document = ada.get(reverse("api-run", args=[study.slug, pk])).json()
+    assert (document["state"], document["progress"]["done"], document["progress"]["percent"]) == (
+        "done",
+        8,
+        100,
+    )
+    assert document["failed_shards"] == []
     assert ada.post(reverse("api-run-retry", args=[study.slug, pk])).json()["state"] == "done"
     wrong = ada.post(address, {"models": ["arpa:/etc/passwd"]}, content_type="application/json")
     assert wrong.status_code == 422 and "kind of model" in wrong.content.decode()

@@ -26,8 +26,8 @@ def checkpoints(tmp_path):
     )
     tokenizers = pytest.importorskip("tokenizers")
     words = {word: number for number, word in enumerate(["<s>", "<unk>", "a", "b"])}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     config = transformers.GPT2Config(
         vocab_size=8, n_embd=8, n_layer=1, n_head=1, n_positions=8, bos_token_id=0
     )
@@ -36,7 +36,7 @@ def checkpoints(tmp_path):
         folder = tmp_path / "tiny" / f"checkpoint-{step}"
         transformers.GPT2LMHeadModel(config).save_pretrained(folder)
         marks = {"bos_token": "<s>", "unk_token": "<unk>"}
-        transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks).save_pretrained(folder)
+        transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks).save_pretrained(folder)
     (tmp_path / "tiny" / "checkpoint-3").mkdir()
     (tmp_path / "sentences.csv").write_text("sentence_id,sentence\n1,a b\n2,b a\n")
     return tmp_path / "tiny"

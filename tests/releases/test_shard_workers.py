@@ -15,7 +15,7 @@ from releases.scoring.execution import score_next_shard
 from releases.scoring.shards import claim, mine, score_shard
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
-from tests.releases.scoring_runs import a_run, begun, carried_out, expected, stored, worker
+from tests.releases.scoring_runs import a_run, execute_run, expected, stored, with_shards, worker
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 State = ScoreShard.State
@@ -25,30 +25,30 @@ State = ScoreShard.State
 def test_killed_worker_costs_one_shard(settings, models_dir):
     """A real process is killed with SIGKILL in its second shard; the others are not scored again."""
     settings.JOB_STALE_SECONDS = 2
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=2, settings=settings) as process:
         assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
         assert mine(run).filter(state=State.RUNNING).count() == 1
         process.send_signal(signal.SIGKILL)
     assert (mine(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
-    assert carried_out(run).state == "done"
+    assert execute_run(run).state == "done"
     assert sorted(mine(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
     assert stored(run) == pytest.approx(expected(run, models_dir))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_processes_claim_different_shards(settings):
-    run = begun(a_run(cast.study("agreement")))
-    with worker(run, halt_at=0, settings=settings) as one, worker(run, halt_at=0, settings=settings) as two:
-        assert one.wait(60) == two.wait(60) == 0
+    run = with_shards(a_run(cast.study("agreement")))
+    with worker(run, halt_at=0, settings=settings) as first, worker(run, halt_at=0, settings=settings) as two:
+        assert first.wait(60) == two.wait(60) == 0
     assert set(mine(run).values_list("attempts", "state")) == {(1, "done")}
-    assert CachedScore.objects.count() == 8 and carried_out(run).state == "done"
+    assert CachedScore.objects.count() == 8 and execute_run(run).state == "done"
 
 
 @pytest.mark.django_db(transaction=True)
 def test_threads_that_claim_at_once_get_different_shards():
     study = cast.study("agreement", materials=cast.material_set("many", n_items=12))
-    run = begun(a_run(study))
+    run = with_shards(a_run(study))
     start, got = threading.Barrier(4), []
 
     def take():
@@ -66,26 +66,26 @@ def test_threads_that_claim_at_once_get_different_shards():
 @pytest.mark.django_db(transaction=True)
 def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
     settings.JOB_STALE_SECONDS = 1
-    scored, seen = ArpaScorer.score, []
+    scored, claims = ArpaScorer.score, []
 
-    def slow(self, sentences, *, progress=None, **rest):
+    def slow(self, sentences, *, progress=None, **options):
         progress(1)
         for _ in range(8):
             time.sleep(0.25)
-            seen.append(claim(run))
-        return scored(self, sentences, **rest)
+            claims.append(claim(run))
+        return scored(self, sentences, **options)
 
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     mine(run).exclude(number=1).delete()
     monkeypatch.setattr(ArpaScorer, "score", slow)
     score_shard(run, claim(run))
-    assert seen == [None] * 8 and mine(run).get().state == State.DONE and mine(run).get().attempts == 1
+    assert claims == [None] * 8 and mine(run).get().state == State.DONE and mine(run).get().attempts == 1
 
 
-def test_help_for_a_finished_run_does_nothing(asked):
-    run = carried_out(a_run(cast.study("agreement")))
-    asked.clear()
-    assert score_next_shard(run.pk) is False and score_next_shard(10**6) is False and not asked
+def test_help_for_a_finished_run_does_nothing(scored_texts):
+    run = execute_run(a_run(cast.study("agreement")))
+    scored_texts.clear()
+    assert score_next_shard(run.pk) is False and score_next_shard(10**6) is False and not scored_texts
 
 
 def test_cores_are_shared_among_the_processes_of_a_worker(monkeypatch, settings):

@@ -65,8 +65,8 @@ def test_every_command_counts_zeros_and_leaves_them_out_where_asked(study, comma
 
 def test_zeros_left_out_change_reliability_and_effects(study):
     for command in ("reliability sizes", "effects sizes --by phenomenon"):
-        kept, without = report_of(command), report_of(command, "--zeros", "leave-out")
-        changed = [name for name in kept if name != "magnitudes" and kept[name] != without[name]]
+        with_zeros, without = report_of(command), report_of(command, "--zeros", "leave-out")
+        changed = [name for name in with_zeros if name != "magnitudes" and with_zeros[name] != without[name]]
         assert changed, command
 
 

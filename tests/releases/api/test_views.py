@@ -92,9 +92,9 @@ def test_plans_are_written_as_versions():
 def test_release_is_built_read_and_downloaded():
     study = judged_study()
     address = f"/api/v1/studies/{study.slug}/releases/"
-    asked = api(cast.ada()).post(address, {"rule": "blimp"}, format="json")
-    assert (asked.status_code, asked.json()["state"]) == (202, "building")
-    job_runner.run(asked.json()["job"])
+    response = api(cast.ada()).post(address, {"rule": "blimp"}, format="json")
+    assert (response.status_code, response.json()["state"]) == (202, "building")
+    job_runner.run(response.json()["job"])
     release = api(cast.ben()).get(f"{address}1/").json()
     assert release["state"] == "ready" and release["manifest"]["options"]["rule"] == "blimp"
     file = api(cast.ben()).get(f"{address}1/files/pairs.csv")
@@ -110,17 +110,19 @@ def test_model_is_scored_and_compared():
     ready_release(study)
     base = f"/api/v1/studies/{study.slug}"
     upload = SimpleUploadedFile("scores.csv", scores_file(study).read())
-    asked = api(cast.ada()).post(
+    response = api(cast.ada()).post(
         f"{base}/scoring-runs/", {"file": upload, "column": "bright"}, format="multipart"
     )
-    assert asked.status_code == 202
-    job_runner.run(asked.json()["job"])
-    run = api(cast.ben()).get(f"{base}/scoring-runs/{asked.json()['id']}/").json()
+    assert response.status_code == 202
+    job_runner.run(response.json()["job"])
+    run = api(cast.ben()).get(f"{base}/scoring-runs/{response.json()['id']}/").json()
     assert (run["state"], run["n_sentences"]) == ("done", 8)
-    made = api(cast.ada()).post(f"{base}/comparisons/", {"release": 1, "runs": [run["id"]]}, format="json")
-    assert made.status_code == 202
-    job_runner.run(made.json()["job"])
-    report = api(cast.ben()).get(f"{base}/comparisons/{made.json()['id']}/").json()["report"]
+    comparison = api(cast.ada()).post(
+        f"{base}/comparisons/", {"release": 1, "runs": [run["id"]]}, format="json"
+    )
+    assert comparison.status_code == 202
+    job_runner.run(comparison.json()["job"])
+    report = api(cast.ben()).get(f"{base}/comparisons/{comparison.json()['id']}/").json()["report"]
     assert report["models"][0]["blimp"] == 1.0
 
 

@@ -13,7 +13,7 @@ from tests.releases.study import judged_study, ready_release, scored
 pytestmark = pytest.mark.django_db
 
 
-def shown(client, people):
+def comparison_page(client, people):
     materials = cast.material_set("Two phenomena", paradigms=("number", "island"))
     other = Phenomenon.objects.create(material_set=materials, name="islands")
     Paradigm.objects.filter(material_set=materials, name="island").update(phenomenon=other)
@@ -27,30 +27,36 @@ def shown(client, people):
 
 
 def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
-    answer, ends = shown(client, people=8)
-    pairs, both, moved = answer.context["interval_rows"]
+    answer, ends = comparison_page(client, people=8)
+    pairs, joint_row, moved = answer.context["interval_rows"]
     assert (pairs["cells"][1]["low"], pairs["cells"][1]["high"]) == tuple(ends["adc"]["0.5"])
     joint = [*(ends["joint"]["adc"][key] for key in answer.context["keys"]), ends["joint"]["pearson_r"]]
-    assert [cell["low"] for cell in both["cells"]] == [None, *(one and one[0] for one in joint)]
-    assert both["continues"] == moved["continues"] == pairs["model"]  # no row without a heading
+    assert [cell["low"] for cell in joint_row["cells"]] == [
+        None,
+        *(interval and interval[0] for interval in joint),
+    ]
+    assert joint_row["continues"] == moved["continues"] == pairs["model"]  # no row without a heading
     assert moved["cells"][1]["shift"] == ends["joint"]["shift"]["0.5"]
     page = answer.content.decode()
     assert "2,000 draws of participants within list" in page and "8 participants" in page and "Seed 0" in page
 
 
 def test_the_line_to_people_and_the_recalibrated_adc_stand_beside(client):
-    answer, _ = shown(client, people=8)
+    answer, _ = comparison_page(client, people=8)
     (line,) = answer.context["lines"]
     model = answer.context["report"]["models"][0]
     assert (line["slope"], line["intercept"]) == (model["slope"], model["intercept"])
     assert line["recalibrated"] == [model["adc_recalibrated"][key] for key in answer.context["keys"]]
-    again = answer.context["report"]["baselines"]["constant_recalibrated"]["adc"]
-    assert answer.context["constant_recalibrated"] == list(again.values()) and None not in again.values()
+    recalibrated = answer.context["report"]["baselines"]["constant_recalibrated"]["adc"]
+    assert (
+        answer.context["constant_recalibrated"] == list(recalibrated.values())
+        and None not in recalibrated.values()
+    )
     assert "On people’s scale" in answer.content.decode() and "(10 folds)" in answer.content.decode()
 
 
 def test_too_few_people_are_named_instead_of_an_interval(client):
-    answer, ends = shown(client, people=3)
+    answer, ends = comparison_page(client, people=3)
     assert ends["joint"]["status"] == "too_few"
     assert [row["drawn"] for row in answer.context["interval_rows"]] == [
         "pairs", "pairs, participants",
@@ -59,7 +65,7 @@ def test_too_few_people_are_named_instead_of_an_interval(client):
 
 
 def test_r_stands_beside_its_share_of_the_ceiling(client):
-    shown(client, people=8)
+    comparison_page(client, people=8)
     comparison = Comparison.objects.get()
     comparison.report["models"][0]["pearson_r_disattenuated"] = 0.617
     comparison.report["baselines"]["human_ceiling"]["correlation"] |= {"model": 0.9, "sample": 0.81}

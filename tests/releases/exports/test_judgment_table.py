@@ -32,9 +32,11 @@ def with_other_trials(study):
     session = study.sessions.order_by("pk").first()
     sentence = study.materials.sentences.first()
     for position, kind in ((90, TrialKind.FILLER), (91, TrialKind.CATCH)):
-        shown = {"sentence": sentence, "item": sentence.item} if kind == TrialKind.FILLER else {}
+        trial_fields = {"sentence": sentence, "item": sentence.item} if kind == TrialKind.FILLER else {}
         screen = {"text": "Please choose 1."} if kind == TrialKind.CATCH else {}
-        trial = Trial.objects.create(session=session, position=position, kind=kind, shown=screen, **shown)
+        trial = Trial.objects.create(
+            session=session, position=position, kind=kind, shown=screen, **trial_fields
+        )
         Judgment.objects.create(trial=trial, response="7", value=7, received_at=session.completed_at)
 
 
@@ -105,8 +107,8 @@ def test_excluded_judgments_are_marked_with_step_and_plan_or_dropped(ada):
     marked = {row["participant"]: row["exclusion"] for row in rows}
     assert marked[last.pseudonym] == "by hand" and sorted(set(marked.values())) == ["", "by hand"]
     assert all((row["z"] == "") == (row["exclusion"] != "") for row in rows)
-    kept = rows_of(ada, study, excluded="drop")
-    assert {row["exclusion"] for row in kept} == {""} and len(kept) == len(rows) - 8
+    remaining = rows_of(ada, study, excluded="drop")
+    assert {row["exclusion"] for row in remaining} == {""} and len(remaining) == len(rows) - 8
     assert {row["exclusion_plan"] for row in rows_of(ada, study, exclude="none")} == {"none"}
 
 

@@ -59,11 +59,11 @@ def run_r(code, folder):
     if lacks.returncode == 9:
         pytest.skip("R has no lme4 or ordinal: apt install r-cran-lme4 r-cran-ordinal runs this test")
     (folder / "analysis.R").write_text(code, encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [program, "analysis.R"], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 @pytest.mark.parametrize("task", TASKS)

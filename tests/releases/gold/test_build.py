@@ -105,28 +105,28 @@ def test_platform_ids_and_unpublished_answers_stay_out():
 def test_what_people_type_is_no_formula_in_a_spreadsheet():
     study = judged_study(people=4, questionnaire=[{"name": "dialect", "publish": True}])
     typed = ['=HYPERLINK("http://example.org")', "Scots", "-", -3]
-    for person, said in zip(study.participants.order_by("pk"), typed, strict=True):
-        person.background = {"dialect": said}
+    for person, dialect in zip(study.participants.order_by("pk"), typed, strict=True):
+        person.background = {"dialect": dialect}
         person.save()
     people = table(build_release(study, Options()).files, "participants.csv")
-    kept = ['"=HYPERLINK(\\"http://example.org\\")"', "Scots", "-", "-3"]
-    assert sorted(people["background_dialect"]) == sorted(kept)
+    dialects = ['"=HYPERLINK(\\"http://example.org\\")"', "Scots", "-", "-3"]
+    assert sorted(people["background_dialect"]) == sorted(dialects)
 
 
 @pytest.mark.parametrize(
-    ("n", "told", "card"),
+    ("n", "statement", "card"),
     [
         (2, "2 participants and 2 simulated participants chose", "**2 of 4 participants were simulated**"),
         (4, "4 simulated participants chose", "Simulated acceptability judgments"),
         (0, "4 participants chose", "Human acceptability judgments"),
     ],
 )
-def test_texts_say_whose_answers_were_simulated(n, told, card):
+def test_texts_say_whose_answers_were_simulated(n, statement, card):
     study = judged_study(people=4)
     some = study.participants.order_by("pk").values_list("pk", flat=True)[:n]
     study.participants.filter(pk__in=list(some)).update(is_simulated=True)
     files = build_release(study, Options()).files
-    assert told in files["methods.md"].decode() and card in files["README.md"].decode()
+    assert statement in files["methods.md"].decode() and card in files["README.md"].decode()
     assert (n > 0) == ("simulated" in files["README.md"].decode().partition("## Files")[0].lower())
 
 
@@ -187,23 +187,23 @@ def test_command_writes_once_and_refuses_to_overwrite(tmp_path, capsys):
 def test_command_prints_one_json_document(tmp_path, capsys):
     study = judged_study()
     call_command("export_gold", study.slug, to=tmp_path / "gold", json=True)
-    said = json.loads(capsys.readouterr().out)
-    assert said["written"] is True and set(said["files"]) == {
+    document = json.loads(capsys.readouterr().out)
+    assert document["written"] is True and set(document["files"]) == {
         path.name for path in (tmp_path / "gold").iterdir()
     }
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ({"rule": "blimpp"}, "blimp"),
         ({"exclude": "catch_faild"}, "catch_failed"),
         ({"ties": "maybe"}, "tie rule"),
     ],
 )
-def test_unknown_names_are_answered_with_near_ones(tmp_path, given, message):
+def test_unknown_names_are_answered_with_near_ones(tmp_path, value, message):
     with pytest.raises(CommandError, match=message):
-        call_command("export_gold", judged_study().slug, to=tmp_path / "gold", **given)
+        call_command("export_gold", judged_study().slug, to=tmp_path / "gold", **value)
     assert not (tmp_path / "gold").exists()
 
 

@@ -112,8 +112,8 @@ def test_the_api_makes_a_plan_current_only_when_asked():
     address = reverse("api-plans", args=[study.slug])
     body = {"name": "strict", "steps": [STEP]}
     assert client.post(address, body, format="json").json()["is_current"] is False
-    made = client.post(address, {**body, "name": "other", "is_current": True}, format="json")
-    assert made.json()["is_current"] is True
+    response = client.post(address, {**body, "name": "other", "is_current": True}, format="json")
+    assert response.json()["is_current"] is True
     assert study.exclusion_plans.get(is_current=True).name == "other"
 
 

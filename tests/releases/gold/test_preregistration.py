@@ -45,7 +45,7 @@ def test_zip_holds_texts_lists_seeds_plans_engine_and_checksums(client):
     assert files["texts/consent.txt"].decode() == study.consent
     assert json.loads(files["seeds.json"])["design"] == 5
     plans = json.loads(files["exclusion-plans.json"])
-    assert [(one["name"], one["locked_before_first_response"]) for one in plans] == [("attention", True)]
+    assert [(plan["name"], plan["locked_before_first_response"]) for plan in plans] == [("attention", True)]
     assert json.loads(files["engine.json"])["code_version"] == code_version()
     assert "Version 1 of the study `agreement`" in files["README.md"].decode()
     sums = dict(reversed(line.split("  ")) for line in files.pop("SHA256SUMS").decode().splitlines())
@@ -70,8 +70,8 @@ def test_lists_are_written_in_order_word_for_word(client):
     assert [int(row["position"]) for row in rows] == list(range(1, 6))
     session = cast.begin(study)
     stored = {row["list"]: name for name in files if name.startswith("lists/") for row in _rows(files[name])}
-    shown = [[one["text"] for one in trial.shown["options"]] for trial in session.trials.all()]
-    assert [[row["first"], row["second"]] for row in _rows(files[stored[session.list.label]])] == shown
+    screens = [[option["text"] for option in trial.shown["options"]] for trial in session.trials.all()]
+    assert [[row["first"], row["second"]] for row in _rows(files[stored[session.list.label]])] == screens
 
 
 def _rows(content: bytes):
@@ -139,15 +139,15 @@ def test_sets_are_written_with_all_their_members(client):
     open_study(study, cast.ada())
     rows = _rows(read(fetched(client))["lists/list-001.csv"])
     texts = [{row[place] for place in ("first", "second", "third", "fourth")} for row in rows]
-    assert all(len(one) == 4 and "" not in one for one in texts)
+    assert all(len(text) == 4 and "" not in text for text in texts)
     assert "fifth" not in rows[0] and rows[0]["sentence_id"].count("|") == 3
 
 
 def test_zip_declares_how_both_and_neither_count(client):
     opened(parameters={"offer_both": True, "undecided": "leave_out"})
     files = read(fetched(client))
-    told = [name for name, content in files.items() if b"leave_out" in content]
-    assert told, "the treatment is not preregistered"
+    declaring = [name for name, content in files.items() if b"leave_out" in content]
+    assert declaring, "the treatment is not preregistered"
 
 
 def test_right_answers_are_written_out_however_large(client):

@@ -136,12 +136,12 @@ def test_full_remote_storage_keeps_nothing():
 
 def test_zip_is_the_same_each_time_and_opens(folder_storage):
     storage.store("study/1", FILES, storage=folder_storage)
-    made = [
+    archives = [
         b"".join(storage.zip_chunks("study/1", list(FILES), folder="study-1", storage=folder_storage))
         for _ in range(2)
     ]
-    assert made[0] == made[1]
-    with zipfile.ZipFile(io.BytesIO(made[0])) as archive:
+    assert archives[0] == archives[1]
+    with zipfile.ZipFile(io.BytesIO(archives[0])) as archive:
         assert archive.testzip() is None
         assert archive.namelist() == [f"study-1/{name}" for name in sorted(FILES)]
         assert archive.read("study-1/sentences.csv") == FILES["sentences.csv"]

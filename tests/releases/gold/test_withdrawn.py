@@ -28,11 +28,11 @@ def test_a_release_says_what_was_taken_back_since_and_the_next_counts_it(client)
     client.force_login(cast.ada())
     page = client.get(f"/studies/{study.slug}/releases/{first.number}/").content.decode()
     assert "A frozen release never changes" in page
-    told = client.get(f"/api/v1/studies/{study.slug}/releases/{first.number}/").json()["withdrawn_since"]
-    assert told == {"sessions": 1, "judgments": n}
+    withdrawn = client.get(f"/api/v1/studies/{study.slug}/releases/{first.number}/").json()["withdrawn_since"]
+    assert withdrawn == {"sessions": 1, "judgments": n}
     second = ready_release(study)
     assert manifest(second)["withdrawn"] == {"sessions": 1, "judgments": n}
-    before, after = (manifest(one)["counts"]["participants"] for one in (first, second))
+    before, after = (manifest(release)["counts"]["participants"] for release in (first, second))
     assert after == before - 1
     assert (
         "A frozen release"

@@ -24,11 +24,11 @@ def reads(monkeypatch):
     slugs = []
     read = judgment_cache.judgments_for
 
-    def counted(study, plan, **choices):
+    def count_reads(study, plan, **choices):
         slugs.append(study.slug)
         return read(study, plan, **choices)
 
-    monkeypatch.setattr(judgment_cache, "judgments_for", counted)
+    monkeypatch.setattr(judgment_cache, "judgments_for", count_reads)
     return slugs
 
 
@@ -112,6 +112,6 @@ def test_the_forest_of_a_large_study_is_drawn_from_the_report_that_a_job_compute
     assert "being computed" in figure(ada, study, "effect-sizes")
     (job,) = Job.objects.filter(kind=report_cache.REPORT)
     job_runner.run(job.pk)
-    drawn = figure(ada, study, "effect-sizes")
-    assert "being computed" not in drawn and "d_z" in drawn
+    figure_text = figure(ada, study, "effect-sizes")
+    assert "being computed" not in figure_text and "d_z" in figure_text
     assert Job.objects.filter(kind=report_cache.REPORT).count() == 1

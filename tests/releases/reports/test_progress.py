@@ -39,10 +39,10 @@ def test_page_shows_intervals_open_decisions_and_looks(ada, study):
 
 
 def test_numbers_are_those_of_the_library(ada, study):
-    given = ada.get(address("progress-json", study), {"rule": "0.6", "more": 3}).json()
+    document = ada.get(address("progress-json", study), {"rule": "0.6", "more": 3}).json()
     expected = progress_report(judgment_frame(study), rule="0.6", more=3, experiment=study.slug)
-    own = {name: given[name] for name in expected if name != "excluded"}
-    assert own == {name: json.loads(json.dumps(expected[name])) for name in own}
+    progress = {name: document[name] for name in expected if name != "excluded"}
+    assert progress == {name: json.loads(json.dumps(expected[name])) for name in progress}
 
 
 def test_page_api_and_command_give_the_same_document(ada, study, capsys):
@@ -73,8 +73,8 @@ def test_a_look_is_a_person_and_a_state_of_the_data(ada, client, study):
     cache.clear()
     ada.get(address("progress-part", study))
     client.force_login(cast.ben())
-    looks = client.get(reverse("api-progress", args=[study.slug])).json()["looks"]
-    assert (looks["n"], looks["people"]) == (2, 2)
+    interim_looks = client.get(reverse("api-progress", args=[study.slug])).json()["looks"]
+    assert (interim_looks["n"], interim_looks["people"]) == (2, 2)
     assert Look.objects.count() == 3
 
 
@@ -92,8 +92,8 @@ def test_api_agreement_is_a_look(ada, study):
 def test_looks_before_the_first_answer_or_after_closing_do_not_count(ada):
     empty = cast.study("empty", status=Experiment.Status.OPEN)
     closed = judged_study("closed", status=Experiment.Status.CLOSED)
-    for one in (empty, closed):
-        assert ada.get(address("progress", one)).status_code == 200
+    for other_study in (empty, closed):
+        assert ada.get(address("progress", other_study)).status_code == 200
     assert not Look.objects.exists()
     assert "none while the study was open" in ada.get(address("progress", closed)).content.decode()
     assert "as answers come in" in ada.get(address("progress", empty)).content.decode()
@@ -153,8 +153,8 @@ def test_the_manual_explains_it_and_gives_the_tutorial_as_a_notebook(ada, study)
     file = ada.get("/manual/how-to/tutorial.ipynb")
     assert json.loads(file.getvalue())["nbformat"] == 4
     assert "attachment" in file["Content-Disposition"]
-    shown = ada.get("/manual/how-to/tutorial.md").content.decode()
-    drawings = re.findall(r'<img src="(\.\./pictures/[\w-]+\.svg)" alt="[^"]+"', shown)
+    page = ada.get("/manual/how-to/tutorial.md").content.decode()
+    drawings = re.findall(r'<img src="(\.\./pictures/[\w-]+\.svg)" alt="[^"]+"', page)
     assert len(drawings) == 2
     for drawing in drawings:
         assert ada.get(f"/manual/{drawing.removeprefix('../')}")["Content-Type"] == "image/svg+xml"

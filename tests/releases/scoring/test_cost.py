@@ -48,7 +48,7 @@ def timed(tmp_path, settings, monkeypatch):
         monkeypatch.setattr(
             ArpaScorer,
             "score",
-            lambda self, texts, **rest: clock.scoring(texts) or scored(self, texts, **rest),
+            lambda self, texts, **options: clock.scoring(texts) or scored(self, texts, **options),
         )
         return clock
 
@@ -70,16 +70,16 @@ def a_study(n_pairs: int, slug: str = "agreement"):
 
 def test_quick_model_is_priced_by_what_its_sentences_take(timed):
     timed()
-    found = estimate(a_study(500))
-    assert found["minutes"] * 60 == pytest.approx(1000 * EACH_S + CALL_S, rel=0.25)
-    assert found["basis"] == "a probe of 656 sentences"
+    cost = estimate(a_study(500))
+    assert cost["minutes"] * 60 == pytest.approx(1000 * EACH_S + CALL_S, rel=0.25)
+    assert cost["basis"] == "a probe of 656 sentences"
 
 
 def test_slow_model_is_asked_for_few_sentences(timed):
     clock = timed(each_s=2.0)
-    found = estimate(a_study(200))
-    assert found["minutes"] * 60 == pytest.approx(400 * 2.0, rel=0.1)
-    assert clock.now < 60 and found["basis"] == "a probe of 16 sentences"
+    cost = estimate(a_study(200))
+    assert cost["minutes"] * 60 == pytest.approx(400 * 2.0, rel=0.1)
+    assert clock.now < 60 and cost["basis"] == "a probe of 16 sentences"
 
 
 def test_rate_is_that_of_a_long_shard_and_not_of_beginning(timed):
@@ -90,9 +90,9 @@ def test_rate_is_that_of_a_long_shard_and_not_of_beginning(timed):
         job_runner.run(run.job_id)
         rates.append(ScorerSpec.objects.get().sentences_per_s)
     assert rates[0] is None and rates[1] == rates[2] == pytest.approx(25, rel=0.1)
-    found = estimate(a_study(510, "priced"))
-    assert found["basis"] == "the last run"
-    assert found["minutes"] * 60 == pytest.approx(found["left"] * 0.04, rel=0.1)
+    cost = estimate(a_study(510, "priced"))
+    assert cost["basis"] == "the last run"
+    assert cost["minutes"] * 60 == pytest.approx(cost["left"] * 0.04, rel=0.1)
 
 
 def test_quick_model_is_probed_each_time(timed):

@@ -33,7 +33,7 @@ def test_folder_of_models_tells_kinds_and_keeps_links_inside(models_dir, tmp_pat
     (models_dir / "lstm").mkdir()
     (models_dir / "lstm" / "model.pt").touch(), (models_dir / "lstm" / "vocab.txt").touch()
     (models_dir / "notes").mkdir()
-    assert {one.uri for one in offered_models()} == {
+    assert {model.uri for model in offered_models()} == {
         URI, "hf-causal:./lab/gpt", "hf-causal:./llama", "hf-masked:./bert", "hf-classifier:./cola",
         "lstm:./lstm",
     }  # fmt: skip

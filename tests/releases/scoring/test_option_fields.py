@@ -43,8 +43,10 @@ def options(uri: str) -> dict[str, str]:
 
 
 def test_page_offers_every_option_of_the_command():
-    known = {option.name for kind in FORM_KINDS for option in OPTIONS[kind]} - set(FORBIDDEN_OPTIONS)
-    assert known == set(form_options()) and {PREFIX + name for name in known} <= set(form().fields)
+    option_names = {option.name for kind in FORM_KINDS for option in OPTIONS[kind]} - set(FORBIDDEN_OPTIONS)
+    assert option_names == set(form_options()) and {PREFIX + name for name in option_names} <= set(
+        form().fields
+    )
     assert set(FORM_KINDS) == set(BUILT_IN) - {"openai", "csv"}
 
 
@@ -54,11 +56,11 @@ def test_page_offers_every_option_of_the_command():
      ("hf-classifier", classifier)],
 )  # fmt: skip
 def test_options_are_those_that_the_scorer_takes(kind, module, monkeypatch):
-    seen = []
-    monkeypatch.setattr(module, "parse_options", lambda uri, options: seen.append(options) or 1 / 0)
+    parsed = []
+    monkeypatch.setattr(module, "parse_options", lambda uri, options: parsed.append(options) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
         BUILT_IN[kind](ModelURI(kind, "nowhere", {}))
-    assert set(seen[0]) == set(OPTIONS[kind])
+    assert set(parsed[0]) == set(OPTIONS[kind])
 
 
 def test_options_go_into_every_address_but_those_that_say_otherwise():
@@ -107,9 +109,9 @@ def test_api_takes_the_options_and_refuses_wrong_ones(client):
     study = cast.study("agreement")
     client.force_login(cast.ada())
     address = reverse("api-model-runs", args=[study.slug])
-    given = {"models": [f"{URI}?casing=lower", "hf-causal:gpt2?boundary=corrected&vocabulary=tokenizer"]}
-    answer = client.post(address, given, content_type="application/json")
-    assert answer.status_code == 202 and [run["model"] for run in answer.json()] == given["models"]
+    body = {"models": [f"{URI}?casing=lower", "hf-causal:gpt2?boundary=corrected&vocabulary=tokenizer"]}
+    answer = client.post(address, body, content_type="application/json")
+    assert answer.status_code == 202 and [run["model"] for run in answer.json()] == body["models"]
     for wrong in (
         "hf-masked:bert?boundary=corrected",
         "hf-causal:gpt2?boundary=maybe",

@@ -21,7 +21,7 @@ from releases.scoring.score_cache import scores_of, store
 from releases.scoring.shards import ATTEMPTS, claim, mine, score_shard, will_repeat
 from tests import cast
 from tests.releases.models_dir import URI
-from tests.releases.scoring_runs import a_run, begun, carried_out, expected, stored
+from tests.releases.scoring_runs import a_run, execute_run, expected, stored, with_shards
 
 really_request_helpers = execution.request_helpers  # the fixture models_dir replaces it
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
@@ -29,7 +29,7 @@ State = ScoreShard.State
 
 
 def test_run_gives_the_scores_of_the_model_by_shards(models_dir):
-    run = carried_out(a_run(cast.study("agreement")))
+    run = execute_run(a_run(cast.study("agreement")))
     assert (run.state, run.n_distinct, run.n_cached, run.n_sentences) == ("done", 8, 0, 8)
     assert [shard.state for shard in mine(run)] == ["done"] * 4
     assert stored(run) == pytest.approx(expected(run, models_dir))
@@ -45,13 +45,13 @@ def test_run_whose_broker_is_away_is_scored_by_its_own_process(monkeypatch, mode
 
     monkeypatch.setattr(execution, "request_helpers", really_request_helpers)
     monkeypatch.setattr(execution.run_shard, "apply_async", fail)
-    run = carried_out(a_run(cast.study("agreement")))
+    run = execute_run(a_run(cast.study("agreement")))
     assert run.state == "done" and stored(run) == pytest.approx(expected(run, models_dir))
     assert attempts == [{"args": [run.pk], "queue": "cpu"}]
 
 
 def test_helper_scores_one_shard_and_asks_for_the_next(monkeypatch):
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     run.state = "running"
     run.save(update_fields=["state"])
     requests = []
@@ -63,37 +63,37 @@ def test_helper_scores_one_shard_and_asks_for_the_next(monkeypatch):
 
 
 def test_shard_is_claimed_by_one_and_lease_runs_out(settings):
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     claims = [claim(run) for _ in range(5)]
     assert len({shard.pk for shard in claims[:4]}) == 4 and claims[4] is None
     ScoreShard.objects.filter(pk=claims[1].pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    again = claim(run)
-    assert (again.pk, again.attempts) == (claims[1].pk, 2) and claim(run) is None
+    reclaimed = claim(run)
+    assert (reclaimed.pk, reclaimed.attempts) == (claims[1].pk, 2) and claim(run) is None
 
 
 def test_late_end_of_a_lost_lease_is_no_end():
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     late = claim(run)
     ScoreShard.objects.filter(pk=late.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    again = next(shard for shard in iter(lambda: claim(run), None) if shard.pk == late.pk)
+    reclaimed = next(shard for shard in iter(lambda: claim(run), None) if shard.pk == late.pk)
     score_shard(run, late)
-    again.refresh_from_db()
-    assert (again.state, again.attempts) == (State.RUNNING, 2)
-    score_shard(run, again)
+    reclaimed.refresh_from_db()
+    assert (reclaimed.state, reclaimed.attempts) == (State.RUNNING, 2)
+    score_shard(run, reclaimed)
     assert CachedScore.objects.count() == 2
 
 
 def test_shard_that_fails_thrice_is_failed_with_its_reason_and_can_be_retried(monkeypatch, models_dir):
     scored = ArpaScorer.score
 
-    def broken(self, sentences, **rest):
-        if any("3" in one for one in sentences):
+    def broken(self, sentences, **options):
+        if any("3" in sentence for sentence in sentences):
             raise MemoryError("no memory for the third")
-        return scored(self, sentences, **rest)
+        return scored(self, sentences, **options)
 
     monkeypatch.setattr(ArpaScorer, "score", broken)
     study = cast.study("agreement")
-    run = carried_out(a_run(study))
+    run = execute_run(a_run(study))
     failed = mine(run).filter(state=State.FAILED)
     assert failed and all(shard.attempts == ATTEMPTS for shard in failed)
     assert run.state == "failed" and "no memory for the third" in run.error
@@ -102,7 +102,7 @@ def test_shard_that_fails_thrice_is_failed_with_its_reason_and_can_be_retried(mo
     before = CachedScore.objects.count()
     retried = retry_run(run, experiment=study, user=cast.ada())
     assert retried.job.state == Job.State.QUEUED and retry_run(run, experiment=study).job == retried.job
-    assert carried_out(run).state == "done" and 0 < before < CachedScore.objects.count() == 8
+    assert execute_run(run).state == "done" and 0 < before < CachedScore.objects.count() == 8
     assert stored(run) == pytest.approx(expected(run, models_dir)) and not failed.all().exists()
 
 
@@ -110,12 +110,12 @@ def test_shard_that_fails_thrice_is_failed_with_its_reason_and_can_be_retried(mo
 def test_failure_that_will_repeat_is_tried_once_and_ends_the_run(monkeypatch, error):
     calls = []
 
-    def broken(self, sentences, **rest):
+    def broken(self, sentences, **options):
         calls.append(len(sentences))
         raise error
 
     monkeypatch.setattr(ArpaScorer, "score", broken)
-    run = carried_out(a_run(cast.study("agreement")))
+    run = execute_run(a_run(cast.study("agreement")))
     assert len(calls) == 1 and run.state == "failed" and str(error) in run.error
     assert set(mine(run).values_list("state", flat=True)) == {State.FAILED}
 
@@ -123,13 +123,13 @@ def test_failure_that_will_repeat_is_tried_once_and_ends_the_run(monkeypatch, er
 def test_failure_of_some_sentences_leaves_the_other_shards_their_turn(monkeypatch):
     scored = ArpaScorer.score
 
-    def broken(self, sentences, **rest):
-        if any("3" in one for one in sentences):
+    def broken(self, sentences, **options):
+        if any("3" in sentence for sentence in sentences):
             raise ValueError("the third")
-        return scored(self, sentences, **rest)
+        return scored(self, sentences, **options)
 
     monkeypatch.setattr(ArpaScorer, "score", broken)
-    run = carried_out(a_run(cast.study("agreement")))
+    run = execute_run(a_run(cast.study("agreement")))
     states = mine(run).order_by("number").values_list("state", "attempts")
     assert sorted(states) == [("done", 1)] * 3 + [("failed", 1)]
 
@@ -149,13 +149,13 @@ def test_failure_of_a_connection_is_tried_again():
 
 
 def test_indistinguishable_sentences_are_those_of_the_run_whatever_the_shards(settings, models_dir):
-    run = carried_out(a_run(cast.study("agreement"), model=f"{URI}?casing=lower&punctuation=split"))
+    run = execute_run(a_run(cast.study("agreement"), model=f"{URI}?casing=lower&punctuation=split"))
     texts = [sentence.words for sentence in execution.sentences_of(run)]
     model = scorer(f"arpa:{models_dir / 'bigram.arpa'}?casing=lower&punctuation=split")
     at_once = flag_counts(model.score(texts).flags)
     assert run.spec["flags"] == at_once
-    row, [first, *rest] = run.scorer, texts
-    doubled = [first, *rest, first.replace("keys", "KEYS")]
+    row, [first, *others_of_run] = run.scorer, texts
+    doubled = [first, *others_of_run, first.replace("keys", "KEYS")]
     store(row, doubled[-1:], model.score(doubled[-1:]))
     flags = [
         scores.flags & FLAG_SAME > 0 for scores in (scores_of(row, doubled, model), model.score(doubled))
@@ -165,7 +165,7 @@ def test_indistinguishable_sentences_are_those_of_the_run_whatever_the_shards(se
 
 
 def test_worker_that_dies_thrice_fails_its_shard():
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     mine(run).filter(number=1).update(
         state=State.RUNNING, attempts=ATTEMPTS, lease_until=timezone.now() - timedelta(seconds=1)
     )
@@ -174,32 +174,32 @@ def test_worker_that_dies_thrice_fails_its_shard():
     assert "died at every attempt" in mine(run).get(state=State.FAILED).error
 
 
-def test_two_runs_of_one_model_share_their_shards(asked):
+def test_two_runs_of_one_model_share_their_shards(scored_texts):
     first, second = request_model_runs(
         cast.study("agreement"), [URI], methods=["lp", "charlp"], user=cast.ada()
     )
-    begun(first), begun(second)
+    with_shards(first), with_shards(second)
     assert set(mine(first)) == set(mine(second)) and ScoreShard.objects.count() == 4
-    assert carried_out(second).state == carried_out(first).state == "done"
-    assert sum(len(call) for call in asked) == 8
+    assert execute_run(second).state == execute_run(first).state == "done"
+    assert sum(len(call) for call in scored_texts) == 8
 
 
 def test_progress_counts_what_is_cached_and_done():
     study = cast.study("agreement")
-    run = begun(a_run(study))
+    run = with_shards(a_run(study))
     score_shard(run, claim(run))
     now = progress_of(run)
     assert (now.sentences, now.cached, now.done, now.percent) == (8, 0, 2, 25)
     assert (now.shards, now.shards_done, now.shards_failed) == (4, 1, 0) and now.seconds_left is not None
-    done = progress_of(carried_out(run))
-    assert (done.done, done.percent, done.seconds_left) == (8, 100, None)
+    progress = progress_of(execute_run(run))
+    assert (progress.done, progress.percent, progress.seconds_left) == (8, 100, None)
 
 
 def test_full_disk_leaves_no_half_of_a_shard(monkeypatch):
-    run = begun(a_run(cast.study("agreement")))
+    run = with_shards(a_run(cast.study("agreement")))
     shard = claim(run)
 
-    def full(*args, **rest):
+    def full(*args, **options):
         CachedScore.objects.create(
             scorer=run.scorer, sentence_sha=b"half", n_tokens=1, n_words=1, n_chars=1, n_unk=0
         )
@@ -218,12 +218,12 @@ def test_really_full_database_says_so(settings):
     settings.SHARD_SENTENCES = 2_000
     texts = ("The keys {n} are here" + " and here" * 40 + ".", "The keys {n} is here.")
     study = cast.study("agreement", materials=cast.material_set("long", n_items=300, texts=texts))
-    run = begun(a_run(study))
+    run = with_shards(a_run(study))
     shard = claim(run)
     with connection.cursor() as cursor:
-        used = cursor.execute("PRAGMA page_count").fetchone()[0]
+        n_pages = cursor.execute("PRAGMA page_count").fetchone()[0]
         free = cursor.execute("PRAGMA freelist_count").fetchone()[0]
-        cursor.execute(f"PRAGMA max_page_count={used - free + 2}")
+        cursor.execute(f"PRAGMA max_page_count={n_pages - free + 2}")
         try:
             score_shard(run, shard)
         finally:
@@ -232,19 +232,21 @@ def test_really_full_database_says_so(settings):
     assert "the disk of the database is full" in shard.error and not CachedScore.objects.exists()
 
 
-def test_measure_that_the_model_cannot_give_fails_before_scoring(monkeypatch, asked):
+def test_measure_that_the_model_cannot_give_fails_before_scoring(monkeypatch, scored_texts):
     monkeypatch.setattr(ArpaScorer, "capabilities", frozenset({"sum", "tokens"}))
-    run = carried_out(a_run(cast.study("agreement"), methods=["slor"]))
-    assert run.state == "failed" and "own probabilities" in run.error and not asked
+    run = execute_run(a_run(cast.study("agreement"), methods=["slor"]))
+    assert run.state == "failed" and "own probabilities" in run.error and not scored_texts
 
 
 def test_nan_of_a_model_is_kept_as_no_score(monkeypatch):
     scored = ArpaScorer.score
 
-    def holes(self, sentences, **rest):
-        found = scored(self, sentences, **rest)
-        return found._replace(logprob=np.where(["1" in one for one in sentences], np.nan, found.logprob))
+    def holes(self, sentences, **options):
+        scores = scored(self, sentences, **options)
+        return scores._replace(
+            logprob=np.where(["1" in sentence for sentence in sentences], np.nan, scores.logprob)
+        )
 
     monkeypatch.setattr(ArpaScorer, "score", holes)
-    run = carried_out(a_run(cast.study("agreement")))
+    run = execute_run(a_run(cast.study("agreement")))
     assert (run.state, run.n_missing, run.n_sentences) == ("done", 2, 6) and len(run.spec["missing"]) == 2

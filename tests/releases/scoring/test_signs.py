@@ -28,9 +28,9 @@ def scores_of(run):
 def test_the_page_asks_and_then_negates(ada, name):
     study = judged_study()
     address = reverse(name, args=[study.slug])
-    asked = ada.post(address, {"file": losses(study), "method": "lp"})
-    page = asked.content.decode()
-    assert asked.status_code == 400 and "does a higher or a lower value mean a better sentence?" in page
+    response = ada.post(address, {"file": losses(study), "method": "lp"})
+    page = response.content.decode()
+    assert response.status_code == 400 and "does a higher or a lower value mean a better sentence?" in page
     assert not ScoringRun.objects.exists()
     assert ada.post(address, {"file": losses(study), "method": "lp", "sign": "lower"}).status_code == 302
     assert scores_of(ScoringRun.objects.get())[:2] == [-3.0, -4.0]
@@ -60,7 +60,7 @@ def test_the_api_asks_too():
     client.force_authenticate(cast.ada())
     for name in ("scoring-runs", "score-sets"):
         address = f"/api/v1/studies/{study.slug}/{name}/"
-        asked = client.post(address, {"file": losses(study)}, format="multipart")
-        assert asked.status_code == 422 and "higher or a lower" in asked.json()["message"]
-        told = client.post(address, {"file": losses(study), "sign": "higher"}, format="multipart")
-        assert told.status_code == 202
+        refused = client.post(address, {"file": losses(study)}, format="multipart")
+        assert refused.status_code == 422 and "higher or a lower" in refused.json()["message"]
+        accepted = client.post(address, {"file": losses(study), "sign": "higher"}, format="multipart")
+        assert accepted.status_code == 202

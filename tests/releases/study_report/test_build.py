@@ -23,7 +23,7 @@ from tests.releases.study import add_sitting, judged_study, ready_release
 pytestmark = pytest.mark.django_db
 
 
-def asked(study, **options):
+def new_report(study, **options):
     """A report that a worker has made."""
     report = request_report(study, ReportOptions(**options), user=cast.ada())
     job_runner.run(report.job.pk)
@@ -36,18 +36,18 @@ def test_the_report_says_what_pages_and_commands_say(task):
     study = judged_study("judged", task=task)
     add_sitting(study, "careless", catch=False)
     numbers = build_report(study, Options("catch_failed", "4/5"), has_pdf=False).numbers
-    shown = agreement_of(study, exclude="catch_failed", rule="4/5")
-    assert shown["conventions"].pop("rounds") == "all"
-    told = {name: value for name, value in numbers["agreement"].items() if name != "excluded"}
-    assert told == {name: shown[name] for name in told}
+    page_report = agreement_of(study, exclude="catch_failed", rule="4/5")
+    assert page_report["conventions"].pop("rounds") == "all"
+    agreement = {name: value for name, value in numbers["agreement"].items() if name != "excluded"}
+    assert agreement == {name: page_report[name] for name in agreement}
     excluded = exclusions_of(study, exclude="catch_failed")
-    assert numbers["exclusions"]["flow"] == excluded["flow"] == shown["excluded"]
+    assert numbers["exclusions"]["flow"] == excluded["flow"] == page_report["excluded"]
     assert list(differences(excluded["sensitivity"], numbers["exclusions"]["sensitivity"])) == []
     for name, page in (("reliability", reliability_of), ("effects", effects_of)):
         options = {"rule": "4/5"} if name == "reliability" else {}
         expected = page(study, exclude="catch_failed", **options)
-        found = {key: value for key, value in numbers[name].items() if key != "experiment"}
-        assert list(differences({key: expected[key] for key in found}, found)) == [], name
+        values = {key: value for key, value in numbers[name].items() if key != "experiment"}
+        assert list(differences({key: expected[key] for key in values}, values)) == [], name
 
 
 @pytest.mark.parametrize(
@@ -77,16 +77,16 @@ def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_
     with pytest.raises(CommandError, match="never overwritten"):
         call_command("report", study.slug, "--out", str(tmp_path / "one"))
     call_command("report", study.slug, "--out", str(tmp_path / "two"), "--json")
-    told = json.loads(capsys.readouterr().out)
-    assert told["written"] and "report.pdf" not in told["files"]
-    assert told["numbers"]["agreement"]["overall"]["items"] == 4
+    document = json.loads(capsys.readouterr().out)
+    assert document["written"] and "report.pdf" not in document["files"]
+    assert document["numbers"]["agreement"]["overall"]["items"] == 4
 
 
 def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch):
-    def again(*args, **kwargs):
+    def fail_when_repeated(*args, **kwargs):
         raise AssertionError("the figures compute what the numbers hold")
 
-    monkeypatch.setattr("analysis.figures.evidence.five_analyses", again)
+    monkeypatch.setattr("analysis.figures.evidence.five_analyses", fail_when_repeated)
     html = build_report(judged_study(), Options(), has_pdf=False).files["report.html"].decode()
     assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
 
@@ -152,7 +152,7 @@ def test_the_page_is_one_file_that_asks_nobody_and_names_nobody(tmp_path):
     assert "&lt;b&gt;Bold &amp; risky&lt;/b&gt;" in html and "<b>Bold" not in html
     assert not re.search(r"<(script|link|iframe|img)\b|\bon\w+=\"|@import|url\(\s*['\"]?http", html)
     outside = set(re.findall(r"https?://[^\s\"<)]+", html))
-    assert all(re.match(r"https?://(doi\.org|www\.jstor\.org|www\.w3\.org)/", one) for one in outside)
+    assert all(re.match(r"https?://(doi\.org|www\.jstor\.org|www\.w3\.org)/", address) for address in outside)
     assert "SECRET-PLATFORM-ID" not in html and person.pseudonym not in html
     for words in ("ready to paste", "of 4 pairs", "Gwet", "SHA-256", "numpy", "Krippendorff"):
         assert words in html
@@ -175,9 +175,9 @@ def test_marks_that_signs_stand_on_have_the_same_colours_on_dark_paper():
 
 def test_letters_beyond_the_built_in_fonts_are_said_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
-    made = build_report(study, Options())
-    assert "句子的可接受性" in made.files["report.html"].decode()
-    assert made.files["report.pdf"].startswith(b"%PDF")
+    report = build_report(study, Options())
+    assert "句子的可接受性" in report.files["report.html"].decode()
+    assert report.files["report.pdf"].startswith(b"%PDF")
 
 
 def test_the_button_makes_a_report_once_for_the_same_data(ada):
@@ -221,7 +221,7 @@ def test_a_study_without_judgments_is_told_so(ada):
 
 def test_strangers_find_nothing_and_readers_may_read(client):
     study = judged_study()
-    report = asked(study)
+    report = new_report(study)
     address = reverse("study-reports", args=[study.slug])
     link = reverse("study-report-file", args=[study.slug, report.number, "report.html"])
     client.force_login(cast.cleo())
@@ -240,9 +240,9 @@ def test_the_api_makes_lists_and_gives_reports(ada):
     assert answer.status_code == 202 and answer.json()["files"] == []
     number = answer.json()["number"]
     job_runner.run(number)
-    told = ada.get(reverse("api-study-report", args=[study.slug, number])).json()
-    assert told["state"] == "done" and told["headline"]["participants"] == 6
-    assert [one["number"] for one in ada.get(address).json()] == [number]
+    document = ada.get(reverse("api-study-report", args=[study.slug, number])).json()
+    assert document["state"] == "done" and document["headline"]["participants"] == 6
+    assert [row["number"] for row in ada.get(address).json()] == [number]
     name = reverse("api-study-report-file", args=[study.slug, number, "numbers.json"])
     assert json.loads(ada.get(name).content)["agreement"]["rule"] == "4/5"
     refused = ada.post(address, {"rule": "most"}, content_type="application/json")
@@ -258,14 +258,14 @@ def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
     study = Experiment.objects.get(slug="blimp")
     html = build_report(study, Options("rejected", "blimp"), has_pdf=False).files["report.html"].decode()
     words = " ".join(re.sub(r"<[^>]+>", " ", html).split())
-    for said in (
+    for phrase in (
         "Of 69 paradigms, 67 met the inclusion criterion",
         "for 323 of 335 pairs (96.4 %; ties do not count as agreement)",
         "agreed with it in 88.6 % of judgments",
         "342 participants",
         "67 of 69, rule blimp",
     ):
-        assert said in words
+        assert phrase in words
 
 
 def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
@@ -277,8 +277,8 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     study = Experiment.objects.get(slug="islands")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
-    said = "differences of the 2×2 designs were 1.05 [0.74, 1.37] (adj), 0.98 [0.74, 1.21] (np)"
-    assert words.count(said) == 2
+    finding = "differences of the 2×2 designs were 1.05 [0.74, 1.37] (adj), 0.98 [0.74, 1.21] (np)"
+    assert words.count(finding) == 2
     assert "(slopes by participant (first, second, interaction), without correlations: 3;" in words
     assert "all 4 differed from 0 after Holm's correction" in words
     assert "adj non × matrix 1.05 [0.90, 1.20] 1.05 [0.74, 1.37]" in words

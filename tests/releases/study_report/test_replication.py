@@ -29,8 +29,8 @@ def unpacked(content: bytes, folder: Path) -> Path:
 def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
     study = judged_study(people=7)
     add_sitting(study, "careless", catch=False)
-    made = build_report(study, Options("catch_failed,flagged", "4/5"), has_pdf=False)
-    folder = unpacked(made.files["replication.zip"], tmp_path)
+    report = build_report(study, Options("catch_failed,flagged", "4/5"), has_pdf=False)
+    folder = unpacked(report.files["replication.zip"], tmp_path)
     assert main(folder) == 0
     assert "All numbers match the report" in capsys.readouterr().out
     path = folder / "data" / "judgments.csv"
@@ -41,13 +41,13 @@ def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path,
     cells[names.index("value")] = "0"
     path.write_text("\n".join([lines[0], ",".join(cells), *lines[2:]]) + "\n", encoding="utf-8")
     assert main(folder) == 1
-    said = capsys.readouterr().out
-    assert "DIFFERS agreement.overall.individual_agreement: expected" in said
+    output = capsys.readouterr().out
+    assert "DIFFERS agreement.overall.individual_agreement: expected" in output
 
 
 def test_the_package_holds_the_source_it_needs_and_no_more(tmp_path):
-    made = build_report(judged_study(), Options(), has_pdf=False)
-    folder = unpacked(made.files["replication.zip"], tmp_path)
+    report = build_report(judged_study(), Options(), has_pdf=False)
+    folder = unpacked(report.files["replication.zip"], tmp_path)
     needed = {
         "analyse.py",
         "README.md",
@@ -75,7 +75,7 @@ def test_pins_of_a_package_are_those_of_the_platform():
     root = Path(__file__).resolve().parents[3]
     pattern = re.compile(r"^\S+==.*?(?= \\)", re.MULTILINE)
     pins = [
-        set(pattern.findall((root / "lock" / f"{one}.txt").read_text())) for one in ("replication", "base")
+        set(pattern.findall((root / "lock" / f"{name}.txt").read_text())) for name in ("replication", "base")
     ]
     assert pins[0] and pins[0] <= pins[1]
 
@@ -84,13 +84,13 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     study = judged_study(people=6)
     steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
     write_plan(study, "careful", steps=steps, user=cast.ada())
-    made = build_report(study, Options("careful"), has_pdf=False)
-    assert made.numbers["exclusions"]["flow"] == exclusions_of(study, exclude="careful")["flow"]
-    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
+    report = build_report(study, Options("careful"), has_pdf=False)
+    assert report.numbers["exclusions"]["flow"] == exclusions_of(study, exclude="careful")["flow"]
+    assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0
 
 
 def test_a_report_without_any_estimable_contrast_still_stands(tmp_path):
     study = judged_study("alone", people=1)
-    made = build_report(study, Options())
-    assert "Not estimable" in made.files["report.html"].decode()
-    assert main(unpacked(made.files["replication.zip"], tmp_path)) == 0
+    report = build_report(study, Options())
+    assert "Not estimable" in report.files["report.html"].decode()
+    assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0

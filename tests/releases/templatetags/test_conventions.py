@@ -16,7 +16,7 @@ def records(**conventions):
 def test_what_all_models_share_is_told_once_in_one_order():
     conventions = by_model(records(lp=LP, slor=dict(reversed(SLOR.items()))))
     assert conventions.shared.pairs == [("model", "arpa:x.arpa"), ("end", "scored")]
-    assert [(models, own.pairs) for models, own in conventions.by_conventions] == [
+    assert [(models, shared.pairs) for models, shared in conventions.by_conventions] == [
         (["lp"], [("measure", LP["measure"])]),
         (["slor"], [("measure", SLOR["measure"])]),
     ]
@@ -37,10 +37,10 @@ def test_models_scored_alike_stand_under_one_heading():
 
 
 def test_every_convention_of_every_model_is_on_the_page():
-    given = records(lp=LP, slor=SLOR, table=TABLE)
-    page = render_to_string("releases/_scoring_conventions.html", {"scoring": given})
-    for one in given:
-        for name, text in one["conventions"].items():
+    scoring = records(lp=LP, slor=SLOR, table=TABLE)
+    page = render_to_string("releases/_scoring_conventions.html", {"scoring": scoring})
+    for record in scoring:
+        for name, text in record["conventions"].items():
             assert text == "–" or name in page and text in page
     assert f"<dt>measure</dt><dd>{SLOR['measure']}</dd>" in page
     assert "vocabulary" not in page

@@ -112,8 +112,8 @@ def test_items_of_a_latin_square_are_sorted_by_how_far_ratings_lie_apart(ada):
     items = sorted(set(study.sessions.values_list("trials__item", flat=True)) - {None})
     for number, session in enumerate(sessions):  # nobody keeps both sentences of an item
         for place, item in enumerate(items):
-            gone = ["acceptable", "unacceptable"][(number + place) % 2]
-            session.trials.filter(item=item, sentence__expected=gone).delete()
+            removed_status = ["acceptable", "unacceptable"][(number + place) % 2]
+            session.trials.filter(item=item, sentence__expected=removed_status).delete()
     for number, judgment in enumerate(Judgment.objects.filter(trial__item=items[-1])):
         Judgment.objects.filter(pk=judgment.pk).update(value=1 + number % 7)
     page = ada.get(reverse("study-items", args=[study.slug]))
@@ -218,12 +218,12 @@ def test_models_have_a_page_for_each_question_and_viewers_see_no_form(client):
 def test_chance_stands_once_in_a_comparison_from_the_lowest_to_the_highest_of_its_models(ada):
     study = judged_study(task="likert", people=8)
     runs = [scored(study, "bright"), scored(study, "dull")]
-    found = request_comparison(ready_release(study), runs, options=Options((0.5, 1.0)), user=cast.ada())
-    job_runner.run(found.job_id)
-    page = ada.get(reverse("study-comparison", args=[study.slug, found.pk]))
+    comparison = request_comparison(ready_release(study), runs, options=Options((0.5, 1.0)), user=cast.ada())
+    job_runner.run(comparison.job_id)
+    page = ada.get(reverse("study-comparison", args=[study.slug, comparison.pk]))
     assert page.content.decode().count("own scores randomly permuted") == 1
-    found.refresh_from_db()
-    chances = [model["chance"]["0.5"] for model in found.report["models"]]
+    comparison.refresh_from_db()
+    chances = [model["chance"]["0.5"] for model in comparison.report["models"]]
     low, high = page.context["chance"][1]
     assert low == min(chances) and high in {max(chances), None}
 
@@ -242,8 +242,8 @@ def test_a_release_says_what_each_file_holds_and_when_people_answered(ada):
     assert re.search(r"Answers</dt><dd>\d{4}-\d\d-\d\d \d\d:\d\d UTC to ", page.content.decode())
 
 
-@pytest.mark.parametrize("given", [{"deltas": "wide"}, {"deltas": "-1"}, {"runs": []}])
-def test_bad_comparison_is_told(ada, given):
+@pytest.mark.parametrize("value", [{"deltas": "wide"}, {"deltas": "-1"}, {"runs": []}])
+def test_bad_comparison_is_told(ada, value):
     study = judged_study()
     form = {
         "release": ready_release(study).pk,
@@ -251,7 +251,7 @@ def test_bad_comparison_is_told(ada, given):
         "deltas": "1",
         "signs": "strict",
     }
-    assert ada.post(reverse("study-compare", args=[study.slug]), {**form, **given}).status_code == 400
+    assert ada.post(reverse("study-compare", args=[study.slug]), {**form, **value}).status_code == 400
     assert not Comparison.objects.exists()
 
 
@@ -285,5 +285,5 @@ def test_every_figure_on_a_page_has_words_for_those_who_do_not_see_it(ada):
 def test_page_and_command_give_the_same_numbers(ada, capsys):
     study = judged_study()
     call_command("agreement", study.slug, rule="blimp", json=True)
-    said = json.loads(capsys.readouterr().out)
-    assert ada.get(reverse("study-agreement-json", args=[study.slug]), {"rule": "blimp"}).json() == said
+    document = json.loads(capsys.readouterr().out)
+    assert ada.get(reverse("study-agreement-json", args=[study.slug]), {"rule": "blimp"}).json() == document

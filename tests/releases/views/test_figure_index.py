@@ -39,17 +39,17 @@ def test_the_page_lists_what_applies_and_says_why_the_rest_does_not(client, stud
 
 def test_each_question_has_a_page_and_the_list_leads_to_all_of_them(client, study):
     index = client.get(reverse("study-figures", args=[study.slug]), {"plan": "none"}).content.decode()
-    drawn = set()
+    figure_names = set()
     for group in ("judgments", "effects", "sample", "participants", "times"):
         page = reverse("study-figure-group", args=[study.slug, group])
         assert f"{page}?plan=none" in index
-        shown = client.get(page, {"plan": "none"}).content.decode()
-        names = set(re.findall(r'<h2 id="figure-([^"]+)"', shown))
-        assert names and not names & drawn, group
+        html = client.get(page, {"plan": "none"}).content.decode()
+        names = set(re.findall(r'<h2 id="figure-([^"]+)"', html))
+        assert names and not names & figure_names, group
         assert all(GROUPS[name] == group for name in names)
-        assert set(re.findall(r'figures/([a-z-]+)\.svg\?plan=none&amp;width=half"', shown)) == names
-        drawn |= names
-    assert set(re.findall(r'#figure-([^"]+)"', index)) == drawn
+        assert set(re.findall(r'figures/([a-z-]+)\.svg\?plan=none&amp;width=half"', html)) == names
+        figure_names |= names
+    assert set(re.findall(r'#figure-([^"]+)"', index)) == figure_names
     models = reverse("study-figure-group", args=[study.slug, "models"])
     assert models not in index  # no scores
     assert "No figure of this group applies to this study." in client.get(models).content.decode()
@@ -113,10 +113,10 @@ def test_the_command_writes_what_applies_and_nothing_on_bad_input(study, tmp_pat
     call_command(
         "figures", study.slug, "--out", str(out), "--format", "svg,csv", "--only", "flow", "adc", "--json"
     )
-    told = json.loads(capsys.readouterr().out)
-    assert told["files"] == sorted(f"{study.slug}-flow.{form}" for form in ("csv", "svg"))
-    assert sorted(path.name for path in out.iterdir()) == told["files"]
-    assert told["not_drawn"] == [
+    document = json.loads(capsys.readouterr().out)
+    assert document["files"] == sorted(f"{study.slug}-flow.{form}" for form in ("csv", "svg"))
+    assert sorted(path.name for path in out.iterdir()) == document["files"]
+    assert document["not_drawn"] == [
         {"figure": "adc", "reason": "There are no scores of a model on minimal pairs."}
     ]
     for wrong in (["--format", "gif"], ["--only", "flows"], ["--exclude", "nobody"], ["--width", "3"]):
@@ -128,7 +128,7 @@ def test_the_command_writes_what_applies_and_nothing_on_bad_input(study, tmp_pat
 
 def test_a_figure_is_drawn_once_for_the_same_data(client, study, monkeypatch):
     client.get(address(study, "flow", "svg"))
-    monkeypatch.setattr("analysis.figures.draw", lambda *given: pytest.fail("drawn again"))
+    monkeypatch.setattr("analysis.figures.draw", lambda *arguments: pytest.fail("drawn again"))
     assert client.get(address(study, "flow", "svg")).status_code == 200
     assert report_cache.CACHE_SECONDS > 0
 
@@ -136,18 +136,18 @@ def test_a_figure_is_drawn_once_for_the_same_data(client, study, monkeypatch):
 def test_a_page_keeps_the_place_of_a_figure_free_as_large_as_it_last_came_out(client, study):
     page, plan = reverse("study-figure-group", args=[study.slug, "sample"]), {"exclude": "none"}
     assert 'width="310" height="420"' in client.get(page, plan).content.decode()  # never drawn: a usual size
-    looks = {"theme": "dark", "width": "narrow"}
-    drawn = client.get(address(study, "flow", "svg"), {**plan, **looks}).content.decode()
-    height = round(float(re.search(r'<svg[^>]*\sheight="([\d.]+)"', drawn)[1]))
+    theme = {"theme": "dark", "width": "narrow"}
+    svg = client.get(address(study, "flow", "svg"), {**plan, **theme}).content.decode()
+    height = round(float(re.search(r'<svg[^>]*\sheight="([\d.]+)"', svg)[1]))
     assert height != 420
-    kept = rf'flow\.svg\?exclude=none&amp;{{}}width=narrow" width="310" height="{height}"'
-    shown = client.get(page, plan).content.decode()
-    assert re.search(kept.format("theme=dark&amp;"), shown) and re.search(kept.format(""), shown)
+    placeholder = rf'flow\.svg\?exclude=none&amp;{{}}width=narrow" width="310" height="{height}"'
+    html = client.get(page, plan).content.decode()
+    assert re.search(placeholder.format("theme=dark&amp;"), html) and re.search(placeholder.format(""), html)
 
 
 def test_every_figure_of_a_page_has_a_place(client, study):
-    shown = client.get(reverse("study-figure-group", args=[study.slug, "judgments"])).content.decode()
-    tags = re.findall(r"<(?:img|source) [^>]+>", shown)
+    html = client.get(reverse("study-figure-group", args=[study.slug, "judgments"])).content.decode()
+    tags = re.findall(r"<(?:img|source) [^>]+>", html)
     assert tags
     for tag in tags:
         assert re.search(r'width="\d+" height="\d+"', tag), tag

@@ -24,7 +24,7 @@ def scores(tmp_path):
         "import_materials", str(tmp_path / "agreement.jsonl"), "--name", "Agreement", stdout=StringIO()
     )
     (tmp_path / "table.csv").write_text(
-        "sentence,m\n" + "".join(f"{one},{-n}\n" for n, one in enumerate(sum(PAIRS, ())[:2]))
+        "sentence,m\n" + "".join(f"{sentence},{-n}\n" for n, sentence in enumerate(sum(PAIRS, ())[:2]))
         + f"{PAIRS[1][0]},-9\n{PAIRS[1][1]},-8\n"
     )  # fmt: skip
     words = ["--materials", "agreement", "--to", str(tmp_path / "scores.csv")]

@@ -77,7 +77,7 @@ def test_without_json_a_table_is_printed(capsys, pilot):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["prospective", "--task", "likrt", "--effect", "1"], "likert"),
         (["prospective", "--task", "likert", "--effect", "1", "--lists", "9"], "cannot fill"),
@@ -86,7 +86,7 @@ def test_without_json_a_table_is_printed(capsys, pilot):
         (["resample", "--judgments", "nowhere.csv"], "nowhere.csv"),
     ],
 )
-def test_bad_input_is_one_line_and_status_two(words, told):
-    with pytest.raises(CommandError, match=told) as error:
+def test_bad_input_is_one_line_and_status_two(words, message):
+    with pytest.raises(CommandError, match=message) as error:
         call_command("power", *words)
     assert error.value.returncode == 2 and "\n" not in str(error.value)

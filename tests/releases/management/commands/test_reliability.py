@@ -48,8 +48,8 @@ def test_command_page_and_report_agree_on_the_included_paradigms(client):
     assert [row["value_included"] for row in numbers["coefficients"]] == [
         row["value_included"] for row in document["coefficients"]
     ]
-    shown = reliability_of(study, rule="4/5")
-    assert shown["coefficients"] == document["coefficients"]
+    page_report = reliability_of(study, rule="4/5")
+    assert page_report["coefficients"] == document["coefficients"]
     client.force_login(cast.ada())
     page = client.get(reverse("study-reliability", args=["judged"]), {"rule": "4/5"}).content.decode()
     assert "that the rule 4/5 includes" in page and 'data-label="Included"' in page

@@ -71,10 +71,10 @@ def test_prefix_methods_need_pairs_and_score_the_critical_word(tmp_path):
         call_command(*words)
     assert not (tmp_path / "out.csv").exists()
     call_command(*words, "--pairs", str(tmp_path / "pairs.jsonl"), stdout=StringIO())
-    found = pd.read_csv(tmp_path / "out.csv", index_col="sentence_id")
-    assert list(found.columns) == ["two:lp", "two:two_prefix"]
-    assert found.loc["g", "two:two_prefix"] > found.loc["b", "two:two_prefix"]
-    assert found.loc["g", "two:lp"] < found.loc["g", "two:two_prefix"]
+    table = pd.read_csv(tmp_path / "out.csv", index_col="sentence_id")
+    assert list(table.columns) == ["two:lp", "two:two_prefix"]
+    assert table.loc["g", "two:two_prefix"] > table.loc["b", "two:two_prefix"]
+    assert table.loc["g", "two:lp"] < table.loc["g", "two:two_prefix"]
     (tmp_path / "pairs.jsonl").write_text(json.dumps({**pair, "two_prefix_word": None}) + "\n")
     with pytest.raises(CommandError, match="no pair is made for the two_prefix method"):
         call_command(*words, "--pairs", str(tmp_path / "pairs.jsonl"))
@@ -88,12 +88,12 @@ def test_prefix_methods_need_pairs_and_score_the_critical_word(tmp_path):
 def test_unknown_words_bring_only_hints_that_are_not_followed_yet(tmp_path, cut, hint):
     write_arpa(train_model([["a", "b"]] * 3, order=1), tmp_path / "one.arpa")
     (tmp_path / "sentences.csv").write_text("sentence_id,sentence\ng,Nothing known here.\n")
-    said = StringIO()
+    errors = StringIO()
     call_command(
         "score", f"arpa:{tmp_path / 'one.arpa'}{cut}", "--sentences", str(tmp_path / "sentences.csv"),
-        "--to", str(tmp_path / "out.csv"), stdout=StringIO(), stderr=said,
+        "--to", str(tmp_path / "out.csv"), stdout=StringIO(), stderr=errors,
     )  # fmt: skip
-    last = said.getvalue().strip().splitlines()[-1]
+    last = errors.getvalue().strip().splitlines()[-1]
     assert last.endswith("unknown to the model" + (f"{hint} fit its text better" if hint else ""))
 
 
@@ -104,7 +104,7 @@ def test_command_asks_the_model_only_for_new_sentences(models_dir, tmp_path, mon
     monkeypatch.setattr(
         ArpaScorer,
         "score",
-        lambda self, texts, **rest: calls.append(len(texts)) or scored(self, texts, **rest),
+        lambda self, texts, **options: calls.append(len(texts)) or scored(self, texts, **options),
     )
     words = [
         "score",

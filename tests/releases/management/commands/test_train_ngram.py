@@ -46,22 +46,27 @@ def test_a_model_is_written_and_told_in_one_document(corpus, tmp_path):
         corpus, "--order", 3, "--out", to, "--casing", "lower", "--punctuation", "split",
         "--prune", 0, 0, 20, "--json",
     )  # fmt: skip
-    told = json.loads(printed)
-    assert (told["sentences"], told["tokens"], told["types"], told["blank_lines"]) == (200, 1200, 9, 2)
-    assert told["tokenization"] == {"tokens": "space", "casing": "lower", "punctuation": "split"}
+    document = json.loads(printed)
+    assert (document["sentences"], document["tokens"], document["types"], document["blank_lines"]) == (
+        200,
+        1200,
+        9,
+        2,
+    )
+    assert document["tokenization"] == {"tokens": "space", "casing": "lower", "punctuation": "split"}
     model = read_arpa(to)
-    assert model.tokenization == told["tokenization"]
-    assert [len(level.keys) for level in model.orders] == [one["ngrams"] for one in told["orders"]]
-    assert told["orders"][2]["ngrams"] < told["orders"][2]["counted"]
+    assert model.tokenization == document["tokenization"]
+    assert [len(level.keys) for level in model.orders] == [order["ngrams"] for order in document["orders"]]
+    assert document["orders"][2]["ngrams"] < document["orders"][2]["counted"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus.txt", "model.arpa.gz"]
 
 
 def test_scoring_follows_the_tokens_that_the_file_records(corpus, tmp_path):
     to = tmp_path / "model.arpa"
     train(corpus, "--order", 2, "--out", to, "--casing", "lower", "--punctuation", "split")
-    followed, said = scorer(f"arpa:{to}"), scorer(f"arpa:{to}?casing=lower&punctuation=split")
+    followed, spelled_out = scorer(f"arpa:{to}"), scorer(f"arpa:{to}?casing=lower&punctuation=split")
     assert (followed.spec.casing, followed.spec.punctuation, followed.warnings) == ("lower", "split", [])
-    assert followed.spec.spec_id == said.spec.spec_id
+    assert followed.spec.spec_id == spelled_out.spec.spec_id
     assert followed.score(["The cat sees the dog."]).n_unk.tolist() == [0]
 
 
@@ -75,8 +80,8 @@ def test_scoring_with_other_tokens_is_warned_of(corpus, tmp_path):
         "--to", str(tmp_path / "scores.csv"), stdout=StringIO(), stderr=err,
     )  # fmt: skip
     assert "trained with casing=lower, and is used with casing=as-is" in err.getvalue()
-    kept = json.loads((tmp_path / "scores.spec.json").read_text())
-    assert len(kept["warnings"]) == 1
+    spec = json.loads((tmp_path / "scores.spec.json").read_text())
+    assert len(spec["warnings"]) == 1
 
 
 def test_a_compressed_corpus_in_characters_gives_the_same_model(corpus, tmp_path):
@@ -93,12 +98,12 @@ def test_one_line_gives_a_model_and_a_warning(tmp_path):
     printed, warned = train(tmp_path / "one.txt", "--out", tmp_path / "one.arpa")
     assert "order 5, 1 sentences, 2 tokens" in printed
     assert "0.5, 1.0, 1.5" in warned and "few" in warned
-    found = scorer(f"arpa:{tmp_path / 'one.arpa'}?engine=own").score(["a b", "b a"]).logprob
-    assert np.isfinite(found).all() and found[0] > found[1]
+    logprobs = scorer(f"arpa:{tmp_path / 'one.arpa'}?engine=own").score(["a b", "b a"]).logprob
+    assert np.isfinite(logprobs).all() and logprobs[0] > logprobs[1]
 
 
 @pytest.mark.parametrize(
-    ("content", "options", "told"),
+    ("content", "options", "words"),
     [
         (b"", [], ["corpus.txt", "empty"]),
         (b"\n \n", [], ["corpus.txt", "empty"]),
@@ -111,12 +116,12 @@ def test_one_line_gives_a_model_and_a_warning(tmp_path):
         (b"a b\n", ["--workspace", "nowhere"], ["nowhere"]),
     ],
 )
-def test_bad_input_is_named_and_leaves_no_file(tmp_path, content, options, told):
+def test_bad_input_is_named_and_leaves_no_file(tmp_path, content, options, words):
     path = tmp_path / "corpus.txt"
     path.write_bytes(content)
     message = refused(path, "--out", tmp_path / "model.arpa", *options)
-    assert all(word in message for word in told), message
-    assert [one.name for one in tmp_path.iterdir()] == ["corpus.txt"]
+    assert all(word in message for word in words), message
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
 def test_files_and_folders_are_checked_before_counting(corpus, tmp_path):
@@ -137,7 +142,7 @@ def test_a_full_disk_is_told(corpus, tmp_path):
         assert "more room" in refused(corpus, "--out", tmp_path / "m.arpa")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert [one.name for one in tmp_path.iterdir()] == ["corpus.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
 def test_chinese_words_need_jieba_and_the_way_to_it_is_told(tmp_path, monkeypatch):

@@ -60,9 +60,9 @@ def test_the_interaction_stands_without_any_contrast(islands, ada, capsys):
     assert "How many contrasts hold" not in page
     capsys.readouterr()
     call_command("effects", "islands", by="paradigm")
-    said = capsys.readouterr().out
-    assert said.count("difference of differences") == 1
-    assert "alphabetically later levels count as marked" in said
+    output = capsys.readouterr().out
+    assert output.count("difference of differences") == 1
+    assert "alphabetically later levels count as marked" in output
 
 
 def test_no_contrast_at_all_is_said_by_the_command(capsys):

@@ -100,8 +100,8 @@ def test_few_participants_give_no_interval_of_one_person_and_no_broken_page(ada,
         page = pages[name] = main_of(
             ada, reverse(f"study-{name}", args=[study.slug]), **QUERIES.get(name, {})
         )
-        shown = re.search(r'class="finding">(.*?)</p>', page)
-        findings[name] = shown[1] if shown else ""
+        finding = re.search(r'class="finding">(.*?)</p>', page)
+        findings[name] = finding[1] if finding else ""
         assert "nan" not in page and "None" not in findings[name], name
         for source in re.findall(r'<img [^>]*src="([^"]+)"', page):
             assert ada.get(source.replace("&amp;", "&")).status_code == 200, source
@@ -197,8 +197,8 @@ def test_points_of_a_page_lead_to_judgments_and_files_have_no_links(ada):
     assert first == f"/studies/{study.slug}/judgments/?item=subject_verb-1"
     assert "<title>The keys 1 are here. / The keys 1 is here.: 83% of 6 as expected" in drawing
     assert "xlink:href" not in ada.get(address).content.decode()
-    shown = main_of(ada, first)
-    assert shown.count("The keys 1 are here.") >= 5 and "The keys 2" not in shown
+    html = main_of(ada, first)
+    assert html.count("The keys 1 are here.") >= 5 and "The keys 2" not in html
 
 
 @pytest.mark.parametrize("task", ["likert", "yes_no", "forced_choice"])

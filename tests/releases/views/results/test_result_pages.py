@@ -67,10 +67,10 @@ def test_page_command_and_api_give_the_same_document(ada, printed, name, task):
 def test_a_plan_locked_before_the_first_response_is_told_from_a_later_one(ada):
     early, late = cast.study("early"), judged_study("late")
     step = {"name": "flagged", "scope": "session", "rule": "flagged", "parameters": {}}
-    for study, told in ((early, "locked before the first response"), (late, "after responses had come in")):
+    for study, notice in ((early, "locked before the first response"), (late, "after responses had come in")):
         write_plan(study, "careful", steps=[step], user=cast.ada())
         page = ada.get(reverse("study-exclusions", args=[study.slug]), {"plan": "careful"}).content.decode()
-        assert told in page
+        assert notice in page
     assert "Sensitivity of the results" in page and "the plan without flagged" in page
 
 
@@ -125,13 +125,13 @@ def test_power_stands_beside_the_cost_of_the_campaign(ada, printed):
         "power", "prospective", "--task", "forced_choice", "--effect", "0.5", "--participants", "20", "40",
         "--items", "4", "--lists", "2", "--study", study.slug,
     )  # fmt: skip
-    asked = {"effect": "0.5", "participants": "20 40", "items": "4", "lists": "2"}
-    shown = ada.get(reverse("study-power-json", args=[study.slug]), asked).json()
-    assert shown == {name: value for name, value in command.items() if name != "currency"}
-    assert [row["cost_minor"] for row in shown["designs"]] == [3999, 7998]
-    asked = {"task": "forced_choice", "effect": 0.5, "participants": "20,40", "items": "4",
+    parameters = {"effect": "0.5", "participants": "20 40", "items": "4", "lists": "2"}
+    document = ada.get(reverse("study-power-json", args=[study.slug]), parameters).json()
+    assert document == {name: value for name, value in command.items() if name != "currency"}
+    assert [row["cost_minor"] for row in document["designs"]] == [3999, 7998]
+    parameters = {"task": "forced_choice", "effect": 0.5, "participants": "20,40", "items": "4",
              "reward_minor": 150, "fee": 0.333}  # fmt: skip
-    assert ada.get(reverse("api-power"), asked).json()["designs"] == shown["designs"]
+    assert ada.get(reverse("api-power"), parameters).json()["designs"] == document["designs"]
 
 
 def test_a_study_is_the_pilot_of_the_next(ada, printed):
@@ -144,9 +144,9 @@ def test_a_study_is_the_pilot_of_the_next(ada, printed):
 
 def test_a_plan_that_cannot_be_is_refused_on_the_page(ada):
     study = cast.draft()
-    for wrong, told in (({"items": "2", "lists": "9"}, b"cannot fill"), ({"effect": "x"}, b"number")):
+    for wrong, message in (({"items": "2", "lists": "9"}, b"cannot fill"), ({"effect": "x"}, b"number")):
         answer = ada.get(reverse("study-power", args=[study.slug]), wrong)
-        assert answer.status_code == 400 and told in answer.content
+        assert answer.status_code == 400 and message in answer.content
 
 
 def test_likert_pages_show_points_cles_and_the_ordinal_model(ada):
@@ -161,8 +161,8 @@ def test_yes_no_items_show_sensitivity_and_the_guards(ada):
     study = judged_study(task="yes_no", people=6)
     page = ada.get(reverse("study-items", args=[study.slug])).content.decode()
     assert "d′" in page and "skills would be guesses" in page
-    found = ada.get(reverse("study-items-json", args=[study.slug])).json()["detection"]["rows"][0]
-    assert (found["yes_acceptable"], found["n_acceptable"]) == (20, 24)
+    row = ada.get(reverse("study-items-json", args=[study.slug])).json()["detection"]["rows"][0]
+    assert (row["yes_acceptable"], row["n_acceptable"]) == (20, 24)
 
 
 def test_numbers_lead_to_the_manual(ada):
@@ -170,8 +170,8 @@ def test_numbers_lead_to_the_manual(ada):
     page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
     address = reverse("manual-page", args=["statistics/effects.md"])
     assert address in page
-    shown = ada.get(address)
-    assert shown.status_code == 200 and b"<table" in shown.content
+    response = ada.get(address)
+    assert response.status_code == 200 and b"<table" in response.content
     for name in ("../manage.py", "../config/settings.py", "statistics/nowhere.md", "pictures/items-390.png"):
         assert ada.get(f"/manual/{name}").status_code == 404
 
@@ -205,8 +205,8 @@ def test_equivalence_is_tested_where_a_smallest_effect_is_given(ada, printed, ca
         reverse("study-effects-json", args=[study.slug]),
     )
     assert "Equivalence" not in ada.get(page).content.decode()
-    shown = ada.get(page, {"sesoi": "0.2"}).content.decode()
-    assert "within ±0.2 z" in shown and "p (TOST)" in shown
+    html = ada.get(page, {"sesoi": "0.2"}).content.decode()
+    assert "within ±0.2 z" in html and "p (TOST)" in html
     command = printed("effects", study.slug, "--sesoi", "0.2")
     api = ada.get(reverse("api-effects", args=[study.slug]), {"sesoi": "0.2"}).json()
     assert command == ada.get(address, {"sesoi": "0.2"}).json() == api
@@ -226,8 +226,8 @@ def test_a_smallest_effect_that_choices_cannot_have_is_refused_with_a_remedy(ada
 def test_the_outlier_rule_of_times_is_named_and_an_unreadable_one_refused(ada, capsys):
     study = judged_study(task="likert")
     page = reverse("study-times", args=[study.slug])
-    shown = ada.get(page, {"outliers": "1000-20000"}).content.decode()
-    assert "below 1,000 ms or above 20,000 ms" in shown and "48 of 48 times left out" in shown
+    html = ada.get(page, {"outliers": "1000-20000"}).content.decode()
+    assert "below 1,000 ms or above 20,000 ms" in html and "48 of 48 times left out" in html
     assert ada.get(page, {"outliers": "fast"}).status_code == 400
     call_command("times", study.slug, "--outliers", "200-10000,2.5sd")
     assert "left out 0 of 48 times" in capsys.readouterr().out
