@@ -14,7 +14,7 @@ from tests import cast
 pytestmark = pytest.mark.django_db
 
 
-def told(command, name, **options):
+def command_document(command, name, **options):
     out = StringIO()
     call_command(command, name, json=True, stdout=out, **options)
     return json.loads(out.getvalue())
@@ -28,7 +28,7 @@ def blimp(shared_data):
 
 
 def test_blimps_batch_gives_the_published_agreement(blimp):
-    report = told("agreement", "blimp", exclude="rejected", rule="blimp")
+    report = command_document("agreement", "blimp", exclude="rejected", rule="blimp")
     included = report["overall_included"]
     assert included["paradigms"] == 67
     assert (included["items_right"], included["items"]) == (323, 335)
@@ -45,14 +45,14 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
 def test_the_flow_of_exclusions_is_told_and_a_stored_plan_does_the_same(blimp):
     step = {"name": "rejected", "scope": "session", "rule": "rejected"}
     write_plan(blimp, "approved-only", steps=[step])
-    by_step = told("agreement", "blimp", exclude="rejected", rule="blimp")
-    by_plan = told("agreement", "blimp", exclude="approved-only", rule="blimp")
+    by_step = command_document("agreement", "blimp", exclude="rejected", rule="blimp")
+    by_plan = command_document("agreement", "blimp", exclude="approved-only", rule="blimp")
     assert by_step["excluded"][1]["sessions_removed"] == 10
     assert by_plan["overall"] == by_step["overall"]
 
 
 def test_nothing_is_excluded_without_being_asked(blimp):
-    assert told("agreement", "blimp")["overall"]["judgments"] == 6974
+    assert command_document("agreement", "blimp")["overall"]["judgments"] == 6974
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_nothing_is_excluded_without_being_asked(blimp):
 def test_unknown_names_end_with_two_and_near_names(name, options, words):
     cast.sit(cast.study("blimp", title="blimp"))
     with pytest.raises(CommandError, match=words.replace("?", r"\?")) as error:
-        told("agreement", name, **options)
+        command_document("agreement", name, **options)
     assert error.value.returncode == 2
 
 
 def test_ratings_give_the_zscores_that_ssa_2013_ship(shared_data):
     path = shared_data("ssa2013-likert/LI.ls.results.csv")
     call_command("import_judgments", path, experiment="ssa", format="table", stdout=StringIO())
-    report = told("ratings", "ssa")
+    report = command_document("ratings", "ssa")
     assert (report["transform"], report["ddof"], len(report["items"])) == ("z", 1, 2384)
     study = Experiment.objects.get(slug="ssa")
     frame = judgment_frame(study)
@@ -91,4 +91,4 @@ def test_ratings_refuse_an_unknown_transform(tmp_path):
     path.write_text("participant,item,value\np,i1,2\np,i2,7\n")
     call_command("import_judgments", path, experiment="r", format="table", stdout=StringIO())
     with pytest.raises(CommandError, match="unknown transform 'zz'"):
-        told("ratings", "r", transform="zz")
+        command_document("ratings", "r", transform="zz")

@@ -40,9 +40,9 @@ def text_of(answer):
 
 def test_one_page_has_the_columns_of_the_contract(api):
     session = cast.sit(cast.study("agreement"))
-    found = api.get(f"{ADDRESS}/").json()
-    row = found["results"][0]
-    assert found["count"] == session.trials.count()
+    document = api.get(f"{ADDRESS}/").json()
+    row = document["results"][0]
+    assert document["count"] == session.trials.count()
     assert list(row)[:12] == CONTRACT.split(",")
     trial = session.trials.get(position=1)
     assert row["value"] == 1.0
@@ -158,7 +158,7 @@ def test_a_file_can_have_what_was_shown_and_measured(api):
     assert (row["input_type"], row["focus_lost_ms"], row["trusted"]) == ("touch", "1200", "True")
     assert (row["early_ms"], row["coarse_clock"], row["rt_ms"]) == ("[12, 15]", "False", "900")
     assert json.loads(row["more"]) == {"mine": 3} and row["page_hidden_ms"] == ""
-    assert json.loads(row["shown"]) == [one["text"] for one in first.shown["options"]]
+    assert json.loads(row["shown"]) == [option["text"] for option in first.shown["options"]]
     assert (row["kind"], row["version"]) == ("target", "1") and row["received_at"].endswith("+00:00")
     line = json.loads(text_of(api.get(f"{ADDRESS}.jsonl?columns=raw")).splitlines()[0])
     assert (line["focus_lost_ms"], line["trusted"], line["held_keys"]) == (1200, True, None)
@@ -186,5 +186,5 @@ def test_every_measurement_of_the_engines_page_has_a_column():
     page = (settings.BASE_DIR / "docs/reference/engine.md").read_text()
     table = page.split("## What is recorded beside the answer")[1].split("Some become events")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
-    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert len(named) > 20 and named <= {*RAW_COLUMNS}
+    columns = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(columns) > 20 and columns <= {*RAW_COLUMNS}

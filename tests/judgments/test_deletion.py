@@ -61,8 +61,8 @@ def test_a_study_that_people_take_stays_and_says_why(client):
 def test_the_answers_of_everybody_are_deleted_at_the_end_of_their_time(client):
     study = cast.study("agreement")
     people = [cast.sit(study, name).participant for name in ("pia", "quentin")]
-    named = {"experiment": study, "recruiter": "direct", "external_id": "P1"}
-    PlatformIdentity.objects.update_or_create(participant=people[0], defaults=named)
+    identity = {"experiment": study, "recruiter": "direct", "external_id": "P1"}
+    PlatformIdentity.objects.update_or_create(participant=people[0], defaults=identity)
     close(study)
     client.force_login(cast.ada())
     assert "2 participants" in client.get(ADDRESS).content.decode()

@@ -12,23 +12,28 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("model", [Participant, Consent, Session, Trial, Judgment])
 def test_no_index_repeats_the_beginning_of_another(model):
     with connection.cursor() as cursor:
-        found = connection.introspection.get_constraints(cursor, model._meta.db_table)
-    whole = {
-        name: tuple(one["columns"])
-        for name, one in found.items()
-        if (one["index"] or one["unique"] or one["primary_key"]) and one["columns"]
+        constraints = connection.introspection.get_constraints(cursor, model._meta.db_table)
+    indexed_columns = {
+        name: tuple(constraint["columns"])
+        for name, constraint in constraints.items()
+        if (constraint["index"] or constraint["unique"] or constraint["primary_key"])
+        and constraint["columns"]
     }
-    partial = {one.name for one in model._meta.constraints if getattr(one, "condition", None) is not None}
-    assert whole
+    partial = {
+        constraint.name
+        for constraint in model._meta.constraints
+        if getattr(constraint, "condition", None) is not None
+    }
+    assert indexed_columns
     repeated = [
         (name, other)
-        for name, columns in whole.items()
-        for other, longer in whole.items()
+        for name, columns in indexed_columns.items()
+        for other, longer in indexed_columns.items()
         if name != other
         and name not in partial | {other}
         and other not in partial
         and longer[: len(columns)] == columns
-        and not (found[name]["unique"] and len(longer) > len(columns))
+        and not (constraints[name]["unique"] and len(longer) > len(columns))
     ]
     assert repeated == []
 

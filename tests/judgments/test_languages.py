@@ -31,43 +31,43 @@ LITERAL = re.compile(r'_\("((?:[^"\\]|\\.)*)"\)')
 
 def in_templates() -> set[str]:
     """Texts that templates ask to be translated."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for path in PACKAGE.rglob("*.html"):
         source = path.read_text(encoding="utf-8")
         nodes = Template(source, engine=engines["django"].engine).nodelist
-        found |= {one.filter_expression.var.literal for one in nodes.get_nodes_by_type(Translate)}
-        for one in nodes.get_nodes_by_type(BlockTranslateNode):
-            found.add(one.render_token_list(one.singular)[0])
-        found |= set(LITERAL.findall(source))
-    return found
+        texts |= {node.filter_expression.var.literal for node in nodes.get_nodes_by_type(Translate)}
+        for node in nodes.get_nodes_by_type(BlockTranslateNode):
+            texts.add(node.render_token_list(node.singular)[0])
+        texts |= set(LITERAL.findall(source))
+    return texts
 
 
 def in_code() -> set[str]:
     """Texts that code asks to be translated, and those of tasks."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for path in [*PACKAGE.rglob("*.py"), *TASKS.glob("*.py"), *STUDIES.glob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             place = {"Parameter": 1, "Message": 1}.get(node.func.id, 0 if node.func.id in MARKS else None)
             words = node.args[place : place + 1] if place is not None else []
-            found |= {one.value for one in words if isinstance(one, ast.Constant) and one.value}
-            assert not any(isinstance(one, ast.JoinedStr) for one in words), f"{path.name}: no f-string"
-    return {words for words in found if isinstance(words, str)}
+            texts |= {word.value for word in words if isinstance(word, ast.Constant) and word.value}
+            assert not any(isinstance(word, ast.JoinedStr) for word in words), f"{path.name}: no f-string"
+    return {words for words in texts if isinstance(words, str)}
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
 def test_every_text_of_ours_is_translated_with_its_placeholders(path):
     with path.open("rb") as file:
         catalogue = gettext.GNUTranslations(file)._catalog
-    known = {key[0] if isinstance(key, tuple) else key for key in catalogue}
-    missing = (in_templates() | in_code()) - known
+    catalogued = {key[0] if isinstance(key, tuple) else key for key in catalogue}
+    missing = (in_templates() | in_code()) - catalogued
     assert missing == set(), "run `make messages` and translate"
-    for key, said in catalogue.items():
+    for key, translation in catalogue.items():
         words = key[0] if isinstance(key, tuple) else key
-        assert said.strip(), words
+        assert translation.strip(), words
         if words:
-            assert sorted(PLACEHOLDER.findall(said)) == sorted(PLACEHOLDER.findall(words)), said
+            assert sorted(PLACEHOLDER.findall(translation)) == sorted(PLACEHOLDER.findall(words)), translation
 
 
 def test_every_language_has_a_catalogue_but_english():
@@ -164,8 +164,10 @@ def test_a_sentence_is_shown_exactly_as_it_is_stored(client, text):
     session = consent(client, "/take/agreement/")
     onward(client, session)
     html = client.get(session).content.decode()
-    shown = re.search(r'<span class="sentence" lang="ar" dir="rtl" translate="no">(.*?)</span>', html, re.S)
-    assert unescape(shown[1]) == text
+    sentence = re.search(
+        r'<span class="sentence" lang="ar" dir="rtl" translate="no">(.*?)</span>', html, re.S
+    )
+    assert unescape(sentence[1]) == text
     assert len(choices(html)) == 2
     plan = client.get(f"/api/v1/sessions/{session.strip('/').split('/')[-1]}/plan/")
     texts = [option for trial in plan.json()["trials"] for option in trial["options"]]
@@ -173,7 +175,7 @@ def test_a_sentence_is_shown_exactly_as_it_is_stored(client, text):
         option.items() for option in texts if option["language"] == "ar"
     )
     begin(experiment, "quentin")
-    assert all(text in [one["text"] for one in trial.shown["options"]] for trial in Trial.objects.all())
+    assert all(text in [option["text"] for option in trial.shown["options"]] for trial in Trial.objects.all())
 
 
 def test_catalogues_name_files_of_the_project_only():

@@ -23,32 +23,32 @@ CATCH = {"kind": "catch", "payload": {"good": "It is.", "bad": "Is is it."}}
 def test_the_plan_has_every_sentence_and_tells_no_condition_and_no_expected_answer():
     session = begin(study(extras=(PRACTICE, CATCH), n_lists=1))
     answer = plan(session)
-    found = answer.json()
+    document = answer.json()
     assert answer["Cache-Control"] == "no-store"
-    assert [one["position"] for one in found["trials"]] == [1, 2, 3, 4, 5, 6]
-    assert [one["is_practice"] for one in found["trials"]] == [True, False, False, False, False, False]
-    assert set(found["trials"][1]) == set(found["trials"][5])  # a catch trial looks like any other
+    assert [trial["position"] for trial in document["trials"]] == [1, 2, 3, 4, 5, 6]
+    assert [trial["is_practice"] for trial in document["trials"]] == [True, False, False, False, False, False]
+    assert set(document["trials"][1]) == set(document["trials"][5])  # a catch trial looks like any other
     trial = session.trials.get(position=2)
-    assert [one["text"] for one in found["trials"][1]["options"]] == [
-        one["text"] for one in trial.shown["options"]
+    assert [option["text"] for option in document["trials"][1]["options"]] == [
+        option["text"] for option in trial.shown["options"]
     ]
     text = answer.content.decode()
     for secret in ("expected", "condition", "correct", "paradigm", "subject_verb", "-good", "He needs goes"):
         assert secret not in text.replace('"right"', "")
-    assert found["next"] == f"/s/{session.token}/"
+    assert document["next"] == f"/s/{session.token}/"
 
 
 @pytest.mark.parametrize("task", ["likert", "yes_no", "magnitude_estimation"])
 def test_the_plan_of_a_rating_has_the_parts_of_its_screens_once(task):
-    found = plan(begin(study(task=task))).json()
-    assert found["task"]["parts"] and "parts" not in found["trials"][1]
-    assert found["trials"][0]["sentence"]["language"] == "en"
-    assert found["trials"][0]["options"] == []
+    document = plan(begin(study(task=task))).json()
+    assert document["task"]["parts"] and "parts" not in document["trials"][1]
+    assert document["trials"][0]["sentence"]["language"] == "en"
+    assert document["trials"][0]["options"] == []
 
 
 def test_the_plan_says_what_is_answered_already():
     session = sit(study(), n=2)
-    assert [one["is_answered"] for one in plan(session).json()["trials"]] == [True, True, False, False]
+    assert [trial["is_answered"] for trial in plan(session).json()["trials"]] == [True, True, False, False]
 
 
 def test_sent_twice_it_is_stored_once_and_acknowledged_twice():
@@ -62,8 +62,8 @@ def test_twice_in_one_delivery_is_once():
     session = begin(study())
     trial = session.trials.first()
     other = row(trial, response=answer_to(trial, choose_expected=False))
-    found = send(session, row(trial), row(trial), other).json()
-    assert found["acknowledged"] == found["kept_first"] == [trial.public_id]
+    document = send(session, row(trial), row(trial), other).json()
+    assert document["acknowledged"] == document["kept_first"] == [trial.public_id]
     assert Judgment.objects.get().value == 1.0
 
 
@@ -73,8 +73,8 @@ def test_a_different_second_answer_leaves_the_first_and_one_event():
     send(session, row(trial))
     other = answer_to(trial, choose_expected=False)
     for _ in range(2):
-        found = send(session, row(trial, response=other)).json()
-        assert (found["acknowledged"], found["kept_first"]) == ([trial.public_id], [trial.public_id])
+        document = send(session, row(trial, response=other)).json()
+        assert (document["acknowledged"], document["kept_first"]) == ([trial.public_id], [trial.public_id])
     assert Judgment.objects.get().value == 1.0
     event = SessionEvent.objects.get()
     assert (event.kind, event.details) == ("conflict", {"response": other})
@@ -91,22 +91,22 @@ def test_answers_may_come_in_any_order():
 
 def test_only_the_server_completes_and_only_with_every_row():
     session = begin(study())
-    *others, last = session.trials.all()
-    assert send(session, *map(row, others)).json()["complete"] is False
+    *earlier, last = session.trials.all()
+    assert send(session, *map(row, earlier)).json()["complete"] is False
     assert Session.objects.get().completion_code == ""
     assert send(session, row(last)).json()["complete"] is True
-    kept = Session.objects.get()
-    assert kept.status == "complete" and len(kept.completion_code) == 8
-    again = send(session, row(last)).json()
-    assert again["complete"] is True and again["acknowledged"] == [last.public_id]
+    completed = Session.objects.get()
+    assert completed.status == "complete" and len(completed.completion_code) == 8
+    repeated = send(session, row(last)).json()
+    assert repeated["complete"] is True and repeated["acknowledged"] == [last.public_id]
 
 
 def test_practice_is_answered_with_its_feedback_and_nothing_else_is():
     session = begin(study(extras=(PRACTICE, CATCH), n_lists=1))
     practice, target, *_, catch = session.trials.all()
-    found = send(session, row(practice), row(target), row(catch)).json()
-    said = {"is_correct": True, "text": "He needs goes.", "nodes": [["He needs goes."]]}
-    assert found["feedback"] == {practice.public_id: said}
+    document = send(session, row(practice), row(target), row(catch)).json()
+    feedback = {"is_correct": True, "text": "He needs goes.", "nodes": [["He needs goes."]]}
+    assert document["feedback"] == {practice.public_id: feedback}
 
 
 def test_no_cookie_and_no_csrf_key_are_needed():
@@ -126,7 +126,7 @@ def test_three_queries_whatever_the_number_of_answers(n):
         connection,
     ) as captured:
         assert send(session, *rows[1 : n + 1]).json()["position"] == n + 1
-    queries = [one["sql"] for one in captured if not one["sql"].startswith(("BEGIN", "COMMIT"))]
+    queries = [query["sql"] for query in captured if not query["sql"].startswith(("BEGIN", "COMMIT"))]
     assert len(queries) <= 3, queries
 
 
@@ -161,21 +161,21 @@ def test_the_last_acknowledgement_brings_the_page_that_the_sessions_address_show
     *trials, last = session.trials.all()
     for trial in trials:
         assert "page" not in send(session, row(trial)).json()
-    said = send(session, row(last)).json()
-    shown = Client().get(f"/s/{session.token}/").content.decode()
+    receipt = send(session, row(last)).json()
+    page = Client().get(f"/s/{session.token}/").content.decode()
     code = Session.objects.get().completion_code
-    assert said["complete"] is True and said["page"] == shown
-    assert code and shown.count(code) == 1 and session.token in shown
+    assert receipt["complete"] is True and receipt["page"] == page
+    assert code and page.count(code) == 1 and session.token in page
 
 
 def test_several_last_answers_at_once_bring_it_too():
     session = begin(study(n_lists=1))
-    said = send(session, *map(row, session.trials.all())).json()
-    assert said["complete"] is True and Session.objects.get().completion_code in said["page"]
+    receipt = send(session, *map(row, session.trials.all())).json()
+    assert receipt["complete"] is True and Session.objects.get().completion_code in receipt["page"]
 
 
 def test_where_a_redirect_ends_the_study_the_page_is_asked_for():
     session = begin(study(n_lists=1, completion="redirect", completion_url="https://panel.example/done"))
-    said = send(session, *map(row, session.trials.all())).json()
-    assert said["complete"] is True and "page" not in said
+    receipt = send(session, *map(row, session.trials.all())).json()
+    assert receipt["complete"] is True and "page" not in receipt
     assert "panel.example" in Client().get(f"/s/{session.token}/").content.decode()

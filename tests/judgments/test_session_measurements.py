@@ -93,7 +93,9 @@ def test_measurements_are_cleaned_and_never_cost_an_answer():
     judgment = Judgment.objects.get()
     assert {name for name in judgment.timing if name != "server_ms"} == {"kept"}
     assert judgment.input_type == ""
-    assert [(one.kind, one.details) for one in SessionEvent.objects.all()] == [("paste", {"n": 2})]
+    assert [(session_event.kind, session_event.details) for session_event in SessionEvent.objects.all()] == [
+        ("paste", {"n": 2})
+    ]
 
 
 def test_answers_without_javascript_say_so():

@@ -18,27 +18,27 @@ def test_one_bad_row_is_refused_and_the_others_are_kept():
     session, other = begin(experiment, "pia"), begin(experiment, "quentin")
     first, second, third, _ = session.trials.all()
     foreign = other.trials.first()
-    found = send(session, row(first), row(foreign), row(second, response="x"), 7, row(third)).json()
-    assert found["acknowledged"] == [first.public_id, third.public_id]
-    codes = {one["trial"]: one["code"] for one in found["refused"]}
+    document = send(session, row(first), row(foreign), row(second, response="x"), 7, row(third)).json()
+    assert document["acknowledged"] == [first.public_id, third.public_id]
+    codes = {refusal["trial"]: refusal["code"] for refusal in document["refused"]}
     assert codes == {"": "bad_row", foreign.public_id: "unknown_trial", second.public_id: "bad_response"}
-    assert found["position"] == 1
+    assert document["position"] == 1
     assert Judgment.objects.count() == 2
 
 
 @pytest.mark.parametrize("response", ["0", "8", "3.5", "", "seven", "-1", "٣", "1" * 500])
 def test_a_point_outside_the_scale_is_refused(response):
     session = begin(study(task="likert"))
-    found = send(session, row(session.trials.first(), response=response)).json()
-    assert [one["code"] for one in found["refused"]] == ["bad_response"]
+    document = send(session, row(session.trials.first(), response=response)).json()
+    assert [refusal["code"] for refusal in document["refused"]] == ["bad_response"]
     assert not Judgment.objects.exists()
 
 
 @pytest.mark.parametrize("response", [None, 3.5, True, [1], {"a": 1}, "1" * 1001, 10**400])
 def test_a_response_that_is_no_text_is_a_bad_row(response):
     session = begin(study(task="likert"))
-    found = send(session, row(session.trials.first(), response=response)).json()
-    assert [one["code"] for one in found["refused"]] == ["bad_row"]
+    document = send(session, row(session.trials.first(), response=response)).json()
+    assert [refusal["code"] for refusal in document["refused"]] == ["bad_row"]
 
 
 def test_a_whole_number_will_do_for_a_point():
@@ -50,8 +50,8 @@ def test_a_whole_number_will_do_for_a_point():
 @pytest.mark.parametrize("response", ["0", "-5", "1e3", "1,000.5", "nan", "9" * 30, "x"])
 def test_what_is_no_positive_number_is_refused(response):
     session = begin(study(task="magnitude_estimation"))
-    found = send(session, row(session.trials.first(), response=response)).json()
-    assert [one["code"] for one in found["refused"]] == ["bad_response"]
+    document = send(session, row(session.trials.first(), response=response)).json()
+    assert [refusal["code"] for refusal in document["refused"]] == ["bad_response"]
 
 
 def test_a_number_is_kept_as_it_was_typed():
@@ -111,9 +111,9 @@ def test_a_form_or_another_method_is_told_what_the_address_takes():
 @pytest.mark.parametrize("trial", [None, 5, "", "a b", "\u0000", "x" * 25])
 def test_a_row_without_a_trial_is_a_bad_row(trial):
     session = begin(study())
-    found = send(session, {"trial": trial, "response": "x"}, row(session.trials.first())).json()
-    assert [one["code"] for one in found["refused"]] == ["bad_row"]
-    assert len(found["acknowledged"]) == 1
+    document = send(session, {"trial": trial, "response": "x"}, row(session.trials.first())).json()
+    assert [refusal["code"] for refusal in document["refused"]] == ["bad_row"]
+    assert len(document["acknowledged"]) == 1
 
 
 def test_a_database_that_does_not_answer_is_503_so_that_the_browser_tries_again(monkeypatch):

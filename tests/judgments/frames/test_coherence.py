@@ -46,11 +46,13 @@ def test_a_whole_plan_sent_at_once_with_made_up_times_is_flagged_by_every_signal
     study = a_study()
     session = cast.begin(study)
     assert send(session, *rows_of(session, rt_ms=60_000, input_type="keyboard")).json()["complete"]
-    found = flags(study)
-    assert set(found) == {"impossible_time", "one_delivery", "engine_facts"}
-    assert found["impossible_time"].startswith("response times add up to 8.0 min, but the session lasted 0.0")
-    assert found["one_delivery"].startswith("8 of 8 answers arrived in one moment")
-    assert found["engine_facts"].startswith("8 of 8 answers lack")
+    signals = flags(study)
+    assert set(signals) == {"impossible_time", "one_delivery", "engine_facts"}
+    assert signals["impossible_time"].startswith(
+        "response times add up to 8.0 min, but the session lasted 0.0"
+    )
+    assert signals["one_delivery"].startswith("8 of 8 answers arrived in one moment")
+    assert signals["engine_facts"].startswith("8 of 8 answers lack")
 
 
 def test_copied_facts_and_times_that_overlap_are_flagged():
@@ -60,22 +62,27 @@ def test_copied_facts_and_times_that_overlap_are_flagged():
     for sent in rows_of(session, rt_ms=20_000, input_type="keyboard", answered_at=now, timing=FACTS):
         assert send(session, sent, sent_at=now).status_code == 200
     Judgment.objects.update(received_at=datetime.now(UTC) + timedelta(minutes=30))
-    found = flags(study)
-    assert set(found) == {"before_onset", "one_delivery"}
-    assert found["before_onset"].startswith("8 of 8 answers were given before")
+    signals = flags(study)
+    assert set(signals) == {"before_onset", "one_delivery"}
+    assert signals["before_onset"].startswith("8 of 8 answers were given before")
 
 
 def answers_over_time(session, *, delivered_together, clock_error=timedelta()):
     """Store answers of a person, one every three seconds, received one by one or at the end."""
     start = session.started_at
     for number, trial in enumerate(session.trials.select_related("session__experiment"), start=1):
-        given = start + timedelta(seconds=3 * number)
-        receipt = start + timedelta(seconds=60) if delivered_together else given + timedelta(seconds=0.2)
-        sent = {"rt_ms": 2600, "answered_at": (given + clock_error).isoformat(), "timing": FACTS}
-        assert send(session, row(trial, **sent), sent_at=(given + clock_error).isoformat()).status_code == 200
+        answered_at = start + timedelta(seconds=3 * number)
+        receipt = (
+            start + timedelta(seconds=60) if delivered_together else answered_at + timedelta(seconds=0.2)
+        )
+        sent = {"rt_ms": 2600, "answered_at": (answered_at + clock_error).isoformat(), "timing": FACTS}
+        assert (
+            send(session, row(trial, **sent), sent_at=(answered_at + clock_error).isoformat()).status_code
+            == 200
+        )
         judgment = trial.judgment
         judgment.received_at = receipt
-        judgment.timing["clock_offset_ms"] = (receipt - given - clock_error).total_seconds() * 1000
+        judgment.timing["clock_offset_ms"] = (receipt - answered_at - clock_error).total_seconds() * 1000
         judgment.save()
 
 

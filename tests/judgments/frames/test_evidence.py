@@ -36,9 +36,9 @@ def test_a_plan_with_a_signal_excludes_through_the_same_door_as_every_plan():
     study = cast.study("agreement")
     sit_with(study, "pia", trusted=True)
     robot = sit_with(study, "quentin", trusted=False)
-    kept = filtered_judgments(study, exclude="signal:untrusted")
-    assert robot.participant.pseudonym not in set(kept.excluded.kept["participant"].astype(str))
-    assert kept.excluded.flow_rows()[-1]["sessions_removed"] == 1
+    judgments = filtered_judgments(study, exclude="signal:untrusted")
+    assert robot.participant.pseudonym not in set(judgments.excluded.kept["participant"].astype(str))
+    assert judgments.excluded.flow_rows()[-1]["sessions_removed"] == 1
 
 
 def test_a_study_without_answers_has_no_flags():

@@ -21,11 +21,11 @@ def study(db):
     for name in ("pia", "quentin", "rosa"):
         session = cast.begin(study, name)
         for number, trial in enumerate(session.trials.order_by("-position")):
-            said = Judgment(trial=trial, response=f"é{number}", value=number % 2, rt_ms=700 + number)
-            said.chosen = trial.pair.good if number % 2 else trial.pair.bad
+            judgment = Judgment(trial=trial, response=f"é{number}", value=number % 2, rt_ms=700 + number)
+            judgment.chosen = trial.pair.good if number % 2 else trial.pair.bad
             if name == "quentin" and number == 0:
-                said = Judgment(trial=trial, status="timed_out", response="")
-            said.save()
+                judgment = Judgment(trial=trial, status="timed_out", response="")
+            judgment.save()
     return study
 
 
@@ -38,19 +38,19 @@ def test_rows_come_by_session_and_position_however_they_were_stored(study):
 
 def test_every_cell_is_what_the_row_says(study):
     frame = judgment_frame(study).set_index("trial")
-    for said in Judgment.objects.select_related("trial__pair", "chosen"):
-        row = frame.loc[str(said.trial_id)]
+    for judgment in Judgment.objects.select_related("trial__pair", "chosen"):
+        row = frame.loc[str(judgment.trial_id)]
         assert (row["response"], row["status"], row["kind"]) == (
-            said.response,
-            said.status,
-            said.trial.kind,
+            judgment.response,
+            judgment.status,
+            judgment.trial.kind,
         )
-        assert row["expected_first"] == said.trial.expected_first
-        if said.status == "answered":
+        assert row["expected_first"] == judgment.trial.expected_first
+        if judgment.status == "answered":
             assert (row["value"], row["rt_ms"], row["sentence_id"]) == (
-                said.value,
-                said.rt_ms,
-                said.chosen.key,
+                judgment.value,
+                judgment.rt_ms,
+                judgment.chosen.key,
             )
         else:
             assert np.isnan(row["value"]) and np.isnan(row["rt_ms"])
@@ -58,29 +58,29 @@ def test_every_cell_is_what_the_row_says(study):
 
 @pytest.mark.parametrize("share", [0.0, 1.0], ids=["along the ids", "session by session"])
 def test_small_blocks_give_the_same_frame(study, monkeypatch, share):
-    whole = judgment_frame(study)
+    frame = judgment_frame(study)
     monkeypatch.setattr(fetch_postgres, "BLOCK", 3)
     monkeypatch.setattr(fetch_postgres, "_DENSE", share + share)
-    assert judgment_frame(study).equals(whole)
+    assert judgment_frame(study).equals(frame)
 
 
 @pytest.mark.parametrize("answer", ["both", "é"])
 def test_a_narrow_frame_holds_the_same_but_for_details(study, answer):
     undecided = Judgment.objects.filter(status="answered").first()
     Judgment.objects.filter(pk=undecided.pk).update(chosen=None, response=answer)
-    whole, narrow = judgment_frame(study), judgment_frame(study, narrow=True)
-    assert set(whole.columns) - set(narrow.columns) == set(DETAILS)
+    full, narrow = judgment_frame(study), judgment_frame(study, narrow=True)
+    assert set(full.columns) - set(narrow.columns) == set(DETAILS)
     same = [name for name in narrow.columns if name != "response"]
-    assert narrow[same].equals(whole[same])
-    where = whole["response"].isin(["both"]).to_numpy()
+    assert narrow[same].equals(full[same])
+    where = full["response"].isin(["both"]).to_numpy()
     assert where.any() == (answer == "both")
     assert (narrow["response"].astype(str) == np.where(where, "both", "")).all()
 
 
 @pytest.mark.parametrize("exclude", ["", "rejected,catch_failed,incomplete,not_native,flagged"])
 def test_agreement_of_a_narrow_frame_is_that_of_the_whole(study, exclude):
-    whole = filtered_judgments(study, exclude=exclude)
-    assert agreement_of(study, exclude=exclude) == agreement_of(study, exclude=exclude, filtered=whole)
+    judgments = filtered_judgments(study, exclude=exclude)
+    assert agreement_of(study, exclude=exclude) == agreement_of(study, exclude=exclude, filtered=judgments)
 
 
 def test_another_study_is_left_out(study):
@@ -97,10 +97,10 @@ def test_a_study_without_answers_gives_an_empty_frame(db):
 
 
 def test_people_who_withdrew_are_left_out(study):
-    gone = Session.objects.filter(experiment=study).order_by("pk")[1]
-    gone.status = Session.Status.WITHDRAWN
-    gone.save()
-    assert str(gone.pk) not in set(judgment_frame(study)["session"])
+    withdrawn = Session.objects.filter(experiment=study).order_by("pk")[1]
+    withdrawn.status = Session.Status.WITHDRAWN
+    withdrawn.save()
+    assert str(withdrawn.pk) not in set(judgment_frame(study)["session"])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -111,10 +111,10 @@ def test_several_connections_read_the_same_frame(monkeypatch):
     for name in ("pia", "quentin"):
         for trial in cast.begin(study, name).trials.all():
             Judgment.objects.create(trial=trial, response="x", value=1, chosen=trial.pair.good)
-    whole = judgment_frame(study)
+    frame = judgment_frame(study)
     monkeypatch.setattr(fetch_postgres, "BLOCK", 1)
     assert Trial.objects.count() >= fetch_postgres._SEVERAL
-    assert judgment_frame(study).equals(whole)
+    assert judgment_frame(study).equals(frame)
 
 
 @pytest.mark.parametrize("words", [TrialKind.values, Judgment.Status.values])

@@ -24,16 +24,20 @@ def a_study(**parameters):
     for n, name in enumerate(("pia", "quentin", "rosa")):
         session = cast.begin(experiment, name)
         for place, trial in enumerate(session.trials.select_related("session__experiment")):
-            said = ("both", "neither")[place] if n == 0 and place < 2 else cast.answer_to(trial)
-            cast.record(session, trial.public_id, said)
+            answer = ("both", "neither")[place] if n == 0 and place < 2 else cast.answer_to(trial)
+            cast.record(session, trial.public_id, answer)
     return experiment
 
 
 def test_the_answer_is_kept_as_given_and_names_no_sentence():
     a_study()
-    kept = {one.response: one for one in Judgment.objects.filter(response__in=["both", "neither"])}
-    assert set(kept) == {"both", "neither"}
-    assert {(one.status, one.value, one.chosen) for one in kept.values()} == {("answered", 0.5, None)}
+    judgments = {
+        judgment.response: judgment for judgment in Judgment.objects.filter(response__in=["both", "neither"])
+    }
+    assert set(judgments) == {"both", "neither"}
+    assert {(judgment.status, judgment.value, judgment.chosen) for judgment in judgments.values()} == {
+        ("answered", 0.5, None)
+    }
 
 
 @pytest.mark.parametrize("treatment", list(COUNTS))

@@ -51,8 +51,8 @@ def test_items_of_several_phenomena_are_told_apart_with_a_warning(table):
     study = Experiment.objects.get()
     assert study.materials.sentences.count() == 6 and study.materials.phenomena.count() == 3
     assert sorted(study.materials.items.values_list("key", flat=True))[0] == "agreement:1"
-    shown = Trial.objects.values_list("sentence__text", "shown__text")
-    assert shown.count() == 12 and all(text == shown_text for text, shown_text in shown)
+    texts = Trial.objects.values_list("sentence__text", "shown__text")
+    assert texts.count() == 12 and all(text == shown_text for text, shown_text in texts)
     assert any("told_apart (2)" in warning and "'islands:1'" in warning for warning in report["warnings"])
 
 

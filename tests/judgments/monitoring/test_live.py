@@ -70,15 +70,15 @@ def test_bars_add_up_to_the_sessions_of_each_list():
     study = cast.study("agreement", n_lists=2, target_judgments=4)
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
-    found = count_live(study)
-    assert [bar.n_total for bar in found.bars] == [1, 1]
-    assert sorted((bar.complete, bar.live) for bar in found.bars) == [(0.0, 50.0), (50.0, 0.0)]
+    counts = count_live(study)
+    assert [bar.n_total for bar in counts.bars] == [1, 1]
+    assert sorted((bar.complete, bar.live) for bar in counts.bars) == [(0.0, 50.0), (50.0, 0.0)]
 
 
 def test_silent_people_count_as_left_on_the_screen_they_were_at():
     study = cast.study("agreement", n_blocks=2)
-    gone = cast.sit(study, "pia", n=1)
-    Session.objects.filter(pk=gone.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    silent = cast.sit(study, "pia", n=1)
+    Session.objects.filter(pk=silent.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
     stages = {stage.label: (stage.n_reached, stage.n_left) for stage in count_live(study).stages}
     assert stages["Instructions"] == (1, 0)
     assert stages["Trials, block 1"] == (1, 1) and stages["Trials, block 2"] == (0, 0)
@@ -97,8 +97,8 @@ def test_position_bias_is_counted_by_person_and_shown_with_its_interval():
     assert position_bias(study) is None
     for name in ("pia", "quentin", "rosa"):
         cast.sit(study, name)
-    found = position_bias(study)
-    assert (found.share, found.n, found.n_people) == (0.5, 12, 3)
+    bias = position_bias(study)
+    assert (bias.share, bias.n, bias.n_people) == (0.5, 12, 3)
     Judgment.objects.filter(trial__expected_first=False).update(value=0)
     biased = position_bias(study)
     assert biased.share == 1 and biased.is_sure
@@ -115,9 +115,9 @@ def test_flags_by_hand_and_by_signal_are_counted_once_per_person():
     session = cast.sit(study, "pia")
     Signal.objects.create(session=session, name="impossible_speed", version=1, value=1.0, reason="Too fast.")
     raise_flag(session.participant, "Answers in a rhythm", by=cast.ada())
-    found = count_live(study)
-    assert found.n_flagged == 1
-    assert found.flags == [("impossible speed", 1), ("excluded manually", 1)]
+    counts = count_live(study)
+    assert counts.n_flagged == 1
+    assert counts.flags == [("impossible speed", 1), ("excluded manually", 1)]
     Signal.objects.update(name="speed")
     assert count_live(study).flags[0] == ("faster than reading", 1)
 
@@ -126,19 +126,19 @@ def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):
     study = cast.study("agreement")
     client.force_login(cast.ben())
 
-    def told():
+    def flags_text():
         cache.clear()
         page = client.get("/studies/agreement/live/part/").content.decode()
         return re.sub(r"<[^>]+>|\s+", " ", page.split("Flagged participants")[1].split("</dd>")[0])
 
-    assert " 0 " in told()
+    assert " 0 " in flags_text()
     cast.sit(study, "pia")
-    assert "signals not computed yet" in told() and " 0 " not in told()
+    assert "signals not computed yet" in flags_text() and " 0 " not in flags_text()
     assert request_check(study).kind == jobs.CHECK
     run(request_check(study).pk)
-    assert " 0 " in told() and "yet" not in told()
+    assert " 0 " in flags_text() and "yet" not in flags_text()
     cast.sit(study, "quentin")
-    assert "1 session not checked yet" in told()
+    assert "1 session not checked yet" in flags_text()
 
 
 def test_part_is_the_numbers_alone_and_never_kept(client):
@@ -155,8 +155,8 @@ def test_part_is_the_numbers_alone_and_never_kept(client):
 def test_pilots_are_not_in_the_numbers():
     study = cast.study("agreement", status="pilot")
     cast.sit(study, "pia")
-    found = count_live(study)
-    assert found.numbers.n_complete == 0 and found.bias is None and found.bars[0].n_total == 0
+    counts = count_live(study)
+    assert counts.numbers.n_complete == 0 and counts.bias is None and counts.bars[0].n_total == 0
 
 
 def test_number_of_queries_does_not_grow_with_people(django_assert_max_num_queries):

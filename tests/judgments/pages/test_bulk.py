@@ -106,9 +106,9 @@ def test_all_that_match_the_filters_and_arrived_before_the_page(ada, study, peop
 
 
 def test_all_on_the_page_are_those_that_it_showed(ada, study, people):
-    shown = ada.get(ADDRESS).context["shown"]
+    listed = ada.get(ADDRESS).context["shown"]
     cast.sit(study, "sam")
-    decide(ada, "exclude", scope="page", shown=shown, reason="Too fast")
+    decide(ada, "exclude", scope="page", shown=listed, reason="Too fast")
     assert flagged() == {participant.pseudonym for participant in people}
 
 

@@ -23,12 +23,12 @@ def fresh_numbers():
 
 
 def card(user):
-    (found,) = study_cards(user)
-    return found
+    (study_card,) = study_cards(user)
+    return study_card
 
 
-def words(found):
-    return [remark.text for remark in found.remarks]
+def words(study_card):
+    return [remark.text for remark in study_card.remarks]
 
 
 def test_stranger_sees_the_door_and_no_study(client):
@@ -67,9 +67,15 @@ def test_card_tells_places_of_the_wanted_ones_and_the_last_answer(client):
     study = cast.study("agreement", n_lists=2, target_judgments=8)
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
-    found = card(cast.ada())
-    assert (found.n_complete, found.n_live, found.target, found.complete, found.live) == (1, 1, 8, 12.5, 12.5)
-    assert found.last_at == Judgment.objects.latest("received_at").received_at
+    study_card = card(cast.ada())
+    assert (
+        study_card.n_complete,
+        study_card.n_live,
+        study_card.target,
+        study_card.complete,
+        study_card.live,
+    ) == (1, 1, 8, 12.5, 12.5)
+    assert study_card.last_at == Judgment.objects.latest("received_at").received_at
     client.force_login(cast.ada())
     text = re.sub(r"<[^>]+>|\s+", " ", client.get("/").content.decode())
     assert re.search(r"1\s+of 8 complete\s+·\s+1\s+in session now", text)
@@ -93,8 +99,13 @@ def test_card_counts_no_pilot_and_nobody_who_refused():
     Session.objects.update(is_test=True)
     cast.begin(study, "quentin")
     Session.objects.filter(is_test=False).update(status=Session.Status.REFUSED)
-    found = card(cast.ada())
-    assert (found.n_complete, found.n_live, found.n_judgments, found.last_at) == (0, 0, 0, None)
+    study_card = card(cast.ada())
+    assert (study_card.n_complete, study_card.n_live, study_card.n_judgments, study_card.last_at) == (
+        0,
+        0,
+        0,
+        None,
+    )
 
 
 def test_draft_leads_to_its_checklist(client):
@@ -116,8 +127,8 @@ def test_card_warns_when_a_quarter_leaves_of_ten_at_least():
     study = cast.study("agreement", n_lists=2)
     for number in range(10):
         cast.begin(study, f"p{number}")
-    gone = Session.objects.order_by("pk")[:3].values_list("pk", flat=True)
-    Session.objects.filter(pk__in=list(gone)).update(status=Session.Status.WITHDRAWN)
+    session_ids = Session.objects.order_by("pk")[:3].values_list("pk", flat=True)
+    Session.objects.filter(pk__in=list(session_ids)).update(status=Session.Status.WITHDRAWN)
     assert words(card(cast.ada())) == ["30 % left before the end"]
     Experiment.objects.update(status="closed")  # nobody can mend it any more
     assert words(card(cast.ada())) == []
@@ -150,9 +161,9 @@ def test_card_counts_flagged_people_once_and_forgets_lifted_flags():
 def test_study_with_the_newest_answer_stands_first():
     older = cast.study("older")
     cast.study("newer")
-    assert [one.study.slug for one in study_cards(cast.ada())] == ["newer", "older"]
+    assert [card.study.slug for card in study_cards(cast.ada())] == ["newer", "older"]
     cast.sit(older, "pia")
-    assert [one.study.slug for one in study_cards(cast.ada())] == ["older", "newer"]
+    assert [card.study.slug for card in study_cards(cast.ada())] == ["older", "newer"]
 
 
 def test_many_studies_ask_few_questions_each(django_assert_max_num_queries):

@@ -69,9 +69,9 @@ def test_a_stranger_sees_no_upload_of_others_and_cannot_import_into_their_study(
     address = send(client).url
     client.force_login(cast.cleo())
     assert client.get(address).status_code == 404
-    own = send(client, "participant,item,value\np,i,2\np,j,7\n", experiment="agreement").url
-    told = client.get(own).context["report"]
-    assert told["creates_experiment"] is True
+    preview = send(client, "participant,item,value\np,i,2\np,j,7\n", experiment="agreement").url
+    report = client.get(preview).context["report"]
+    assert report["creates_experiment"] is True
 
 
 def test_a_discarded_file_is_gone(ada):

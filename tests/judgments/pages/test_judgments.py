@@ -53,17 +53,20 @@ def test_a_judged_set_shows_its_best_and_worst_sentence_in_words(client):
     client.force_login(cast.ben())
     page = client.get("/studies/agreement/judgments/")
     (row,) = page.context["rows"]
-    told = [(one["mark"], one["text"], one["sentence_id"]) for one in row["sentences"]]
-    assert told == [
+    marks = [(sentence["mark"], sentence["text"], sentence["sentence_id"]) for sentence in row["sentences"]]
+    assert marks == [
         ("best", best["text"], best["sentence_id"]),
         ("worst", worst["text"], worst["sentence_id"]),
     ]
-    assert all(one["item"].startswith("subject_verb-") and one["condition"] for one in row["sentences"])
+    assert all(
+        sentence["item"].startswith("subject_verb-") and sentence["condition"]
+        for sentence in row["sentences"]
+    )
     assert best["id"] not in page.content.decode() and best["text"] in page.content.decode()
 
 
 @pytest.mark.parametrize(
-    ("told", "n"),
+    ("headers", "n"),
     [
         ({"user-agent": DESK}, 30),
         ({"user-agent": PHONE}, 25),
@@ -71,10 +74,10 @@ def test_a_judged_set_shows_its_best_and_worst_sentence_in_words(client):
         ({"user-agent": PHONE, "sec-ch-ua-mobile": "?0"}, 30),  # a phone asked for the desktop's page
     ],
 )
-def test_a_page_is_shorter_on_a_phone(client, told, n):
+def test_a_page_is_shorter_on_a_phone(client, headers, n):
     cast.sit(cast.study("agreement", materials=cast.material_set(n_items=30)))
     client.force_login(cast.ben())
-    page = client.get("/studies/agreement/judgments/", headers=told)
+    page = client.get("/studies/agreement/judgments/", headers=headers)
     assert len(page.context["rows"]) == n
     assert ("Next" in page.content.decode()) is (n == 25)
 

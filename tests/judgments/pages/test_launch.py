@@ -75,7 +75,7 @@ def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "message"),
     [
         ({"target_judgments": 0}, "There is no target: recruiting goes on until you close the study."),
         (
@@ -90,9 +90,9 @@ def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
         ),
     ],
 )
-def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, told):
+def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, message):
     people = line(draft(**fields), "people")
-    assert people.is_done == (fields["target_judgments"] == 0) and people.reason.startswith(told)
+    assert people.is_done == (fields["target_judgments"] == 0) and people.reason.startswith(message)
     assert "6 come out even" in people.reason or fields["target_judgments"] != 5
 
 
@@ -236,12 +236,12 @@ def test_catch_trials_are_looked_at():
 
 
 def test_an_instruction_check_need_not_look_like_the_rest():
-    told = {
+    instruction_check = {
         "options": [{"text": "CHOOSE THIS ONE"}, {"text": "not this"}],
         "correct": 0,
         "check": "instruction",
     }
-    study = draft(catch_trials=[CATCH[0], told])
+    study = draft(catch_trials=[CATCH[0], instruction_check])
     assert line(study, "catch").is_done
     study.catch_trials[1]["check"] = None
     assert not line(study, "catch").is_done
@@ -253,7 +253,7 @@ def test_time_and_pay_are_told():
 
 
 @pytest.mark.parametrize(
-    ("reward", "currency", "told"),
+    ("reward", "currency", "message"),
     [
         (1, "GBP", "Prolific takes no study below 6.00 GBP an hour."),
         (1, "USD", "Prolific takes no study below 8.00 USD an hour."),
@@ -262,9 +262,9 @@ def test_time_and_pay_are_told():
         (0, "GBP", ""),  # volunteers, or credit
     ],
 )
-def test_pay_that_is_too_little_or_pence_taken_for_pounds_is_told(reward, currency, told):
+def test_pay_that_is_too_little_or_pence_taken_for_pounds_is_told(reward, currency, message):
     time = line(draft(reward_minor=reward, currency=currency), "time")
-    assert time.is_done == (not told) and time.reason.endswith(told)
+    assert time.is_done == (not message) and time.reason.endswith(message)
 
 
 def test_retention_is_read_from_the_consent_in_several_languages():
@@ -304,7 +304,11 @@ def test_materials_in_another_language_than_the_pages_are_named(of_materials, of
     study = cast.draft("agreement", language=of_study)
     study.materials.language = of_materials
     study.materials.save()
-    named = [step for step in steps(study) if step.key == "materials-language"]
-    assert bool(named) is is_named
-    if named:
-        assert "“fr”" in named[0].reason and not named[0].is_done and not named[0].is_blocking
+    language_steps = [step for step in steps(study) if step.key == "materials-language"]
+    assert bool(language_steps) is is_named
+    if language_steps:
+        assert (
+            "“fr”" in language_steps[0].reason
+            and not language_steps[0].is_done
+            and not language_steps[0].is_blocking
+        )

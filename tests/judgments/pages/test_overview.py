@@ -18,11 +18,11 @@ def test_numbers_count_complete_live_and_lost(client):
     study = cast.study("agreement", n_lists=2)
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
-    gone = cast.sit(study, "rosa", n=1)
-    Session.objects.filter(pk=gone.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
-    found = study_numbers(study)
-    assert (found.n_complete, found.n_live, found.n_lost, found.n_started) == (1, 1, 1, 3)
-    assert found.n_judgments == 6
+    expired = cast.sit(study, "rosa", n=1)
+    Session.objects.filter(pk=expired.pk).update(lease_expires_at=timezone.now() - timedelta(hours=1))
+    numbers = study_numbers(study)
+    assert (numbers.n_complete, numbers.n_live, numbers.n_lost, numbers.n_started) == (1, 1, 1, 3)
+    assert numbers.n_judgments == 6
     rows = list_rows(study)
     assert sum(row.n_complete for row in rows) == sum(row.n_live for row in rows) == 1
     assert sum(row.n_lost for row in rows) == 1
@@ -35,9 +35,9 @@ def test_pilots_are_counted_apart():
     study = cast.study("agreement")
     cast.sit(study)
     Session.objects.update(is_test=True)
-    found = study_numbers(study)
-    assert (found.n_complete, found.n_started, found.n_test, found.n_judgments) == (0, 0, 1, 0)
-    assert found.median_time is None and found.lost_share is None
+    numbers = study_numbers(study)
+    assert (numbers.n_complete, numbers.n_started, numbers.n_test, numbers.n_judgments) == (0, 0, 1, 0)
+    assert numbers.median_time is None and numbers.lost_share is None
 
 
 def test_wanted_sessions_follow_from_judgments_wanted_and_the_limit():

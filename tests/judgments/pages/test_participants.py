@@ -29,9 +29,9 @@ def session():
 def test_each_person_stands_with_state_progress_and_list(client, session):
     client.force_login(cast.ben())
     page = client.get(ADDRESS)
-    (one,) = page.context["participants"]
-    (sitting,) = one["sessions"]
-    assert one["participant"] == session.participant
+    (participant_row,) = page.context["participants"]
+    (sitting,) = participant_row["sessions"]
+    assert participant_row["participant"] == session.participant
     assert sitting.n_answered == 2
     assert sitting.n_planned == session.list.n_trials or sitting.n_planned == session.trials.count()
 
@@ -106,9 +106,9 @@ def test_senseless_queries_still_give_a_page(client, session, query):
 
 
 def test_instruction_checks_are_counted_apart_from_gold_sentences(client):
-    told = {"text": "Please choose 2 here.", "correct": 2, "check": "instruction"}
+    instruction_check = {"text": "Please choose 2 here.", "correct": 2, "check": "instruction"}
     gold = {"text": "Sat he there.", "correct": [1, 2]}
-    study = cast.draft("agreement", task="likert", catch_trials=[told, gold])
+    study = cast.draft("agreement", task="likert", catch_trials=[instruction_check, gold])
     open_study(study, cast.ada())
     session = cast.begin(study)
     checks = {}
@@ -140,17 +140,26 @@ def test_somebody_who_writes_is_found_by_code_pseudonym_or_by_the_platforms_id(c
     quentin = cast.sit(study, "quentin")
     code = finish(quentin).completion_code
 
-    def found(who, **more):
-        page = client.get(ADDRESS, {"who": who, **more})
-        return {one["participant"].pk for one in page.context["participants"]}
+    def participant_ids(search, **more):
+        page = client.get(ADDRESS, {"who": search, **more})
+        return {row["participant"].pk for row in page.context["participants"]}
 
     client.force_login(cast.ada())
-    assert found(f" {code.lower()} ") == found(quentin.participant.pseudonym) == {quentin.participant_id}
-    assert found(ident) == found(ident, status="active") == {pia.participant_id}
-    assert found(ident[:-1]) == found("%") == found(ident, status="complete") == set()
+    assert (
+        participant_ids(f" {code.lower()} ")
+        == participant_ids(quentin.participant.pseudonym)
+        == {quentin.participant_id}
+    )
+    assert participant_ids(ident) == participant_ids(ident, status="active") == {pia.participant_id}
+    assert (
+        participant_ids(ident[:-1])
+        == participant_ids("%")
+        == participant_ids(ident, status="complete")
+        == set()
+    )
     assert ident not in client.get(ADDRESS).content.decode()
     client.force_login(cast.ben())  # a viewer learns nothing of the vault
-    assert found(ident) == set() and found(code) == {quentin.participant_id}
+    assert participant_ids(ident) == set() and participant_ids(code) == {quentin.participant_id}
 
 
 def test_decisions_codes_and_reasons_come_in_one_table_without_platform_ids(client):

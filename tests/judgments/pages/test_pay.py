@@ -16,14 +16,14 @@ def study():
     return cast.study("agreement", reward_minor=150, currency="GBP")
 
 
-def decide(client, session, decision, **given):
-    sent = {"decision": decision, "amount": "1.50", "currency": "GBP", **given}
+def decide(client, session, decision, **fields):
+    sent = {"decision": decision, "amount": "1.50", "currency": "GBP", **fields}
     return client.post(f"/studies/agreement/sessions/{session.pk}/pay/", sent, follow=True)
 
 
 def pay_of(client, query=""):
-    (one,) = client.get(ADDRESS + query).context["participants"]
-    return one["sessions"][0].pay
+    (row,) = client.get(ADDRESS + query).context["participants"]
+    return row["sessions"][0].pay
 
 
 def test_approving_twice_is_one_row_and_stands_on_the_page_and_the_trail(client, study):
@@ -63,18 +63,18 @@ def test_not_paying_needs_a_reason_and_changes_nothing_in_the_analysis(client, s
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("fields", "message"),
     [
         ({"amount": ""}, "Amount: nothing is written here. Write for example 1.50."),
         ({"amount": "1,5x"}, "Amount: &#x27;1,5x&#x27; is no amount."),
         ({"currency": "pounds"}, "Currency: &#x27;POUNDS&#x27; is no currency."),
     ],
 )
-def test_a_wrong_field_is_named_as_on_the_page(client, study, given, said):
+def test_a_wrong_field_is_named_as_on_the_page(client, study, fields, message):
     session = cast.sit(study)
     client.force_login(cast.ada())
-    page = decide(client, session, "approve", **given).content.decode()
-    assert said in page and "Column" not in page
+    page = decide(client, session, "approve", **fields).content.decode()
+    assert message in page and "Column" not in page
     assert not Payment.objects.exists()
 
 
@@ -110,13 +110,15 @@ def test_a_senseless_amount_is_refused(client, study, amount):
 
 
 def test_all_complete_and_undecided_are_approved_at_once_and_nobody_else(client, study):
-    done = [cast.sit(study, name) for name in ("pia", "quentin", "rosa")]
+    sessions = [cast.sit(study, name) for name in ("pia", "quentin", "rosa")]
     cast.sit(study, "sam", n=1)
     client.force_login(cast.ada())
-    decide(client, done[0], "not_paid", reason="agreed so")
+    decide(client, sessions[0], "not_paid", reason="agreed so")
     for _ in range(2):
         client.post(f"{ADDRESS}approve/", {"which": "all"})
-    assert {row.session_id for row in Payment.objects.filter(kind="reward")} == {one.pk for one in done[1:]}
+    assert {row.session_id for row in Payment.objects.filter(kind="reward")} == {
+        session.pk for session in sessions[1:]
+    }
 
 
 def test_only_the_ticked_are_approved(client, study):

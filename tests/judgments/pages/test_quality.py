@@ -54,7 +54,7 @@ def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(cl
     page = client.get(f"{ADDRESS}?signal=untrusted")
     assert "4 of 4 answers were given by a program" in page.content.decode()
     assert "not checked yet" not in client.get(ADDRESS).content.decode()
-    assert [one["participant"] for one in page.context["participants"]] == [session.participant]
+    assert [row["participant"] for row in page.context["participants"]] == [session.participant]
 
 
 def test_a_second_check_replaces_the_first(client, study):

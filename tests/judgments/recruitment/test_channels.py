@@ -119,19 +119,19 @@ def test_a_channel_that_is_not_open_admits_nobody(client, state, words):
 
 def test_a_channel_opens_no_earlier_session_to_who_shows_only_its_id(client):
     channel()
-    own = consent(client, LINK)
-    assert consent(Client(), LINK) != own
-    assert client.get(LINK)["Location"] == own
+    address = consent(client, LINK)
+    assert consent(Client(), LINK) != address
+    assert client.get(LINK)["Location"] == address
 
 
 def test_a_personal_link_begins_no_second_session_over_a_channel(client):
     study = cast.study("agreement")
     channel(study, options={"id_parameter": "participant"})
     signed = personal_link(study, "mia")
-    own = consent(client, signed)
+    address = consent(client, signed)
     consent(Client(), signed.replace("/take/agreement/", "/take/agreement/panel/pool/"))
     assert list(PlatformIdentity.objects.filter(is_verified=True).values_list("recruiter")) == [("direct",)]
-    assert Client().get(signed)["Location"] == own
+    assert Client().get(signed)["Location"] == address
 
 
 def test_a_button_pressed_twice_adds_one_channel_and_a_used_name_stays(ada):
@@ -190,9 +190,9 @@ def test_every_preset_fills_in_a_form_that_can_be_saved_once_its_blanks_are_repl
         assert "still has" in text_of(refused)
         assert ada.post("/studies/agreement/channels/new/", {**filled, "preset": preset}).status_code == 302
     assert Campaign.objects.get().state == "running"
-    shown = text_of(ada.get("/studies/agreement/channels/")).replace("&amp;", "&")
+    html = text_of(ada.get("/studies/agreement/channels/")).replace("&amp;", "&")
     for name, value in PRESETS[preset].link.items():
-        assert (f"{name}={value}" in shown) == bool(value)
+        assert (f"{name}={value}" in html) == bool(value)
 
 
 def test_a_channel_is_added_changed_paused_and_counted(ada):
@@ -282,8 +282,8 @@ def test_a_class_list_returns_with_a_link_for_each_person(ada):
     rows = list(csv.DictReader(io.StringIO(text_of(file))))
     assert [row["mail"] for row in rows] == ["mia@example.org", "noa@example.org"]
     assert rows[1]["name"].strip('"') == "=1+1" != rows[1]["name"]  # no formula in a spreadsheet
-    own = consent(Client(), rows[0]["link"])
-    assert Client().get(rows[0]["link"])["Location"] == own
+    address = consent(Client(), rows[0]["link"])
+    assert Client().get(rows[0]["link"])["Location"] == address
     assert PlatformIdentity.objects.get().external_id == "mia@example.org"
     assert "Mia" not in str(PlatformIdentity.objects.values())
 
@@ -311,7 +311,7 @@ def test_a_personal_link_begins_nothing_after_its_last_day_but_goes_on(client):
     client.post(over, {"arrival": key, "consent": "yes"})
     assert not Session.objects.exists()
     current = personal_link(study, "mia", until=today)
-    own = consent(client, current)
-    assert Client().get(over)["Location"] == own  # the same person, already begun
+    address = consent(client, current)
+    assert Client().get(over)["Location"] == address  # the same person, already begun
     longer = current.replace(today.isoformat(), "2999-01-01")
     assert Client().get(longer).status_code == 200  # a changed day breaks the signature: an id like any other

@@ -69,11 +69,11 @@ def test_answers_sent_twice_are_counted_once():
 
 
 def test_who_passed_stays_when_the_quota_is_lowered_and_the_form_comes_again():
-    made = study(quotas=[{"question": "dialect", "answer": "North", "limit": 2}])
+    experiment = study(quotas=[{"question": "dialect", "answer": "North", "limit": 2}])
     client, session = joins(age=30, dialect="North")
     joins(age=30, dialect="North")
-    made.quotas = [{"question": "dialect", "answer": "North", "limit": 1}]
-    made.save()
+    experiment.quotas = [{"question": "dialect", "answer": "North", "limit": 1}]
+    experiment.save()
     client.post(f"/s/{session.token}/questions/", {"age": 30, "dialect": "North"})
     session.refresh_from_db()
     assert session.status == "active"
@@ -108,7 +108,7 @@ def rows(*quotas, version, total=3):
 
 
 def test_quotas_are_set_on_the_page_with_live_counts(ada):
-    made = study()
+    experiment = study()
     page = ada.get("/studies/agreement/channels/")
     sent = rows(("age", "18-29", 1), ("dialect", "South", 4), version=page.context["quota_version"])
     assert ada.post("/studies/agreement/channels/quotas/", sent).status_code == 302
@@ -117,11 +117,11 @@ def test_quotas_are_set_on_the_page_with_live_counts(ada):
         (count.n, count.is_full) for count in ada.get("/studies/agreement/channels/").context["quota_counts"]
     ]
     assert counts == [(1, True), (1, False)]
-    made.refresh_from_db()
-    assert made.quotas[0] == {"question": "age", "answer": "18-29", "limit": 1}
+    experiment.refresh_from_db()
+    assert experiment.quotas[0] == {"question": "age", "answer": "18-29", "limit": 1}
     ada.post("/studies/agreement/channels/quotas/", rows(version=page.context["quota_version"]))
-    made.refresh_from_db()
-    assert len(made.quotas) == 2  # the page was older than the quotas: nothing is overwritten
+    experiment.refresh_from_db()
+    assert len(experiment.quotas) == 2  # the page was older than the quotas: nothing is overwritten
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_quotas_are_set_on_the_page_with_live_counts(ada):
     ],
 )
 def test_a_quota_that_nobody_could_fill_is_refused(ada, quota, words):
-    made = study()
+    experiment = study()
     version = ada.get("/studies/agreement/channels/").context["quota_version"]
     page = ada.post("/studies/agreement/channels/quotas/", rows(quota, version=version))
     assert page.status_code == 422 and words in page.content.decode()
-    made.refresh_from_db()
-    assert made.quotas == []
+    experiment.refresh_from_db()
+    assert experiment.quotas == []

@@ -78,14 +78,14 @@ def test_everybody_can_keep_a_copy_as_page_and_pdf(client):
     assert "☐ I am 18 or older." in page and "You agreed" not in page
     response = client.get(f"{LINK}consent.pdf")
     assert response["Content-Type"] == "application/pdf" and response.content.startswith(b"%PDF")
-    own = client.post(LINK, filled(client, statement_1="yes"))["Location"]
-    page = client.get(f"{own}consent/").content.decode()
+    session_address = client.post(LINK, filled(client, statement_1="yes"))["Location"]
+    page = client.get(f"{session_address}consent/").content.decode()
     assert "☒ I am 18 or older." in page and "☐ You may invite me again." in page and "You agreed" in page
-    assert client.get(f"{own}consent.pdf").content.startswith(b"%PDF")
+    assert client.get(f"{session_address}consent.pdf").content.startswith(b"%PDF")
     session = Session.objects.get()
     for trial in session.trials.select_related("session__experiment"):
         cast.record(session, trial.public_id, cast.answer_to(trial))
-    assert f"{own}consent.pdf" in client.get(own).content.decode()
+    assert f"{session_address}consent.pdf" in client.get(session_address).content.decode()
     assert Client().get("/take/nowhere/consent.pdf").status_code == 404
     assert study.sessions.count() == 1
 
@@ -101,17 +101,17 @@ def test_everybody_can_keep_a_copy_as_page_and_pdf(client):
 def test_the_contact_is_at_the_foot_of_every_page(client, contact, link):
     study = cast.study("agreement", contact=contact, debrief="Thanks.")
     pages = [client.get(LINK), client.get(f"{LINK}consent/")]
-    own = consent(client, LINK)
+    session_address = consent(client, LINK)
     pages += [
-        client.get(own),
-        client.get(f"{own}leave/"),
-        client.get(f"{own}withdraw/"),
-        client.get(f"{own}kept/"),
+        client.get(session_address),
+        client.get(f"{session_address}leave/"),
+        client.get(f"{session_address}withdraw/"),
+        client.get(f"{session_address}kept/"),
     ]
     session = study.sessions.get()
     for trial in session.trials.select_related("session__experiment"):
         cast.record(session, trial.public_id, cast.answer_to(trial))
-    pages.append(client.get(own))
+    pages.append(client.get(session_address))
     cast.study("other", contact=contact)
     form = {"arrival": hidden(Client().get("/take/other/").content.decode(), "arrival"), "consent": "no"}
     pages.append(Client().post("/take/other/", form))

@@ -44,8 +44,8 @@ def test_one_person_under_two_names_is_flagged_and_no_export_says_how(client):
             cast.record(session, trial.public_id, cast.answer_to(trial))
         cast.finish(session)
     frame = evidence_frame(study)
-    found = duplicates(frame)
-    by_name = found["flagged"].rename(index=str)
+    signals = duplicates(frame)
+    by_name = signals["flagged"].rename(index=str)
     in_order = [str(pk) for pk in Session.objects.order_by("pk").values_list("pk", flat=True)]
     assert by_name[in_order].tolist() == [True, True, False]
     assert "device" not in judgment_frame(study).columns

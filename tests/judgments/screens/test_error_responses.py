@@ -34,7 +34,7 @@ def test_a_participant_whose_form_is_too_large_is_asked_once_more_in_their_langu
 def test_signs_that_no_database_keeps_are_no_fault_of_ours(browser, address):
     study()
     consent = fields(browser.get("/take/agreement/").content.decode())
-    sent = {one["name"]: one["value"] for one in consent if one.get("name") == "arrival"}
+    sent = {field["name"]: field["value"] for field in consent if field.get("name") == "arrival"}
     assert browser.get(address).status_code < 500
     assert browser.post(address, {**sent, "consent": "yes"}).status_code < 500
 

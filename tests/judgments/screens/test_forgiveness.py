@@ -33,10 +33,10 @@ def test_a_mistaken_refusal_is_taken_back(client, comes_back_later, link):
     if comes_back_later:
         html = page_at(client, link)
     assert "You do not take part" in html and Session.objects.get().status == "refused"
-    form = {one["name"]: one["value"] for one in fields(html) if "name" in one}
+    form = {field["name"]: field["value"] for field in fields(html) if "name" in field}
     assert form["consent"] == "reconsider"
-    again = client.post(link, form)
-    assert again["Location"] == link
+    response = client.post(link, form)
+    assert response["Location"] == link
     assert (Participant.objects.count(), Session.objects.count(), Consent.objects.count()) == (0, 0, 0)
     assert consent(client, link) == f"/s/{Session.objects.get().token}/"
     assert Consent.objects.get().given
@@ -107,7 +107,7 @@ def test_on_a_shared_computer_the_next_person_starts_afresh_and_sees_no_code(cli
         assert code not in page_at(client, address) and "This session is over" in page_at(client, address)
     client.post(f"{first}withdraw/")
     assert Session.objects.get(completion_code=code).status == "complete"
-    assert {one.device for one in Session.objects.all()} == {""}
+    assert {session.device for session in Session.objects.all()} == {""}
 
 
 def test_a_button_hands_the_computer_to_the_next_person(client):
@@ -142,8 +142,8 @@ def test_a_lab_may_label_its_sessions(client, link, typed):
     team = Client()
     team.force_login(ada())
     assert "label Seat 7" in team.get("/studies/agreement/participants/").content.decode()
-    found = team.get("/studies/agreement/participants/?who=Seat 7").content.decode()
-    assert Participant.objects.get().pseudonym in found
+    page = team.get("/studies/agreement/participants/?who=Seat 7").content.decode()
+    assert Participant.objects.get().pseudonym in page
     response = team.get("/studies/agreement/participants.csv")
     rows = csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode()))
     assert [row["label"] for row in rows] == ["Seat 7"]

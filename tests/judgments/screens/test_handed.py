@@ -27,8 +27,8 @@ def hand(session, *rows, **more):
 
 def brought(answer, name):
     """A document that the page brings to the engine."""
-    found = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', answer.content.decode())
-    return json.loads(found[1]) if found else None
+    match = re.search(rf'<script id="{name}" type="application/json">(.*?)</script>', answer.content.decode())
+    return json.loads(match[1]) if match else None
 
 
 def test_some_answers_are_stored_and_the_page_brings_the_plan_and_says_which():
@@ -42,7 +42,7 @@ def test_some_answers_are_stored_and_the_page_brings_the_plan_and_says_which():
         "is_complete": False,
     }
     plan = brought(answer, "plan")
-    assert [one["is_answered"] for one in plan["trials"]] == [True, False, False, False]
+    assert [trial["is_answered"] for trial in plan["trials"]] == [True, False, False, False]
     stored = Judgment.objects.get()
     assert (stored.trial, stored.rt_ms) == (first, 1234)
     assert stored.timing["by_form"] is True and stored.timing["focus_lost_ms"] == 12
@@ -53,12 +53,12 @@ def test_the_last_answers_complete_the_session_and_sent_again_lead_to_the_end():
     session = begin(study(n_lists=1))
     rows = [row(trial) for trial in session.trials.all()]
     answer = hand(session, *rows)
-    said = brought(answer, "receipt")
-    assert said["is_complete"] and len(said["acknowledged"]) == 4 and brought(answer, "plan") is None
+    receipt = brought(answer, "receipt")
+    assert receipt["is_complete"] and len(receipt["acknowledged"]) == 4 and brought(answer, "plan") is None
     session.refresh_from_db()
     assert session.status == "complete" and session.completion_code
-    again = hand(session, *rows)
-    assert (again.status_code, again["Location"]) == (302, f"/s/{session.token}/")
+    repeated = hand(session, *rows)
+    assert (repeated.status_code, repeated["Location"]) == (302, f"/s/{session.token}/")
     assert Judgment.objects.count() == 4 and not SessionEvent.objects.exists()
 
 
@@ -83,7 +83,7 @@ def test_more_than_one_form_holds_is_left_for_the_next():
     session = begin(study(n_lists=1, materials=material_set(n_items=201)))
     answer = hand(session, *map(row, session.trials.all()))
     assert len(brought(answer, "receipt")["acknowledged"]) == 200 == Judgment.objects.count()
-    assert [one["is_answered"] for one in brought(answer, "plan")["trials"]].count(False) == 1
+    assert [trial["is_answered"] for trial in brought(answer, "plan")["trials"]].count(False) == 1
 
 
 @pytest.mark.parametrize(

@@ -42,19 +42,21 @@ def without_key(client, link):
 @pytest.mark.parametrize("n_answers", [0, 1, None])
 def test_a_stranger_with_an_id_reaches_nothing_of_its_session_and_learns_nothing(client, n_answers):
     cast.study("agreement")
-    own = consent(client, PIAS)
+    session_address = consent(client, PIAS)
     if n_answers is None:
-        assert complete(own).completion_code
+        assert complete(session_address).completion_code
     stranger, elsewhere = Client(), Client()
     assert without_key(stranger, PIAS) == without_key(elsewhere, f"{LINK}?participant=nobody")
     other = stranger.post(PIAS, form(stranger, PIAS))
-    assert other.status_code == 302 and other["Location"] != own
+    assert other.status_code == 302 and other["Location"] != session_address
     page = stranger.get(other["Location"]).content.decode()
-    assert own not in page and "Your completion code" not in page
+    assert session_address not in page and "Your completion code" not in page
     stranger.post(f"{other['Location']}withdraw/")
     if n_answers is None:
         assert Judgment.objects.count() == 4
-    assert client.get(PIAS)["Location"] == own  # the cookie of Pia's browser still leads to her session
+    assert (
+        client.get(PIAS)["Location"] == session_address
+    )  # the cookie of Pia's browser still leads to her session
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
@@ -64,8 +66,8 @@ def test_nobody_is_locked_out_by_somebody_who_used_the_id_first(client, answer):
     first = stranger.post(PIAS, form(stranger, PIAS, answer))
     if answer == "yes":
         complete(first["Location"])
-    own = consent(client, PIAS)
-    assert Session.objects.get(token=own.split("/")[2]).status == "active"
+    session_address = consent(client, PIAS)
+    assert Session.objects.get(token=session_address.split("/")[2]).status == "active"
 
 
 def test_two_sessions_under_one_id_are_flagged_for_the_researcher(client):
@@ -82,9 +84,9 @@ def test_a_signed_link_leads_to_its_own_session_from_any_browser(client):
     stranger = Client()
     consent(stranger, PIAS)
     link = personal_link(study, "pia")
-    own = consent(client, link)
-    complete(own)
-    assert Client().get(link)["Location"] == own
+    session_address = consent(client, link)
+    complete(session_address)
+    assert Client().get(link)["Location"] == session_address
     assert "Your completion code" in Client().get(link, follow=True).content.decode()
     assert Client().get(f"{PIAS}&key=forged").status_code == 200
     other = cast.study("other")
@@ -100,8 +102,8 @@ def test_an_editor_downloads_signed_links(client):
     file = client.post("/studies/agreement/links/", {"labels": "lab-1\r\n\n lab-2 \nlab-1"})
     rows = list(csv.DictReader(file.content.decode().splitlines()))
     assert [row["participant"] for row in rows] == ["lab-1", "lab-2"]
-    own = consent(Client(), rows[0]["link"])
-    assert Client().get(rows[0]["link"])["Location"] == own != consent(Client(), rows[1]["link"])
+    session_address = consent(Client(), rows[0]["link"])
+    assert Client().get(rows[0]["link"])["Location"] == session_address != consent(Client(), rows[1]["link"])
     client.force_login(cast.ben())
     assert client.post("/studies/agreement/links/", {"labels": "lab-1"}).status_code in {403, 404}
 
@@ -152,8 +154,8 @@ def test_arrivals_of_one_network_are_limited_and_can_try_again(client, settings)
         assert Client(REMOTE_ADDR="10.0.0.9").post(LINK, form(Client())).status_code == 302
         assert Client().post("/take/other/", form(Client(), "/take/other/")).status_code == 302
     with patch("judgments.sessions.arrival.time", return_value=minute + 61):
-        again = {"arrival": hidden(late.content.decode(), "arrival"), "consent": "yes"}
-        assert Client().post(LINK, again).status_code == 302
+        retry_form = {"arrival": hidden(late.content.decode(), "arrival"), "consent": "yes"}
+        assert Client().post(LINK, retry_form).status_code == 302
     cache.clear()
 
 

@@ -38,11 +38,11 @@ def test_the_plan_holds_the_words_and_the_parts_of_a_marked_sentence(client):
     marked_study()
     token = consent(client, "/take/agreement/").strip("/").split("/")[-1]
     (trial,) = client.get(f"/api/v1/sessions/{token}/plan/").json()["trials"]
-    marked, plain = sorted(trial["options"], key=lambda one: "nodes" not in one)
+    marked, plain = sorted(trial["options"], key=lambda option: "nodes" not in option)
     assert marked["text"] == "She saw him < sich." and plain["text"] == "a < b & c"
     assert marked["nodes"][0] == {"tag": "em", "nodes": ["She"]} and "nodes" not in plain
-    kept = {one["text"] for one in Trial.objects.get().shown["options"]}
-    assert kept == {MARKED, "a < b & c"}  # the trial keeps what was shown, tags and all
+    texts = {option["text"] for option in Trial.objects.get().shown["options"]}
+    assert texts == {MARKED, "a < b & c"}  # the trial keeps what was shown, tags and all
 
 
 def test_tags_in_a_sentence_that_says_nothing_are_shown_as_typed(client):
@@ -69,9 +69,9 @@ def test_a_studys_own_sentences_carry_markup_where_their_line_says_so(client):
     assert "<em>Cats</em> sleep.</span>" in html and "<em>Cats</em> sleeps.</span>" in html
     token = address.strip("/").split("/")[-1]
     trials = client.get(f"/api/v1/sessions/{token}/plan/").json()["trials"]
-    options = [one for trial in trials for one in trial["options"]]
-    assert {one["text"] for one in options if "nodes" in one} == {"Cats sleep.", "Cats sleeps."}
-    assert "<em>Dogs</em> bark." in {one["text"] for one in options if "nodes" not in one}
+    options = [option for trial in trials for option in trial["options"]]
+    assert {option["text"] for option in options if "nodes" in option} == {"Cats sleep.", "Cats sleeps."}
+    assert "<em>Dogs</em> bark." in {option["text"] for option in options if "nodes" not in option}
     assert [lines_from_trials(rows, task=task) for rows in extras.values()] == list(PAIR_LINES.values())
 
 
@@ -97,7 +97,7 @@ def test_a_script_in_a_marked_sentence_is_text(client):
 
 def test_a_model_scores_the_words(client):
     marked_study()
-    assert {one.words for one in Sentence.objects.all()} == {"She saw him < sich.", "a < b & c"}
+    assert {sentence.words for sentence in Sentence.objects.all()} == {"She saw him < sich.", "a < b & c"}
 
 
 TEXT = "One <em>clear</em> text & more.\n\nSecond <b>paragraph</b> " + EVIL
@@ -117,14 +117,14 @@ def test_every_text_of_a_study_keeps_its_inline_tags_and_nothing_else(client):
     pages.append(client.get(session).content.decode())
     client.post(action(pages[-1]), {"mark": hidden(pages[-1], "mark")})
     pages.append(client.get(session).content.decode())
-    done = cast.sit(study, "quentin")
-    pages.append(client.get(f"/s/{done.token}/").content.decode())
+    finished = cast.sit(study, "quentin")
+    pages.append(client.get(f"/s/{finished.token}/").content.decode())
     assert [SHOWN in page for page in pages] == [True, False, True, False, True]
     assert f"Do you <em>speak</em> it? {SAFE}" in pages[1] and f"<b>Any</b> dialect {SAFE}" in pages[1]
     assert "<span><u>yes</u></span>" in pages[1] and f"<span>no {SAFE}</span>" in pages[1]
     assert f"What <b>counts</b>? {SAFE}" in pages[3] and "<em>sound</em>" in pages[3]
     assert not any("<script>alert" in page or "<img" in page for page in pages)
-    assert Session.objects.get(pk=done.pk).participant.background == {}
+    assert Session.objects.get(pk=finished.pk).participant.background == {}
     plan = client.get(f"/api/v1{session.replace('/s/', '/sessions/')}plan/").json()
     assert plan["instructions"] == TEXT
     assert plan["instructions_nodes"][0] == ["One ", {"tag": "em", "nodes": ["clear"]}, " text & more."]

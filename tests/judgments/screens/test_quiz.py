@@ -17,7 +17,7 @@ QUIZ = [
 ]
 
 
-def begun(client, **fields):
+def begin_quiz(client, **fields):
     """A session that has read the instructions."""
     study = cast.study("agreement", quiz=QUIZ, **fields)
     address = walk.consent(client, "/take/agreement/")
@@ -36,7 +36,7 @@ def attempt(client, address, session, *, right=True, number=None):
 
 
 def test_who_understood_goes_on_to_the_trials_and_the_attempt_is_noted(client):
-    _, session, address = begun(client)
+    _, session, address = begin_quiz(client)
     page = client.get(address).content.decode()
     assert "What counts?" in page and "At any time." not in page
     attempt(client, address, session)
@@ -45,7 +45,7 @@ def test_who_understood_goes_on_to_the_trials_and_the_attempt_is_noted(client):
 
 
 def test_the_second_attempt_shows_the_instructions_and_the_hint_again(client):
-    study, session, address = begun(client)
+    study, session, address = begin_quiz(client)
     attempt(client, address, session, right=False)
     page = client.get(address).content.decode()
     assert study.instructions in page and "At any time." in page
@@ -54,15 +54,15 @@ def test_the_second_attempt_shows_the_instructions_and_the_hint_again(client):
 
 
 def test_after_two_failures_the_study_goes_on_and_notes_it(client):
-    _, session, address = begun(client)
+    _, session, address = begin_quiz(client)
     for _ in range(2):
         attempt(client, address, session, right=False)
     assert walk.choices(client.get(address).content.decode())
-    assert [one.details["wrong"] for one in SessionEvent.objects.filter(kind="quiz")] == [[1, 2], [1, 2]]
+    assert [event.details["wrong"] for event in SessionEvent.objects.filter(kind="quiz")] == [[1, 2], [1, 2]]
 
 
 def test_after_two_failures_the_study_ends_kindly_when_it_says_so(client):
-    _, session, address = begun(client, quiz_failure="screen_out", screen_out_code="PARTIAL")
+    _, session, address = begin_quiz(client, quiz_failure="screen_out", screen_out_code="PARTIAL")
     for _ in range(2):
         attempt(client, address, session, right=False)
     page = client.get(address).content.decode()
@@ -72,14 +72,14 @@ def test_after_two_failures_the_study_ends_kindly_when_it_says_so(client):
 
 
 def test_the_same_attempt_sent_twice_counts_once(client):
-    _, session, address = begun(client)
+    _, session, address = begin_quiz(client)
     attempt(client, address, session, right=False)
     attempt(client, address, session, right=False, number="1")
     assert SessionEvent.objects.filter(kind="quiz").count() == 1
 
 
 def test_an_unanswered_question_is_asked_again_and_is_no_attempt(client):
-    _, _, address = begun(client)
+    _, _, address = begin_quiz(client)
     html = client.get(address).content.decode()
     page = client.post(walk.action(html), {"attempt": "1", "answer_1": "1"})
     assert page.status_code == 422 and "Please answer this question." in page.content.decode()
@@ -87,9 +87,9 @@ def test_an_unanswered_question_is_asked_again_and_is_no_attempt(client):
 
 
 def test_the_page_says_nothing_about_the_right_answer(client):
-    _, session, address = begun(client)
+    _, session, address = begin_quiz(client)
     html = client.get(address).content.decode()
-    values = [one["value"] for one in walk.fields(html) if one.get("name") == "answer_1"]
+    values = [field["value"] for field in walk.fields(html) if field.get("name") == "answer_1"]
     assert values == ["1", "2", "3"]
 
 

@@ -41,7 +41,7 @@ def test_a_study_that_screens_nobody_out_promises_so(client):
 
 def test_the_hidden_field_is_out_of_reach_and_filling_it_only_leaves_a_note(client):
     address, html = answered(client, AGE, age="30", further_notes="buy now")
-    field = next(one for one in walk.fields(html) if one.get("name") == "further_notes")
+    field = next(field for field in walk.fields(html) if field.get("name") == "further_notes")
     assert field["tabindex"] == "-1" and field["autocomplete"] == "off"
     assert 'aria-hidden="true"' in html
     event = SessionEvent.objects.get(kind="honeypot")

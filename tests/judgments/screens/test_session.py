@@ -45,8 +45,8 @@ def test_a_whole_session_of_each_task(client, task):
     study(task=task, n_blocks=2, questionnaire=QUESTIONS, extras=({"kind": "practice", "payload": payload},))
     session = consent(client, "/take/agreement/")
     assert "changes neither your pay" in text(client, session)
-    given = {"age": "33", "native": "yes", "where": "-", "others": ["fr", "de"], "note": "🙂 ok"}
-    assert client.post(f"{session}questions/", given).status_code == 302
+    background = {"age": "33", "native": "yes", "where": "-", "others": ["fr", "de"], "note": "🙂 ok"}
+    assert client.post(f"{session}questions/", background).status_code == 302
     onward(client, session)
     assert "Practice" in text(client, session)
     answer(client, session, ANSWERS.get(task, ""))
@@ -74,8 +74,8 @@ def test_the_end_page_can_be_opened_again(client):
 
 
 def test_the_end_pages_of_two_people_differ_by_code_and_token_only(client):
-    made = study(completion_code="", debrief="About <b>it</b> & more.")
-    sessions = [sit(made, name) for name in ("ada", "ben")]
+    experiment = study(completion_code="", debrief="About <b>it</b> & more.")
+    sessions = [sit(experiment, name) for name in ("ada", "ben")]
     Session.objects.filter(pk=sessions[1].pk).update(completion_code="R&D <7>")
     pages = [text(client, f"/s/{session.token}/") for session in sessions]
     assert "<output>R&amp;D &lt;7&gt;</output>" in pages[1]
@@ -95,9 +95,9 @@ def test_the_page_of_a_trial_tells_nothing_but_the_sentences(client):
     assert "The keys 1 are here." in html and "The keys 1 is here." in html
     trial = Session.objects.get().trials.first()
     (plan,) = re.findall(r'<script id="plan" type="application/json">(.*?)</script>', html, re.DOTALL)
-    told = html.replace(plan, json.dumps({**json.loads(plan), "words": {}}))
+    html_without_words = html.replace(plan, json.dumps({**json.loads(plan), "words": {}}))
     for secret in ("good", "bad", "expected", "subject_verb", "accept", "target", f'"{trial.pk}"'):
-        assert secret not in told
+        assert secret not in html_without_words
     assert f'data-task="forced_choice" data-trial="{trial.public_id}"' in " ".join(html.split())
 
 
@@ -132,7 +132,7 @@ def test_a_wrong_answer_is_explained_and_not_kept(client, task, forged, words):
     assert not Judgment.objects.exists()
     if task == "magnitude_estimation":
         assert (
-            next(one for one in fields(response.content.decode()) if one.get("id") == "number")["value"]
+            next(field for field in fields(response.content.decode()) if field.get("id") == "number")["value"]
             == forged
         )
 
@@ -242,11 +242,11 @@ def test_a_number_outside_is_told_its_limits(client, language, words, box):
         assert words in html and box in html
 
 
-@pytest.mark.parametrize(("given", "is_native"), [("yes", True), ("no", False), ("-", None), ("", None)])
-def test_the_native_language_question_sets_native(client, given, is_native):
+@pytest.mark.parametrize(("answer", "is_native"), [("yes", True), ("no", False), ("-", None), ("", None)])
+def test_the_native_language_question_sets_native(client, answer, is_native):
     study(questionnaire=QUESTIONS)
     session = consent(client, "/take/agreement/")
-    client.post(f"{session}questions/", {"age": "40", "native": given})
+    client.post(f"{session}questions/", {"age": "40", "native": answer})
     assert Session.objects.get().participant.is_native is is_native
 
 

@@ -55,8 +55,8 @@ def test_where_scripts_run_the_first_screen_answers_the_consent_itself(client, i
     assert f'data-home="/s/{session.token}/"' in page
     assert page == client.get(f"/s/{session.token}/").content.decode()
     assert client.get(LINK)["Location"] == f"/s/{session.token}/"  # the cookie came with the page
-    again = client.post(LINK, form)  # reloaded before a script ran: the same session
-    assert again["Location"] == f"/s/{session.token}/" and Session.objects.count() == 1
+    repeated = client.post(LINK, form)  # reloaded before a script ran: the same session
+    assert repeated["Location"] == f"/s/{session.token}/" and Session.objects.count() == 1
 
 
 def test_where_scripts_run_whoever_comes_too_late_is_told_so(client):
@@ -99,8 +99,8 @@ def test_refusing_is_final_in_the_same_browser(client):
     first, form = refuse(client)
     assert 'value="reconsider"' in first.content.decode() and 'href=""' not in first.content.decode()
     before = counts()
-    for again in (client.get(LINK), client.get(f"{LINK}?source=poster"), client.post(LINK, form)):
-        assert "You do not take part" in again.content.decode()
+    for response in (client.get(LINK), client.get(f"{LINK}?source=poster"), client.post(LINK, form)):
+        assert "You do not take part" in response.content.decode()
     agreed = client.post(LINK, {**form, "consent": "yes"})
     assert agreed.status_code == 200 and "You do not take part" in agreed.content.decode()
     assert counts() == before

@@ -43,8 +43,8 @@ def lengths(html: str) -> list[int]:
 def estimate(client: Client, session: str, numbers: list[object] | None = None, **more: str):
     """Send estimates of the lines on the page; in proportion, unless told otherwise."""
     html = client.get(session).content.decode()
-    given = lengths(html)[1:] if numbers is None else numbers
-    data = {f"line_{place}": str(one) for place, one in enumerate(given, start=1)}
+    estimates = lengths(html)[1:] if numbers is None else numbers
+    data = {f"line_{place}": str(number) for place, number in enumerate(estimates, start=1)}
     return client.post(f"{session}training/", {"attempt": hidden(html, "attempt"), **data, **more})
 
 
@@ -63,7 +63,7 @@ def test_estimates_in_proportion_pass_and_are_kept_as_typed(client):
     details = SessionEvent.objects.get(kind="training").details
     assert details["passed"] and details["r"] == pytest.approx(1) and details["exponent"] == pytest.approx(1)
     assert details["responses"][0] == f"{lengths(html)[1] / 10}".replace(".", ",")
-    assert [100 * one for one in details["lengths"]] == lengths(html)[1:]
+    assert [100 * length for length in details["lengths"]] == lengths(html)[1:]
 
 
 def test_the_order_of_the_lines_stays_after_a_reload_and_the_second_attempt_has_others(client):
@@ -85,8 +85,8 @@ def test_a_lower_pass_mark_lets_a_worse_attempt_pass(client):
     r = np.corrcoef(np.log(px), np.log(rough))[0, 1]
     assert 0.3 < r < 0.9
     estimate(client, session, rough)
-    kept = SessionEvent.objects.get(kind="training").details
-    assert kept["passed"] and kept["r"] == pytest.approx(r) and kept["pass_mark"] == 0.3
+    details = SessionEvent.objects.get(kind="training").details
+    assert details["passed"] and details["r"] == pytest.approx(r) and details["pass_mark"] == 0.3
 
 
 def test_two_failures_go_on_and_are_flagged(client):
@@ -95,7 +95,10 @@ def test_two_failures_go_on_and_are_flagged(client):
     for _ in range(2):
         estimate(client, session, [9] * 6)
     assert "Compared with the reference" in heading(client, session)
-    assert [one.details["passed"] for one in SessionEvent.objects.filter(kind="training")] == [False, False]
+    assert [event.details["passed"] for event in SessionEvent.objects.filter(kind="training")] == [
+        False,
+        False,
+    ]
     for _ in range(5):
         answer(client, session, "80")
     flags = signal_table(evidence_frame(study), names=["line_training"])
@@ -159,7 +162,7 @@ def test_a_number_of_ones_own_stays_in_view_and_is_kept_as_its_own_record(client
     frame = judgment_frame(study)
     assert set(frame["modulus"]) == {value}
     assert log_ratios(frame).tolist() == pytest.approx([np.log10(50 / value)] * 5)
-    assert {one.trial.shown["modulus"] for one in Judgment.objects.all()} == {value}
+    assert {judgment.trial.shown["modulus"] for judgment in Judgment.objects.all()} == {value}
 
 
 def test_right_ranges_are_meant_in_proportion_to_the_number_chosen(client):
@@ -173,19 +176,19 @@ def test_right_ranges_are_meant_in_proportion_to_the_number_chosen(client):
 
 
 def test_a_number_that_the_sentence_itself_asks_for_is_right_whatever_number_was_chosen(client):
-    told = {"sentence": "Please type 7.", "correct": [7, 7], "check": "instruction"}
+    instruction_check = {"sentence": "Please type 7.", "correct": [7, 7], "check": "instruction"}
     exact = {"sentence": "As long as this one.", "correct": [110, 110]}
     cast.study(
         task="magnitude_estimation",
         n_lists=1,
-        extras=({"kind": "catch", "payload": told}, {"kind": "catch", "payload": exact}),
+        extras=({"kind": "catch", "payload": instruction_check}, {"kind": "catch", "payload": exact}),
         parameters={**REFERENCE, "own_modulus": True},
     )
     session = arrive(client)
     client.post(f"{session}modulus/", {"number": "3"})
     for typed in ("3", "3", "3", "3", "7", "3,3"):
         answer(client, session, typed)
-    assert [one.is_correct for one in Judgment.objects.filter(trial__kind="catch")] == [True, True]
+    assert [judgment.is_correct for judgment in Judgment.objects.filter(trial__kind="catch")] == [True, True]
 
 
 @pytest.mark.parametrize("wrong", ["", "0", "-3", "many"])
@@ -222,7 +225,7 @@ def test_synthetic_people_go_through_lines_and_number(profile):
     persona = Persona("s1", profile=profile, seed=4)
     visit(InProcess(), study, persona)
     sit(study, Persona("s2", profile=profile, seed=5))
-    moduli = [one.details["value"] for one in SessionEvent.objects.filter(kind="modulus")]
+    moduli = [event.details["value"] for event in SessionEvent.objects.filter(kind="modulus")]
     assert len(moduli) == 2 and set(judgment_frame(study)["modulus"]) == set(moduli)
-    passed = [one.details["passed"] for one in SessionEvent.objects.filter(kind="training")]
+    passed = [event.details["passed"] for event in SessionEvent.objects.filter(kind="training")]
     assert all(passed) if profile == "honest" else not all(passed)

@@ -17,13 +17,19 @@ def fields(html: str) -> list[dict[str, str]]:
 def hidden(html: str, name: str) -> str:
     """Value of a hidden field."""
     return next(
-        one["value"] for one in fields(html) if one.get("name") == name and one.get("type") == "hidden"
+        field["value"]
+        for field in fields(html)
+        if field.get("name") == name and field.get("type") == "hidden"
     )
 
 
 def choices(html: str) -> list[str]:
     """Values of the radio buttons of a trial, in order."""
-    return [one["value"] for one in fields(html) if one.get("name") == "response" and one["type"] == "radio"]
+    return [
+        field["value"]
+        for field in fields(html)
+        if field.get("name") == "response" and field["type"] == "radio"
+    ]
 
 
 def action(html: str) -> str:

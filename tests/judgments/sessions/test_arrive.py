@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def per_list(experiment: Experiment) -> list[int]:
-    return [one.sessions.count() for one in experiment.lists.all()]
+    return [presentation_list.sessions.count() for presentation_list in experiment.lists.all()]
 
 
 def test_arrivals_fill_the_lists_evenly():
@@ -49,7 +49,7 @@ def test_trials_are_written_as_planned_with_opaque_ids():
     first, second = trials[1].shown["options"]
     assert (first["text"], second["text"]) == ("The keys 2 is here.", "The keys 2 are here.")
     assert (first["sentence_id"], first["language"]) == ("subject_verb-2-bad", "en")
-    assert len({one["id"] for trial in trials for one in trial.shown["options"]}) == 8
+    assert len({option["id"] for trial in trials for option in trial.shown["options"]}) == 8
 
 
 def test_practice_and_catch_keep_their_intended_answer_on_the_server():
@@ -59,8 +59,8 @@ def test_practice_and_catch_keep_their_intended_answer_on_the_server():
     )
     session = begin(study(n_lists=1, extras=extras))
     practice, catch = session.trials.get(kind="practice"), session.trials.get(kind="catch")
-    wanted = {one["id"]: one["text"] for one in practice.shown["options"]}
-    assert wanted[practice.correct["option"]] == "He goes."
+    texts = {option["id"]: option["text"] for option in practice.shown["options"]}
+    assert texts[practice.correct["option"]] == "He goes."
     assert catch.shown["options"][1]["id"] == catch.correct["option"]
 
 
@@ -70,7 +70,7 @@ def test_a_sentence_task_keeps_the_range_of_right_answers():
         {"kind": "catch", "payload": {"sentence": "He sat.", "correct": [6, 7]}},
     )
     session = begin(study(task="likert", n_lists=1, extras=extras))
-    intended = [one.correct for one in session.trials.exclude(kind="target")]
+    intended = [trial.correct for trial in session.trials.exclude(kind="target")]
     assert intended == [{"feedback": "Quite so."}, {"low": 6, "high": 7}]
 
 
@@ -83,8 +83,10 @@ def test_a_study_opened_by_its_researcher_gives_what_it_wrote():
     open_study(experiment, ada())
     session = begin(experiment)
     practice, catch = session.trials.get(kind="practice"), session.trials.get(kind="catch")
-    wanted = next(one for one in catch.shown["options"] if one["id"] == catch.correct["option"])
-    assert (practice.correct, wanted["text"]) == ({}, "It is.")
+    correct_option = next(
+        option for option in catch.shown["options"] if option["id"] == catch.correct["option"]
+    )
+    assert (practice.correct, correct_option["text"]) == ({}, "It is.")
     assert session.trials.count() == session.list.n_trials == 6
 
 
@@ -97,8 +99,8 @@ def test_sides_of_yes_and_no_alternate_between_participants_of_a_list():
 def test_a_sentences_own_language_wins_over_the_sets():
     materials = material_set("mixed", language="fa")
     materials.sentences.filter(key="subject_verb-1-good").update(language="ckb")
-    shown = begin(study("mixed", materials=materials, n_lists=1)).trials.first().shown["options"]
-    assert [one["language"] for one in shown] == ["ckb", "fa"]
+    options = begin(study("mixed", materials=materials, n_lists=1)).trials.first().shown["options"]
+    assert [option["language"] for option in options] == ["ckb", "fa"]
 
 
 @pytest.mark.parametrize(

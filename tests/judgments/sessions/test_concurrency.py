@@ -43,7 +43,10 @@ def at_once(works: list[Callable[[], Any]]) -> list[Any]:
 
 
 def per_list(experiment: Experiment) -> list[int]:
-    return [one.sessions.filter(status="active").count() for one in experiment.lists.all()]
+    return [
+        presentation_list.sessions.filter(status="active").count()
+        for presentation_list in experiment.lists.all()
+    ]
 
 
 def arrivals(slug: str, names: list[str]) -> list[Any]:
@@ -60,8 +63,8 @@ def test_forty_arrivals_at_once_leave_lists_within_one_of_each_other():
 def test_lists_stay_level_when_a_third_drops_out_and_others_arrive():
     experiment = study(n_lists=4)
     first = arrivals("agreement", [f"person {n}" for n in range(24)])
-    gone = [session.pk for session in first[::3]]
-    Session.objects.filter(pk__in=gone).update(
+    dropouts = [session.pk for session in first[::3]]
+    Session.objects.filter(pk__in=dropouts).update(
         status="abandoned", lease_expires_at=timezone.now() - timedelta(minutes=1)
     )
     arrivals("agreement", [f"late {n}" for n in range(24)])
@@ -127,14 +130,16 @@ def test_two_different_answers_sent_to_the_api_at_once_keep_the_first_and_tell_b
         )
 
     answers = at_once([lambda t=trial, c=choice: send(t, c) for trial in trials for choice in (True, False)])
-    stored = {one.trial.public_id: one.response for one in Judgment.objects.select_related("trial")}
+    stored = {
+        judgment.trial.public_id: judgment.response for judgment in Judgment.objects.select_related("trial")
+    }
     assert len(stored) == Judgment.objects.count() == len(trials)
     for sent, answer in answers:
-        said, is_kept = answer.json(), stored[sent["trial"]] == sent["response"]
-        assert said["acknowledged"] == [sent["trial"]]
-        assert said["kept_first"] == ([] if is_kept else [sent["trial"]])
+        receipt, is_kept = answer.json(), stored[sent["trial"]] == sent["response"]
+        assert receipt["acknowledged"] == [sent["trial"]]
+        assert receipt["kept_first"] == ([] if is_kept else [sent["trial"]])
     conflicts = SessionEvent.objects.filter(kind="conflict").select_related("trial")
-    late = {one.trial.public_id: one.details["response"] for one in conflicts}
+    late = {conflict.trial.public_id: conflict.details["response"] for conflict in conflicts}
     assert len(late) == conflicts.count() == len(trials)
     assert all(late[name] != stored[name] for name in stored)
 
@@ -147,5 +152,5 @@ def test_the_same_answer_sent_to_the_api_ten_times_at_once_is_one_row():
     answers = at_once(
         [lambda: Client().post(address, {"judgments": [sent]}, content_type="application/json")] * 10
     )
-    assert [one.json()["acknowledged"] for one in answers] == [[trial.public_id]] * 10
+    assert [answer.json()["acknowledged"] for answer in answers] == [[trial.public_id]] * 10
     assert Judgment.objects.count() == 1 and not SessionEvent.objects.exists()

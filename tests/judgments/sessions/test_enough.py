@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_item_with_fewest_judgments_decides():
-    shown = [{"A": 1}, {"A": 1, "B": 1}, {"B": 2}]
-    assert min_expected_judgments(shown, {"A": 3, "B": 1}) == 2
+    lists = [{"A": 1}, {"A": 1, "B": 1}, {"B": 2}]
+    assert min_expected_judgments(lists, {"A": 3, "B": 1}) == 2
     assert min_expected_judgments([], {"A": 3}) == 0
 
 
@@ -89,14 +89,14 @@ def test_no_target_and_a_pilot_never_have_enough():
 
 def test_the_door_closes_before_consent_and_not_after_it(client):
     study = cast.study("agreement", target_judgments=1)
-    asked = client.get("/take/agreement/").content.decode()
-    assert 'name="consent"' in asked
-    key = hidden(asked, "arrival")
+    page = client.get("/take/agreement/").content.decode()
+    assert 'name="consent"' in page
+    key = hidden(page, "arrival")
     cast.begin(study, "pia")
     late = client.get("/take/agreement/").content.decode()
     assert 'name="consent"' not in late and 'name="arrival"' not in late
-    begun = client.post("/take/agreement/", {"arrival": key, "consent": "yes"})
-    assert begun.status_code == 302 and begun["Location"].startswith("/s/")
+    response = client.post("/take/agreement/", {"arrival": key, "consent": "yes"})
+    assert response.status_code == 302 and response["Location"].startswith("/s/")
     assert Session.objects.count() == 2
 
 

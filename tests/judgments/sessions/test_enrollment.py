@@ -22,7 +22,7 @@ def wish(experiment: Experiment, name: str, **fields) -> PlaceRequest:
 
 def together(*wishes: PlaceRequest) -> list[Session | Exception]:
     allocate_places(wishes[0].version, wishes)
-    return [one.session or one.error for one in wishes]
+    return [wish.session or wish.error for wish in wishes]
 
 
 def test_new_people_fill_the_lists_evenly_and_are_not_mixed_up():
@@ -30,14 +30,18 @@ def test_new_people_fill_the_lists_evenly_and_are_not_mixed_up():
     begin(experiment, "before")
     names = [f"person {n}" for n in range(7)]
     sessions = together(*(wish(experiment, name, user_agent=name) for name in names))
-    assert [one.user_agent for one in sessions] == names
-    stored = {one.pk: one for one in Session.objects.select_related("participant")}
+    assert [session.user_agent for session in sessions] == names
+    stored = {session.pk: session for session in Session.objects.select_related("participant")}
     for session in sessions:
         row = stored[session.pk]
         assert (row.token, row.user_agent) == (session.token, session.user_agent)
         assert row.participant == session.participant and row.consents.get().given
         assert row.trials.count() == 4
-    assert sorted(one.sessions.count() for one in experiment.lists.all()) == [2, 3, 3]
+    assert sorted(presentation_list.sessions.count() for presentation_list in experiment.lists.all()) == [
+        2,
+        3,
+        3,
+    ]
 
 
 def test_everybody_gets_what_they_would_get_alone():
@@ -57,35 +61,38 @@ def test_everybody_gets_what_they_would_get_alone():
     assert answers[0] == by_link and answers[2] == answers[4] == by_cookie
     assert isinstance(answers[3], ConsentRefused)
     assert isinstance(answers[6], StudyClosed) and answers[6].reason == "full"
-    begun = {answers[1].pk, answers[5].pk}
-    assert set(Session.objects.filter(status="active").values_list("pk", flat=True)) == {by_link.pk, *begun}
+    admitted = {answers[1].pk, answers[5].pk}
+    assert set(Session.objects.filter(status="active").values_list("pk", flat=True)) == {
+        by_link.pk,
+        *admitted,
+    }
     vault = dict(PlatformIdentity.objects.values_list("external_id", "participant"))
     assert vault == {"worker-7": by_link.participant_id, "worker-8": answers[1].participant_id}
     assert (
         Participant.objects.count() == 5
     )  # two from before, one who said no, two new; nothing of the late one
-    assert Consent.objects.filter(session__in=begun, given=True).count() == 2
+    assert Consent.objects.filter(session__in=admitted, given=True).count() == 2
 
 
 def test_nobody_begins_in_a_study_that_closed_meanwhile_and_nothing_is_left():
     experiment = study()
     wishes = [wish(experiment, "a"), wish(experiment, "b")]
     Experiment.objects.update(status="paused")
-    assert [one.reason for one in together(*wishes)] == ["paused", "paused"]
+    assert [outcome.reason for outcome in together(*wishes)] == ["paused", "paused"]
     assert not Participant.objects.exists() and not Consent.objects.exists()
 
 
 def test_six_ask_the_database_no_more_than_one():
     experiment = study(n_lists=1)
 
-    def asked(*names):
+    def queries_of(*names):
         wishes = [wish(experiment, name) for name in names]
         with CaptureQueriesContext(connection) as captured:
             together(*wishes)
-        return [one["sql"] for one in captured if one["sql"].startswith("SELECT")]
+        return [query["sql"] for query in captured if query["sql"].startswith("SELECT")]
 
-    asked("the first")  # what never changes is read once in a process
-    assert len(asked(*(f"person {n}" for n in range(6)))) == len(asked("alone"))
+    queries_of("the first")  # what never changes is read once in a process
+    assert len(queries_of(*(f"person {n}" for n in range(6)))) == len(queries_of("alone"))
 
 
 def test_two_of_one_person_come_one_after_the_other():
@@ -99,7 +106,7 @@ def test_two_of_one_person_come_one_after_the_other():
     arrival_queue = ArrivalQueue()
     arrival_queue.pending = wishes[:-1]
     arrival_queue.serve(wishes[-1])
-    first, second, third, fourth = (one.session for one in wishes)
+    first, second, third, fourth = (wish.session for wish in wishes)
     assert first == second != third == fourth
     assert Session.objects.count() == 2
 
@@ -109,7 +116,7 @@ def test_one_whose_arrival_fails_takes_nobody_along(monkeypatch):
     stores = places_module.store_consents
 
     def fails(sessions, texts, **options):
-        if any(one.user_agent == "cursed" for one in sessions):
+        if any(session.user_agent == "cursed" for session in sessions):
             raise DatabaseError("no")
         stores(sessions, texts, **options)
 

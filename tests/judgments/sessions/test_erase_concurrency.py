@@ -33,7 +33,7 @@ def test_nothing_stays_of_answers_that_come_in_while_they_are_taken_back():
     study = cast.study("agreement", materials=cast.material_set("many", n_items=24))
     session = cast.begin(study)
     trials = list(session.trials.select_related("session__experiment"))
-    rows = [SentAnswer(one.public_id, cast.answer_to(one)) for one in trials]
+    rows = [SentAnswer(trial.public_id, cast.answer_to(trial)) for trial in trials]
     person = Participant.objects.get()
     works = [lambda row=row: sending(session.token, row) for row in rows[:12]]
     at_once([*works, lambda: erase(person, reason=BY_PARTICIPANT)])

@@ -22,11 +22,11 @@ def remaining_lease(session):
 
 def test_only_sessions_whose_lease_ran_out_are_abandoned():
     experiment = study()
-    late, live, done = begin(experiment, "late"), begin(experiment, "live"), sit(experiment, "done")
-    Session.objects.filter(pk__in=[late.pk, done.pk]).update(lease_expires_at=timezone.now() - LONG_AGO)
+    late, live, finished = begin(experiment, "late"), begin(experiment, "live"), sit(experiment, "done")
+    Session.objects.filter(pk__in=[late.pk, finished.pk]).update(lease_expires_at=timezone.now() - LONG_AGO)
     assert expire_sessions() == 1
     assert expire_sessions() == 0
-    states = [Session.objects.get(pk=one.pk).status for one in (late, live, done)]
+    states = [Session.objects.get(pk=session.pk).status for session in (late, live, finished)]
     assert states == ["abandoned", "active", "complete"]
     assert late.events.get().kind == "expired"
 

@@ -40,9 +40,12 @@ def test_who_left_does_not_complete():
 
 def test_leaving_frees_the_list():
     experiment = study(n_lists=2)
-    gone = begin(experiment, "pia")
-    leave(gone)
+    departed = begin(experiment, "pia")
+    leave(departed)
     begin(experiment, "quentin")
     begin(experiment, "rosa")
-    lists = [one.sessions.exclude(pk=gone.pk).count() for one in experiment.lists.all()]
+    lists = [
+        presentation_list.sessions.exclude(pk=departed.pk).count()
+        for presentation_list in experiment.lists.all()
+    ]
     assert lists == [1, 1]

@@ -56,14 +56,16 @@ def test_a_whole_session_goes_through_its_screens_in_order():
     extras = ({"kind": "practice", "payload": {"good": "He goes.", "bad": "He go."}},)
     questions = [{"name": "age", "label": "Age", "type": "number"}]
     session = begin(study(n_lists=1, n_blocks=2, extras=extras, questionnaire=questions))
-    seen = []
+    screens = []
     while (step := next_step(session)).screen != "end":
-        seen.append(step.screen)
+        screens.append(step.screen)
         if step.screen == "trial":
             record(session, step.trial.public_id, answer_to(step.trial))
         else:
             move_on(session, step.mark)
-    assert " ".join(seen) == ("questionnaire instructions trial feedback ready trial trial break trial trial")
+    assert " ".join(screens) == (
+        "questionnaire instructions trial feedback ready trial trial break trial trial"
+    )
 
 
 @pytest.mark.django_db

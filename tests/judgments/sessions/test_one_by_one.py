@@ -23,11 +23,11 @@ TASKS = ["forced_choice", "likert", "yes_no", "magnitude_estimation", "slider"]
 
 def longer(**fields):
     """A study of eight items, and its first session."""
-    made = study(n_lists=0, target_judgments=0, **fields)
-    paradigm = made.materials.paradigms.first()
+    experiment = study(n_lists=0, target_judgments=0, **fields)
+    paradigm = experiment.materials.paradigms.first()
     for number in range(4):
         pair(paradigm, f"more-{number}", good=f"The cat sees {number}.", bad=f"The cat see {number}.")
-    made.delete()
+    experiment.delete()
     return begin(study(materials=paradigm.material_set, n_lists=1, extras=(CATCH,), **fields))
 
 
@@ -38,9 +38,9 @@ def row(trial, **fields):
 def queries_of(session, *rows):
     with CaptureQueriesContext(
         connection,
-    ) as made:
+    ) as captured:
         answer = send(session, *rows)
-    return answer, made.captured_queries
+    return answer, captured.captured_queries
 
 
 def test_from_the_second_answer_on_one_query_reads_and_one_statement_stores_each():
@@ -50,9 +50,9 @@ def test_from_the_second_answer_on_one_query_reads_and_one_statement_stores_each
     for trial in trials[1:-1]:
         answer, queries = queries_of(session, row(trial))
         assert [query["sql"].split()[0] for query in queries] == ["WITH", "INSERT"]
-        said = answer.json()
-        assert said["acknowledged"] == [trial.public_id] and said["position"] == trial.position
-        assert (said["complete"], said["next"]) == (False, f"/s/{session.token}/")
+        receipt = answer.json()
+        assert receipt["acknowledged"] == [trial.public_id] and receipt["position"] == trial.position
+        assert (receipt["complete"], receipt["next"]) == (False, f"/s/{session.token}/")
     assert send(session, row(trials[-1])).json()["complete"] is True
     session.refresh_from_db()
     assert (session.status, Judgment.objects.count()) == ("complete", len(trials))
@@ -66,19 +66,19 @@ def test_what_is_stored_is_what_a_delivery_of_all_at_once_stores(task):
     for trial in one_by_one.trials.all():
         assert send(one_by_one, row(trial, timing=timing, input_type="touch")).status_code == 200
     send(at_once, *(row(trial, timing=timing, input_type="touch") for trial in at_once.trials.all()))
-    kept = [
+    stored = [
         [
             {
-                **model_to_dict(one, exclude=["id", "trial", "response", "chosen", "value"]),
-                "by": one.trial.position,
+                **model_to_dict(judgment, exclude=["id", "trial", "response", "chosen", "value"]),
+                "by": judgment.trial.position,
             }
-            for one in Judgment.objects.filter(trial__session=session).order_by("trial__position")
+            for judgment in Judgment.objects.filter(trial__session=session).order_by("trial__position")
         ]
         for session in (one_by_one, at_once)
     ]
-    assert len(kept[0]) >= 8
-    assert [{**one, "received_at": None} for one in kept[0]] == [
-        {**one, "received_at": None} for one in kept[1]
+    assert len(stored[0]) >= 8
+    assert [{**fields, "received_at": None} for fields in stored[0]] == [
+        {**fields, "received_at": None} for fields in stored[1]
     ]
     for judgment in Judgment.objects.filter(trial__session=one_by_one, trial__pair__isnull=False):
         assert judgment.value == 1 and judgment.chosen_id == judgment.trial.pair.good_id
@@ -151,8 +151,8 @@ def test_the_last_answer_completes_the_session_once_and_gives_it_its_code():
     for trial in trials[:-1]:
         send(session, row(trial))
     for _ in range(2):
-        said = send(session, row(trials[-1])).json()
-        assert (said["complete"], said["position"]) == (True, len(trials))
+        receipt = send(session, row(trials[-1])).json()
+        assert (receipt["complete"], receipt["position"]) == (True, len(trials))
     session.refresh_from_db()
     assert session.status == "complete" and len(session.completion_code) == 8 and session.completed_at
 

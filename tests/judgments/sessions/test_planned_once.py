@@ -20,8 +20,8 @@ def plans(*starts: str) -> tuple[int, int]:
     """How often statements that begin so ran with the plan kept, and with one made anew."""
     with connection.cursor() as cursor:
         cursor.execute(PREPARED)
-        found = [plan for plan in cursor.fetchall() if plan[0].strip().startswith(starts)]
-    return sum(one[1] for one in found), sum(one[2] for one in found)
+        statements = [plan for plan in cursor.fetchall() if plan[0].strip().startswith(starts)]
+    return sum(statement[1] for statement in statements), sum(statement[2] for statement in statements)
 
 
 def test_an_answer_is_stored_by_a_plan_that_is_kept():

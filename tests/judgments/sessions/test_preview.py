@@ -18,9 +18,9 @@ ADDRESS = "/studies/agreement/preview/"
 
 @pytest.fixture
 def study():
-    made = cast.draft("agreement", materials=cast.material_set())
-    Design.objects.create(experiment=made, n_lists=2)
-    return made
+    experiment = cast.draft("agreement", materials=cast.material_set())
+    Design.objects.create(experiment=experiment, n_lists=2)
+    return experiment
 
 
 def began(client):
@@ -68,8 +68,8 @@ def test_nothing_of_it_counts(ada, study):
     study.max_participants = 1
     study.save()
     walked(ada)
-    found = study_numbers(study)
-    assert (found.n_complete, found.n_started, found.n_judgments, found.n_test) == (0, 0, 0, 1)
+    numbers = study_numbers(study)
+    assert (numbers.n_complete, numbers.n_started, numbers.n_judgments, numbers.n_test) == (0, 0, 0, 1)
     assert all(row.n_complete + row.n_live + row.n_lost == 0 for row in list_rows(study))
     assert not len(judgment_frame(study)) and not len(session_frame(study))
     assert not len(participant_frame(study)) and len(participant_frame(study, include_tests=True)) == 1

@@ -19,9 +19,9 @@ LONG_AGO = timezone.now() - timedelta(days=40)
 
 
 def draft():
-    made = cast.draft("agreement")
-    Design.objects.create(experiment=made, n_lists=2)
-    return made
+    experiment = cast.draft("agreement")
+    Design.objects.create(experiment=experiment, n_lists=2)
+    return experiment
 
 
 def tried(study, key, *, instructions="Read."):

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.django_db
 def test_the_answer_is_kept_with_what_it_chose_and_both_ends_of_the_scale():
     session = begin(study(n_lists=1))
     trial = session.trials.get(position=2)
-    made = record(session, trial.public_id, answer_to(trial, choose_expected=False))
+    receipt = record(session, trial.public_id, answer_to(trial, choose_expected=False))
     judgment = Judgment.objects.get()
-    assert made.is_new and made.judgment == judgment
+    assert receipt.is_new and receipt.judgment == judgment
     assert (judgment.value, judgment.scale_low, judgment.scale_high) == (0.0, 0.0, 1.0)
     assert judgment.chosen == trial.pair.bad
     assert (judgment.input_type, judgment.rt_ms, judgment.is_correct) == ("form", None, None)
@@ -31,8 +31,8 @@ def test_repeated_delivery_returns_the_first():
     session = begin(study())
     trial = session.trials.first()
     first = record(session, trial.public_id, answer_to(trial))
-    again = record(session, trial.public_id, answer_to(trial))
-    assert (again.judgment, again.is_new) == (first.judgment, False)
+    repeated = record(session, trial.public_id, answer_to(trial))
+    assert (repeated.judgment, repeated.is_new) == (first.judgment, False)
     assert not SessionEvent.objects.exists()
 
 
@@ -48,10 +48,10 @@ def test_a_different_second_answer_is_kept_as_an_event_and_the_first_stands():
 
 def test_a_trial_of_another_session_is_unknown():
     experiment = study()
-    mine, other = begin(experiment, "pia"), begin(experiment, "quentin")
+    pias, other = begin(experiment, "pia"), begin(experiment, "quentin")
     trial = other.trials.first()
     with pytest.raises(UnknownTrial):
-        record(mine, trial.public_id, answer_to(trial))
+        record(pias, trial.public_id, answer_to(trial))
 
 
 def test_an_option_of_another_trial_is_refused():

@@ -73,8 +73,8 @@ def test_who_withdrew_finds_no_new_session_under_the_same_name(client, study):
     session = cast.sit(study, external_id="label-1", is_verified=True)
     client.post(f"/s/{session.token}/withdraw/")
     signed = cast.arrival("phone", external_id="label-1", is_verified=True)
-    again = arrive(study, signed, consent_text="x")
-    assert again.pk == session.pk and not again.trials.exists()
+    returned = arrive(study, signed, consent_text="x")
+    assert returned.pk == session.pk and not returned.trials.exists()
 
 
 def test_a_researcher_erases_on_request_and_forgets_the_platforms_id(study):

@@ -32,17 +32,17 @@ pytestmark = pytest.mark.django_db
 def study(participants="new", *, items="new", **second):
     """A first round of two items per paradigm, a second one of one other item per paradigm."""
     materials = cast.material_set("two", n_items=4, paradigms=("ba", "bei"))
-    made = cast.draft("two", materials=materials)
+    experiment = cast.draft("two", materials=materials)
     row = {"kind": "sample", "items_per_paradigm": 1, "n_lists": 2, "items": items, "seed": 9}
     Design.objects.create(
-        experiment=made,
+        experiment=experiment,
         kind="sample",
         items_per_paradigm=2,
         n_lists=2,
         seed=3,
         rounds=[{**row, "participants": participants, **second}],
     )
-    return open_study(made, cast.ada())
+    return open_study(experiment, cast.ada())
 
 
 def items(session):
@@ -50,144 +50,146 @@ def items(session):
 
 
 def test_the_second_round_has_lists_of_other_items_and_rows_say_so():
-    made = study()
-    first = cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    second = cast.sit(made, "quentin")
+    experiment = study()
+    first = cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    second = cast.sit(experiment, "quentin")
     assert (first.list.round, second.list.round) == (1, 2) and second.list.label.startswith("R2-")
     assert len(items(first)) == 4 and len(items(second)) == 2 and not items(first) & items(second)
-    frame = judgment_frame(made)
+    frame = judgment_frame(experiment)
     assert frame.groupby("round")["item"].nunique().to_dict() == {1: 4, 2: 2}
-    assert made.current_version().lists.count() == 4
+    assert experiment.current_version().lists.count() == 4
 
 
 def two_rounds():
     """Pia took the first round, Quentin the second and got half of it wrong."""
-    made = study()
-    cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    wrong = cast.begin(made, "quentin")
+    experiment = study()
+    cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    wrong = cast.begin(experiment, "quentin")
     for number, trial in enumerate(wrong.trials.select_related("session__experiment")):
         cast.record(wrong, trial.public_id, cast.answer_to(trial, choose_expected=number > 0))
     finish(wrong)
-    return made
+    return experiment
 
 
 def test_agreement_of_one_round_is_that_of_its_judgments_by_command_page_and_api(client):
-    made = two_rounds()
-    whole, second = agreement_of(made), agreement_of(made, round_number=2)
-    assert (whole["overall"]["judgments"], second["overall"]["judgments"]) == (6, 2)
+    experiment = two_rounds()
+    total, second = agreement_of(experiment), agreement_of(experiment, round_number=2)
+    assert (total["overall"]["judgments"], second["overall"]["judgments"]) == (6, 2)
     assert second["overall"]["individual_agreement_pooled"] == 0.5
-    assert (whole["round"], second["round"]) == (None, 2)
+    assert (total["round"], second["round"]) == (None, 2)
     assert second["excluded"][0]["sessions_left"] == 1
     printed = StringIO()
     call_command("agreement", "two", round_number=2, json=True, stdout=printed)
     assert json.loads(printed.getvalue()) == json.loads(json.dumps(second))
     client.force_login(cast.ada())
-    told = client.get("/api/v1/studies/two/agreement/?round=2").json()
-    assert told == json.loads(json.dumps(second))
+    document = client.get("/api/v1/studies/two/agreement/?round=2").json()
+    assert document == json.loads(json.dumps(second))
     html = client.get("/studies/two/agreement/?round=2").content.decode()
     assert "round 2 only" in html and '<option value="2" selected>' in html
     assert client.get("/studies/two/figures/items.svg?round=2").status_code == 200
 
 
 def test_a_report_of_one_round_is_of_its_people_and_answers(tmp_path, client):
-    made = two_rounds()
+    experiment = two_rounds()
     printed = StringIO()
     call_command("report", "two", out=tmp_path / "report", round_number=2, json=True, stdout=printed)
     numbers = json.loads(printed.getvalue())["numbers"]
-    second = agreement_of(made, round_number=2)
+    second = agreement_of(experiment, round_number=2)
     assert numbers["agreement"]["overall"]["judgments"] == second["overall"]["judgments"] == 2
     assert numbers["exclusions"]["flow"][0]["participants_left"] == 1
     with ZipFile(tmp_path / "report" / "replication.zip") as archive:
         facts = next(name for name in archive.namelist() if name.endswith("study.json"))
-        told = json.loads(archive.read(facts))
-    assert told["round"] == 2 and told["flow"]["people"]["finished"] == told["flow"]["sessions"] == 1
+        document = json.loads(archive.read(facts))
+    assert (
+        document["round"] == 2 and document["flow"]["people"]["finished"] == document["flow"]["sessions"] == 1
+    )
     assert "only, analysed as a separate study" in (tmp_path / "report" / "report.html").read_text()
     client.force_login(cast.ada())
-    asked = client.post("/api/v1/studies/two/reports/", {"round": 2}, content_type="application/json")
-    assert asked.status_code == 202 and asked.json()["options"]["round_number"] == 2
+    response = client.post("/api/v1/studies/two/reports/", {"round": 2}, content_type="application/json")
+    assert response.status_code == 202 and response.json()["options"]["round_number"] == 2
     assert client.post("/studies/two/reports/", {"round": 2}).status_code == 302
     with pytest.raises(BadInput, match="no round 3"):
-        build_release(made, Options(round_number=3))
+        build_release(experiment, Options(round_number=3))
 
 
 def test_a_round_that_is_not_there_is_named(client):
-    made = two_rounds()
+    experiment = two_rounds()
     with pytest.raises(BadInput, match="no round 3"):
-        agreement_of(made, round_number=3)
+        agreement_of(experiment, round_number=3)
     client.force_login(cast.ada())
     assert client.get("/api/v1/studies/two/agreement/?round=3").status_code == 422
     assert client.get("/studies/two/agreement/?round=3").status_code == 400
 
 
 def test_judgments_over_the_api_and_in_a_release_say_their_round(client):
-    made = two_rounds()
+    experiment = two_rounds()
     client.force_login(cast.ada())
     rows = client.get("/api/v1/studies/two/judgments/").json()["results"]
     assert [row["round"] for row in rows] == [1] * 4 + [2] * 2
     only = client.get("/api/v1/studies/two/judgments/?round=2").json()["results"]
     assert [row["round"] for row in only] == [2, 2]
     assert client.get("/api/v1/studies/two/judgments/?round=1.5").status_code == 400
-    files = build_release(made, Options()).files
+    files = build_release(experiment, Options()).files
     released = pd.read_csv(BytesIO(files["judgments.csv"]))
     assert released.groupby("round").size().to_dict() == {1: 4, 2: 2}
     package = json.loads(files["datapackage.json"])
-    described = next(one for one in package["resources"] if one["path"] == "judgments.csv")
+    described = next(resource for resource in package["resources"] if resource["path"] == "judgments.csv")
     assert "round" in [field["name"] for field in described["schema"]["fields"]]
 
 
 def test_new_people_only_sends_those_of_the_first_round_to_their_end():
-    made = study("new")
-    first = cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    assert cast.begin(made, "pia").pk == first.pk
+    experiment = study("new")
+    first = cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    assert cast.begin(experiment, "pia").pk == first.pk
 
 
 @pytest.mark.parametrize("participants", ["same", "any"])
 def test_people_of_the_first_round_take_the_second_as_the_same_person(participants):
-    made = study(participants)
-    first = cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    second = cast.sit(made, "pia")
+    experiment = study(participants)
+    first = cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    second = cast.sit(experiment, "pia")
     assert second.pk != first.pk and second.participant_id == first.participant_id
     assert second.consents.filter(given=True).count() == 1
-    assert cast.begin(made, "pia").pk == second.pk  # once only
+    assert cast.begin(experiment, "pia").pk == second.pk  # once only
     assert Participant.objects.count() == 1
 
 
 def test_a_round_for_the_same_people_takes_nobody_else():
-    made = study("same")
-    left = cast.begin(made, "quentin")
+    experiment = study("same")
+    left = cast.begin(experiment, "quentin")
     leave(left)
-    start_round(made, 2, cast.ada())
+    start_round(experiment, 2, cast.ada())
     with pytest.raises(StudyClosed) as door:
-        cast.begin(made, "rosa")
+        cast.begin(experiment, "rosa")
     assert door.value.reason == "known_only"
-    assert cast.begin(made, "quentin").pk == left.pk  # who left the first round has left
+    assert cast.begin(experiment, "quentin").pk == left.pk  # who left the first round has left
     assert not Participant.objects.filter(sessions__isnull=True).exists()
 
 
 def test_who_is_in_session_goes_on_with_the_lists_they_have():
-    made = study()
-    session = cast.sit(made, "pia", n=1)
-    start_round(made, 2, cast.ada())
-    assert cast.begin(made, "pia").pk == session.pk and cast.sit(made, "pia").status == "complete"
+    experiment = study()
+    session = cast.sit(experiment, "pia", n=1)
+    start_round(experiment, 2, cast.ada())
+    assert cast.begin(experiment, "pia").pk == session.pk and cast.sit(experiment, "pia").status == "complete"
 
 
 def test_who_read_the_study_before_the_round_began_gets_a_list_of_the_new_one():
-    made = study()
+    experiment = study()
     read_before = newest_version(Experiment.objects.get(slug="two"))
-    start_round(made, 2, cast.ada())
+    start_round(experiment, 2, cast.ada())
     session = arrive(read_before.experiment, cast.arrival("late"), consent_text="", version=read_before)
     assert session.list.round == 2 and len(items(session)) == 2
 
 
 def test_a_browser_comes_back_for_the_second_round_and_is_asked_again(client):
-    made = study("same")
+    experiment = study("same")
     first = consent(client, "/take/two/")
     Session.objects.update(status=Session.Status.COMPLETE)
-    start_round(made, 2, cast.ada())
+    start_round(experiment, 2, cast.ada())
     second = consent(client, "/take/two/")
     assert second != first and Participant.objects.count() == 1
     stranger = Client().get("/take/two/").content.decode()
@@ -195,46 +197,46 @@ def test_a_browser_comes_back_for_the_second_round_and_is_asked_again(client):
 
 
 def test_a_round_has_enough_by_its_own_target():
-    made = study(target_judgments=1)
-    assert made.target_judgments == 20
-    cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    assert not target_reached(made) and study_numbers(made).target == 1
-    cast.sit(made, "quentin")
-    assert target_reached(made) and study_numbers(made).n_complete == 1
-    assert [one.label for one in list_rows(made)] == ["R2-1", "R2-2"]
+    experiment = study(target_judgments=1)
+    assert experiment.target_judgments == 20
+    cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    assert not target_reached(experiment) and study_numbers(experiment).target == 1
+    cast.sit(experiment, "quentin")
+    assert target_reached(experiment) and study_numbers(experiment).n_complete == 1
+    assert [row.label for row in list_rows(experiment)] == ["R2-1", "R2-2"]
 
 
 def test_the_most_participants_are_counted_in_the_round(client):
-    made = study(max_participants=1)
-    cast.sit(made, "pia")
-    start_round(made, 2, cast.ada())
-    assert places_left(made) == 1
+    experiment = study(max_participants=1)
+    cast.sit(experiment, "pia")
+    start_round(experiment, 2, cast.ada())
+    assert places_left(experiment) == 1
     client.force_login(cast.ada())
     assert "1 <small>of 1</small>" in client.get("/studies/two/live/").content.decode()
-    cast.sit(made, "quentin")
+    cast.sit(experiment, "quentin")
     with pytest.raises(StudyClosed, match="full"):
-        cast.begin(made, "rosa")
+        cast.begin(experiment, "rosa")
 
 
 def test_a_round_starts_with_the_design_as_it_is_then():
-    made = study()
-    cast.sit(made, "pia")
-    design = design_of(made)
+    experiment = study()
+    cast.sit(experiment, "pia")
+    design = design_of(experiment)
     design.rounds = [{**design.rounds[0], "without": ["bei"]}]
     design.save()
-    start_round(made, 2, cast.ada())
-    session = cast.begin(made, "quentin")
+    start_round(experiment, 2, cast.ada())
+    session = cast.begin(experiment, "quentin")
     assert session.version.number == 2
     assert {trial.item.paradigm.name for trial in session.trials.all()} == {"ba"}
 
 
 def test_rounds_start_in_an_open_or_paused_study_only():
-    made = study()
+    experiment = study()
     with pytest.raises(BadInput, match="no round 3. The design has 2"):
-        start_round(made, 3, cast.ada())
-    pause(made, cast.ada())
-    assert start_round(made, 2, cast.ada()).current_round == 2
+        start_round(experiment, 3, cast.ada())
+    pause(experiment, cast.ada())
+    assert start_round(experiment, 2, cast.ada()).current_round == 2
     draft = cast.draft("other")
     Design.objects.create(experiment=draft, rounds=[{"kind": "all"}])
     with pytest.raises(BadInput, match="draft"):

@@ -56,7 +56,7 @@ def test_the_first_page_comes_before_the_trials_are_stored_and_says_the_same():
     stored = client.get(address)
     assert stored.content.decode() == page  # sign by sign, though one came from a frame
     assert json.loads(PLAN.search(page)[1]) == plan
-    assert [one.public_id for one in Trial.objects.all()] == [one["id"] for one in plan["trials"]]
+    assert [trial.public_id for trial in Trial.objects.all()] == [trial["id"] for trial in plan["trials"]]
     first = Trial.objects.first()
     assert f'data-trial="{first.public_id}"' in page and first.shown_at is not None
     assert client.get(f"/api/v1/sessions/{Session.objects.get().token}/plan/").json() == plan
@@ -104,9 +104,13 @@ def test_a_server_killed_in_between_loses_nothing():
     client, _, _, plan = at_first_trial()
     trial_buffer.by_token.clear()  # the process is gone; another one hears the answer
     assert send(client, plan, plan["trials"][0]).status_code == 200
-    assert [one.public_id for one in Trial.objects.all()] == [one["id"] for one in plan["trials"]]
-    shown = {one.public_id: [option["id"] for option in one.shown["options"]] for one in Trial.objects.all()}
-    assert shown == {one["id"]: [option["id"] for option in one["options"]] for one in plan["trials"]}
+    assert [trial.public_id for trial in Trial.objects.all()] == [trial["id"] for trial in plan["trials"]]
+    option_ids = {
+        trial.public_id: [option["id"] for option in trial.shown["options"]] for trial in Trial.objects.all()
+    }
+    assert option_ids == {
+        trial["id"]: [option["id"] for option in trial["options"]] for trial in plan["trials"]
+    }
 
 
 def test_a_form_after_a_killed_server_is_taken_too():
@@ -150,8 +154,8 @@ def test_a_page_asked_for_while_they_are_being_stored(monkeypatch):
     look, waiting = session_views.next_step, dict(trial_buffer.by_token)
     trial_buffer.by_token.clear()
 
-    def just_before(session, **given):
-        step = look(session, **given)
+    def just_before(session, **options):
+        step = look(session, **options)
         trial_buffer.by_token.update(waiting)
         waiting.clear()
         trial_buffer.flush()
@@ -169,11 +173,11 @@ def test_a_page_asked_for_whose_trials_are_stored_between_two_looks(monkeypatch)
 
     class JustBefore:
         def first(self, key):
-            found = look.first(key)
+            cached = look.first(key)
             trial_buffer.by_token.update(waiting)
             waiting.clear()
             trial_buffer.flush()
-            return found
+            return cached
 
     monkeypatch.setattr(navigation, "_first_unanswered", JustBefore())
     assert client.get(address).content.decode() == page

@@ -43,8 +43,8 @@ def environment(tmp_path):
 @pytest.fixture
 def web(environment, tmp_path):
     """A web server with the command of `make run`; gives its port."""
-    wanted = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE, "instructions": ""}
-    step("make", environment, wanted)
+    study_fields = {"n_items": N_ITEMS, "n_lists": N_LISTS, "target_judgments": N_PEOPLE, "instructions": ""}
+    step("make", environment, study_fields)
     port = free_port()
     server = platform(port, environment, tmp_path, only=("web",))["web"]
     try:
@@ -86,20 +86,20 @@ def come(names: list[str], port: int, *, walk_away: int = 0) -> list[Person]:
 
 def test_lists_are_level_when_a_third_of_two_hundred_walk_away_and_others_come(environment, web):
     first = come([f"person {n}" for n in range(N_PEOPLE)], web, walk_away=N_PEOPLE // 3)
-    gone = [one.token for one in first if one.stops_after is not None]
-    assert [one.problem for one in first if one.problem] == []
-    assert sum(bool(one.code) for one in first) == N_PEOPLE - len(gone)
+    dropouts = [visitor.token for visitor in first if visitor.stops_after is not None]
+    assert [visitor.problem for visitor in first if visitor.problem] == []
+    assert sum(bool(visitor.code) for visitor in first) == N_PEOPLE - len(dropouts)
 
     (early,) = come(["one too many"], web)
     assert (early.turned_away, early.consented) == ("before consent", False)
 
-    assert step("lapse", environment, gone) == len(gone)
-    assert step("sweep", environment) == len(gone) == N_PEOPLE // 3
-    newcomers = come([f"newcomer {n}" for n in range(len(gone))], web)
-    assert [one.turned_away or one.problem for one in newcomers if not one.code] == []
+    assert step("lapse", environment, dropouts) == len(dropouts)
+    assert step("sweep", environment) == len(dropouts) == N_PEOPLE // 3
+    newcomers = come([f"newcomer {n}" for n in range(len(dropouts))], web)
+    assert [newcomer.turned_away or newcomer.problem for newcomer in newcomers if not newcomer.code] == []
 
     facts = step("facts", environment)
     assert list(balance(facts["sessions"]).values()) == [N_PEOPLE // N_LISTS] * N_LISTS
-    assert {what: n for what, n in audit(first + newcomers, facts).items() if n} == {}
+    assert {problem: n for problem, n in audit(first + newcomers, facts).items() if n} == {}
     (late,) = come(["one later still"], web)
     assert late.turned_away == "before consent"

@@ -62,8 +62,8 @@ TASKS = {
 @pytest.mark.parametrize("task", TASKS)
 def test_a_whole_session_goes_through_the_pages_of_every_task(task):
     experiment = study(task, parameters=TASKS[task])
-    told = simulate("agreement", "--participants", "2", "--seed", "3", "--through", "forms")
-    assert (told["completed"], told["judgments"]) == (2, 40)
+    report = simulate("agreement", "--participants", "2", "--seed", "3", "--through", "forms")
+    assert (report["completed"], report["judgments"]) == (2, 40)
     assert Session.objects.filter(status="complete").count() == 2
     person = experiment.participants.first()
     assert person.is_simulated and person.is_native
@@ -82,16 +82,16 @@ def test_practice_feedback_and_breaks_are_passed():
 def test_the_same_seed_brings_the_same_participants_back():
     study()
     first = simulate("agreement", "--participants", "2", "--seed", "5")
-    again = simulate("agreement", "--participants", "2", "--seed", "5")
-    assert again["sessions"] == first["sessions"] and Participant.objects.count() == 2
+    second = simulate("agreement", "--participants", "2", "--seed", "5")
+    assert second["sessions"] == first["sessions"] and Participant.objects.count() == 2
     simulate("agreement", "--participants", "2", "--seed", "6")
     assert Participant.objects.count() == 4
 
 
 def test_lists_are_filled_evenly():
     study(n_items=2)
-    told = simulate("agreement", "--participants", "6")
-    assert sorted(one["list"] for one in told["sessions"]) == ["1", "1", "1", "2", "2", "2"]
+    report = simulate("agreement", "--participants", "6")
+    assert sorted(session["list"] for session in report["sessions"]) == ["1", "1", "1", "2", "2", "2"]
 
 
 def test_profiles_differ_as_their_names_say():
@@ -157,8 +157,8 @@ def test_a_persona_may_leave_before_the_end():
 
 def test_a_full_study_turns_participants_away():
     study(n_items=2, max_participants=1)
-    told = simulate("agreement", "--participants", "3")
-    assert (told["completed"], told["turned_away"]) == (1, 2)
+    report = simulate("agreement", "--participants", "3")
+    assert (report["completed"], report["turned_away"]) == (1, 2)
     out = StringIO()
     call_command("simulate", "agreement", "--participants", "2", "--seed", "1", stdout=out)
     assert "2 found the study full or closed" in out.getvalue()
@@ -215,8 +215,10 @@ def test_times_of_a_simulated_sitting_are_plausible_and_in_order():
     assert all(0.5 < gap < 30 for gap in gaps)
     assert answers[-1].received_at < session.completed_at < timezone.now()
     assert 20 < (session.completed_at - began_at).total_seconds() < 600
-    assert all(one.timing["simulated"] and one.timing["server_ms"] >= one.rt_ms for one in answers)
-    assert all(one.trial.shown_at < one.answered_at for one in answers)
+    assert all(
+        answer.timing["simulated"] and answer.timing["server_ms"] >= answer.rt_ms for answer in answers
+    )
+    assert all(answer.trial.shown_at < answer.answered_at for answer in answers)
 
 
 def test_times_of_a_person_are_never_moved():

@@ -34,8 +34,8 @@ TASKS = {
 
 def study(task="forced_choice", *, n_items=10, **fields):
     materials = cast.material_set(n_items=n_items, paradigms=("agreement", "island"))
-    given = {"parameters": TASKS.get(task, {}), **fields}
-    experiment = cast.draft(materials=materials, task=task, **given)
+    options = {"parameters": TASKS.get(task, {}), **fields}
+    experiment = cast.draft(materials=materials, task=task, **options)
     Design.objects.create(experiment=experiment, n_lists=2, trials_per_block=8)
     return open_study(experiment, cast.ada())
 
@@ -63,12 +63,12 @@ def backwards():
 @pytest.mark.parametrize("task", TASKS)
 def test_a_whole_session_goes_over_the_api_with_times_and_facts(task):
     experiment = study(task)
-    told = simulate("--participants", "2", "--seed", "3")
-    assert (told["completed"], told["judgments"], told["through"]) == (2, 40, "api")
+    report = simulate("--participants", "2", "--seed", "3")
+    assert (report["completed"], report["judgments"], report["through"]) == (2, 40, "api")
     rows = Judgment.objects.all()
     assert set(rows.values_list("input_type", flat=True)) <= {"mouse", "keyboard", "touch"}
     assert all(
-        one.timing["simulated"] and one.timing["trusted"] and not one.timing.get("no_rt") for one in rows
+        row.timing["simulated"] and row.timing["trusted"] and not row.timing.get("no_rt") for row in rows
     )
     times = np.array(rows.values_list("rt_ms", flat=True), dtype=float)
     assert 800 < np.median(times) < 5000 and len(set(times)) > 30
@@ -96,18 +96,18 @@ def test_a_running_server_takes_answers_over_the_network(live_server):
 
 def test_a_mix_comes_in_mixed_order_and_is_told_by_profile():
     study(n_items=2)
-    told = simulate("--profiles", "honest:4,careless:2,left-biased:1", "--seed", "1")
-    assert told["profiles"] == {"honest": 4, "careless": 2, "left-biased": 1}
-    assert (told["profile"], told["completed"]) == ("mixed", 7)
+    report = simulate("--profiles", "honest:4,careless:2,left-biased:1", "--seed", "1")
+    assert report["profiles"] == {"honest": 4, "careless": 2, "left-biased": 1}
+    assert (report["profile"], report["completed"]) == ("mixed", 7)
     assert (
         simulate("--profiles", "honest:4,careless:2,left-biased:1", "--seed", "1")["sessions"]
-        == told["sessions"]
+        == report["sessions"]
     )
     assert Session.objects.count() == 7
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--profiles", "honest"], "'honest' is not a profile with a number"),
         (["--profiles", "honest:0"], "not a profile with a number"),
@@ -122,9 +122,9 @@ def test_a_mix_comes_in_mixed_order_and_is_told_by_profile():
         ),
     ],
 )
-def test_what_cannot_be_simulated_is_explained(arguments, told):
+def test_what_cannot_be_simulated_is_explained(arguments, message):
     study(n_items=2)
-    with pytest.raises(CommandError, match=told) as caught:
+    with pytest.raises(CommandError, match=message) as caught:
         call_command("simulate", "agreement", *arguments)
     assert caught.value.returncode == 2 and not Session.objects.exists()
 
@@ -167,18 +167,18 @@ def test_a_stored_run_gives_the_scores():
     scores = backwards()
     rows = experiment.materials.sentences.all()
     SentenceScore.objects.bulk_create(
-        SentenceScore(run=run, sentence=one, score=scores[one.key]) for one in rows
+        SentenceScore(run=run, sentence=sentence, score=scores[sentence.key]) for sentence in rows
     )
-    told = simulate("--profile", "model-like", "--participants", "4", "--scores", "trigram")
-    assert told["completed"] == 4 and np.mean(Judgment.objects.values_list("value", flat=True)) < 0.2
+    report = simulate("--profile", "model-like", "--participants", "4", "--scores", "trigram")
+    assert report["completed"] == 4 and np.mean(Judgment.objects.values_list("value", flat=True)) < 0.2
 
 
 def test_sentences_without_a_score_are_counted_and_named(tmp_path):
     study(n_items=2)
     scores = backwards()
-    gone = sorted(scores)[0]
-    del scores[gone]
-    with pytest.raises(CommandError, match=f"1 of 8 sentences have no score, such as '{gone}'"):
+    without_score = sorted(scores)[0]
+    del scores[without_score]
+    with pytest.raises(CommandError, match=f"1 of 8 sentences have no score, such as '{without_score}'"):
         simulate(
             "--profile",
             "model-like",

@@ -23,16 +23,20 @@ def test_instances_come_with_relations_annotations_and_what_was_left_out(django_
     session = cast.sit(cast.study(), n=2)
 
     def sessions(token):
-        found = Session.objects.select_related("experiment", "version").defer("version__snapshot")
-        return found.annotate(n_answered=Count("trials__judgment")).filter(token=token)
+        sessions = Session.objects.select_related("experiment", "version").defer("version__snapshot")
+        return sessions.annotate(n_answered=Count("trials__judgment")).filter(token=token)
 
     compiled = Compiled(sessions)
     for _ in range(2):
         with django_assert_num_queries(1):
-            one = compiled.first(session.token)
-            assert (one, one.experiment.slug, one.n_answered) == (session, "agreement", 2)
-            assert one.started_at == session.started_at and one.version.sha256
-        assert one.version.snapshot["task"] == "forced_choice"
+            session_row = compiled.first(session.token)
+            assert (session_row, session_row.experiment.slug, session_row.n_answered) == (
+                session,
+                "agreement",
+                2,
+            )
+            assert session_row.started_at == session.started_at and session_row.version.sha256
+        assert session_row.version.snapshot["task"] == "forced_choice"
     assert compiled.first("another") is None
 
 
@@ -40,7 +44,7 @@ def test_values_of_every_kind_reach_the_query_each_time_anew():
     study = cast.study()
     for name in ("pia", "quentin", "rosa"):
         cast.begin(study, name)
-    lists = [one.pk for one in study.lists.all()]
+    lists = [presentation_list.pk for presentation_list in study.lists.all()]
 
     def sessions(now, *lists, is_test):
         live = Session.objects.filter(lease_expires_at__gte=now, list__in=lists, is_test=is_test)
@@ -60,7 +64,7 @@ def test_conditions_are_variants():
     cast.study("piloted", status="pilot")
     compiled = Compiled(lambda language, where: Experiment.objects.filter(where, language=language))
     for status in ("open", "pilot"):
-        assert [one.status for one in compiled("en", where=Q(status=status))] == [status]
+        assert [session_row.status for session_row in compiled("en", where=Q(status=status))] == [status]
 
 
 def test_a_value_that_the_query_changes_is_refused():
@@ -71,16 +75,16 @@ def test_a_value_that_the_query_changes_is_refused():
 
 def test_many_rows_are_stored_with_the_defaults_of_what_is_not_given():
     session = cast.sit(cast.study(), n=0)
-    shown = {"text": 'It\'s 100 % "fine" …'}
+    screen = {"text": 'It\'s 100 % "fine" …'}
     rows = [
-        {"session_id": session.pk, "position": 100 + n, "public_id": f"id-{n}", "shown": shown}
+        {"session_id": session.pk, "position": 100 + n, "public_id": f"id-{n}", "shown": screen}
         for n in range(150)
     ]
     insert_rows(Trial, rows)
     stored = session.trials.filter(position__gte=100)
-    assert [one.public_id for one in stored] == [row["public_id"] for row in rows]
+    assert [trial.public_id for trial in stored] == [row["public_id"] for row in rows]
     last = stored.last()
-    assert last.shown == shown and last.correct == {} and last.attributes == {}
+    assert last.shown == screen and last.correct == {} and last.attributes == {}
     assert (last.kind, last.block, last.pair_id, last.shown_at) == ("target", 1, None, None)
 
 
@@ -90,7 +94,7 @@ def test_from_link_to_first_trial_and_its_plan_in_few_queries(client):
     with CaptureQueriesContext(connection) as captured:
         at_first_trial(client)
     ends = ("BEGIN", "COMMIT", "SAVE", "RELEASE")
-    queries = [one["sql"][:120] for one in captured if not one["sql"].startswith(ends)]
+    queries = [query["sql"][:120] for query in captured if not query["sql"].startswith(ends)]
     assert len(queries) <= 19, "\n".join(queries)  # 18 and 2 when the plan was asked for by itself
 
 

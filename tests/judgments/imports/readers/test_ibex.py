@@ -24,9 +24,9 @@ ANSWER = (
 HEAD = "#\n# Results on Wednesday August 03 2011 17:30:12 UTC.\n# USER AGENT: Mozilla/5.0\n#\n"
 
 
-def judged(number, kind, group, sentence, answer, rt, who="1312,abc"):
+def judged(number, kind, group, sentence, answer, rt, participant_prefix="1312,abc"):
     """The two lines of an AcceptabilityJudgment."""
-    start = f"{who},AcceptabilityJudgment,{number},0,{kind},{group}"
+    start = f"{participant_prefix},AcceptabilityJudgment,{number},0,{kind},{group}"
     return f"{SENTENCE}{start},{sentence}\n{ANSWER}{start},NULL,{answer},NULL,{rt}\n"
 
 
@@ -36,7 +36,7 @@ FIRST = (
     + judged(9, "filler", "NULL", "She left.", 7, 900)
     + f"{ANSWER}1312,abc,Question,9,1,filler,NULL,Did she leave?,yes,1,400\n"
 )
-SECOND = f"{HEAD}" + judged(4, "island-short", 1, "Who left?", 6, 1100, who="1400,def")
+SECOND = f"{HEAD}" + judged(4, "island-short", 1, "Who left?", 6, 1100, participant_prefix="1400,def")
 
 
 @pytest.fixture

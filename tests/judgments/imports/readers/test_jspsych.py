@@ -44,29 +44,29 @@ def data(tmp_path):
 
 
 def test_trials_with_an_item_are_judgments_and_surveys_are_background(data):
-    found = read_judgments(data(RUN), "jspsych")
-    assert found.judgments["value"].tolist() == [5.0, 2.0]
-    assert found.judgments["rt_ms"].tolist() == [1200.4, 800.0]
-    assert found.judgments["position"].tolist() == [1, 2]
-    assert found.participants["background"].tolist() == [{"age": "30"}]
+    judgments = read_judgments(data(RUN), "jspsych")
+    assert judgments.judgments["value"].tolist() == [5.0, 2.0]
+    assert judgments.judgments["rt_ms"].tolist() == [1200.4, 800.0]
+    assert judgments.judgments["position"].tolist() == [1, 2]
+    assert judgments.participants["background"].tolist() == [{"age": "30"}]
 
 
 def test_several_runs_and_an_unnamed_participant_are_told_apart(data):
     runs = [
         [{key: value for key, value in trial.items() if key != "subject"} for trial in RUN] for _ in range(2)
     ]
-    found = read_judgments(data(runs), "jspsych")
-    assert found.participants["participant"].tolist() == ["data-1", "data-2"]
+    judgments = read_judgments(data(runs), "jspsych")
+    assert judgments.participants["participant"].tolist() == ["data-1", "data-2"]
 
 
 def test_csv_is_read_like_json(data):
     lines = ["trial_type,trial_index,rt,response,item,subject"]
     lines += [f"html-slider-response,{number},500,{30 * number},i{number},P1" for number in (1, 2, 3)]
-    found = read_judgments(
+    judgments = read_judgments(
         data("\n".join(lines), "data.csv"), "jspsych", options=SourceOptions(task="slider")
     )
-    assert found.scale == (0.0, 100.0)
-    assert found.judgments["value"].tolist() == [30.0, 60.0, 90.0]
+    assert judgments.scale == (0.0, 100.0)
+    assert judgments.judgments["value"].tolist() == [30.0, 60.0, 90.0]
 
 
 def test_broken_json_is_refused_by_line(data):

@@ -77,9 +77,9 @@ def test_a_rejected_assignment_is_kept_with_its_status_and_times_become_utc(batc
 def test_the_misspelt_native_question_is_understood_and_contradictions_stay_empty(batch):
     agreeing = read(batch({})).participants.iloc[0]
     assert agreeing["is_native"] is True
-    both = read(batch({}, {"AssignmentId": "A2", "Answer.navtive": "0"}))
-    assert both.participants["is_native"].tolist() == [None]
-    assert "both ways" in both.warnings[0]
+    contradicting = read(batch({}, {"AssignmentId": "A2", "Answer.navtive": "0"}))
+    assert contradicting.participants["is_native"].tolist() == [None]
+    assert "both ways" in contradicting.warnings[0]
 
 
 def test_an_answer_without_number_or_text_of_an_option_is_refused_by_row_and_column(batch):
@@ -100,8 +100,10 @@ def test_an_assignment_twice_is_refused(batch):
 
 
 def test_blimps_batch_has_its_published_shape(shared_data):
-    found = read_judgments(shared_data("blimp/human_responses.csv"), "mturk-batch", options=SourceOptions())
-    assert found.counts == {
+    judgments = read_judgments(
+        shared_data("blimp/human_responses.csv"), "mturk-batch", options=SourceOptions()
+    )
+    assert judgments.counts == {
         "participants": 345,
         "sessions": 1744,
         "judgments": 8720,
@@ -109,5 +111,5 @@ def test_blimps_batch_has_its_published_shape(shared_data):
         "missing": 2,
         "by_kind": {"catch": 1744, "target": 6976},
     }
-    assert (found.sessions["submission_status"] == "rejected").sum() == 10
-    assert found.judgments["paradigm"].replace("", None).nunique() == 70
+    assert (judgments.sessions["submission_status"] == "rejected").sum() == 10
+    assert judgments.judgments["paradigm"].replace("", None).nunique() == 70

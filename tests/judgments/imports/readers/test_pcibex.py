@@ -64,8 +64,8 @@ def test_answers_outside_of_trials_are_background_without_markup(results):
 
 
 def test_the_hash_of_the_address_goes_nowhere(results):
-    found = read_judgments(results(), "pcibex")
-    everything = [found.judgments, found.sessions, found.participants]
+    judgments = read_judgments(results(), "pcibex")
+    everything = [judgments.judgments, judgments.sessions, judgments.participants]
     assert not any("abc" in frame.to_csv() for frame in everything)
 
 
@@ -73,9 +73,9 @@ def test_two_people_who_sent_at_the_same_second_stay_apart(results):
     twice = HEAD + "".join(
         line.replace("abc", "def").replace("X1", "X2") + "\n" for line in HEAD.splitlines() if "abc" in line
     ).replace("1721,def,PennController,1,0,intro,NULL,PennController,0,_Trial_,Start,1000,NULL\n", "")
-    found = read_judgments(results(twice), "pcibex")
-    assert sorted(found.participants["participant"]) == ["X1", "X2"]
-    assert found.judgments.groupby("session").size().tolist() == [2, 2]
+    judgments = read_judgments(results(twice), "pcibex")
+    assert sorted(judgments.participants["participant"]) == ["X1", "X2"]
+    assert judgments.judgments.groupby("session").size().tolist() == [2, 2]
 
 
 def test_a_line_of_a_length_never_announced_is_refused_by_its_row(results):
@@ -84,11 +84,11 @@ def test_a_line_of_a_length_never_announced_is_refused_by_its_row(results):
 
 
 def test_the_portuguese_study_has_its_counts(shared_data):
-    found = read_judgments(shared_data("pcibex-ajt-ptbr/results_prod.csv"), "pcibex")
-    assert found.counts["sessions"] == found.counts["participants"] == 62
-    assert found.counts["by_kind"] == {"filler": 1984, "practice": 372, "target": 992}
-    assert found.scale == (1.0, 5.0)
-    assert all(len(background) == 9 for background in found.participants["background"])
+    judgments = read_judgments(shared_data("pcibex-ajt-ptbr/results_prod.csv"), "pcibex")
+    assert judgments.counts["sessions"] == judgments.counts["participants"] == 62
+    assert judgments.counts["by_kind"] == {"filler": 1984, "practice": 372, "target": 992}
+    assert judgments.scale == (1.0, 5.0)
+    assert all(len(background) == 9 for background in judgments.participants["background"])
 
 
 def test_files_of_former_versions_are_read_alike(results):

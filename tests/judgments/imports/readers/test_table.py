@@ -29,22 +29,22 @@ def read(path, *mapping, **options):
 
 
 def test_columns_are_mapped_and_the_rest_is_kept_with_each_trial(table):
-    found = read(table("wer,Nr,Urteil,age", "p1,i1,5,30"), "participant=wer", "item=Nr", "value=Urteil")
-    assert found.extra == ("age",)
-    assert found.judgments["extra:age"].tolist() == ["30"]
-    assert found.judgments["value"].tolist() == [5.0]
+    result = read(table("wer,Nr,Urteil,age", "p1,i1,5,30"), "participant=wer", "item=Nr", "value=Urteil")
+    assert result.extra == ("age",)
+    assert result.judgments["extra:age"].tolist() == ["30"]
+    assert result.judgments["value"].tolist() == [5.0]
 
 
 def test_several_columns_join_to_one_item(table):
-    found = read(table("participant,verb,frame,value", "p,know,that S,5"), "item=verb+frame")
-    assert found.judgments["item"].tolist() == ["know:that S"]
-    assert found.extra == ("verb", "frame")
+    result = read(table("participant,verb,frame,value", "p,know,that S,5"), "item=verb+frame")
+    assert result.judgments["item"].tolist() == ["know:that S"]
+    assert result.extra == ("verb", "frame")
 
 
 def test_columns_joined_are_blank_where_all_of_them_are(table):
     rows = ("p,i1,isl,em,5", "p,i2,,,4", "p,i3,isl,,3")
-    found = read(table("participant,item,structure,distance,value", *rows), "condition=structure+distance")
-    assert found.judgments["condition"].tolist() == ["isl:em", "", "isl:"]
+    result = read(table("participant,item,structure,distance,value", *rows), "condition=structure+distance")
+    assert result.judgments["condition"].tolist() == ["isl:em", "", "isl:"]
 
 
 def test_the_scale_is_detected_and_named_and_can_be_stated(table):
@@ -68,8 +68,8 @@ def test_what_is_no_finite_number_is_refused_by_row_and_column(table, cell):
 
 
 def test_a_blank_is_a_missing_answer(table):
-    found = read(table(HEAD, "p,i1,a,1,2", "p,i2,a,2,", "p,i3,a,3,NA"))
-    assert found.judgments["status"].tolist() == ["answered", "missing", "missing"]
+    result = read(table(HEAD, "p,i1,a,1,2", "p,i2,a,2,", "p,i3,a,3,NA"))
+    assert result.judgments["status"].tolist() == ["answered", "missing", "missing"]
 
 
 def test_a_missing_column_is_named_with_the_columns_found(table):
@@ -89,40 +89,40 @@ def test_one_file_has_one_task(table):
 
 
 def test_yes_and_no_are_read_as_one_and_nothing(table):
-    found = read(table("participant,sentence_id,response", "p,s1,yes", "p,s2,no"))
-    assert found.task == "yes_no"
-    assert found.judgments["value"].tolist() == [1.0, 0.0]
+    result = read(table("participant,sentence_id,response", "p,s1,yes", "p,s2,no"))
+    assert result.task == "yes_no"
+    assert result.judgments["value"].tolist() == [1.0, 0.0]
 
 
 def test_repeated_positions_are_numbered_anew_and_said(table):
-    found = read(table(HEAD, "p,i1,a,0,2", "p,i2,a,0,3", "p,i3,a,1,4"))
-    assert found.judgments["position"].tolist() == [1, 2, 3]
-    assert any("renumbered" in note for note in found.notes)
+    result = read(table(HEAD, "p,i1,a,0,2", "p,i2,a,0,3", "p,i3,a,1,4"))
+    assert result.judgments["position"].tolist() == [1, 2, 3]
+    assert any("renumbered" in note for note in result.notes)
 
 
 def test_sessions_are_participant_with_list_and_native_answers_join(table):
-    found = read(
+    result = read(
         table("participant,list,item,value,native", "p,1,i1,2,True", "p,2,i2,3,True", "q,1,i1,4,False")
     )
-    assert found.sessions["session"].tolist() == ["p/1", "p/2", "q/1"]
-    assert found.participants["is_native"].tolist() == [True, False]
+    assert result.sessions["session"].tolist() == ["p/1", "p/2", "q/1"]
+    assert result.participants["is_native"].tolist() == [True, False]
 
 
 def test_forced_choices_with_both_members_are_pairs(table):
     head = "participant,pair_id,good,bad,good_id,bad_id,shown_first,value"
-    found = read(table(head, "p,1,He runs.,He run.,1g,1b,1b,1"))
-    assert found.task == "forced_choice"
-    assert found.judgments["expected_first"].tolist() == [False]
+    result = read(table(head, "p,1,He runs.,He run.,1g,1b,1b,1"))
+    assert result.task == "forced_choice"
+    assert result.judgments["expected_first"].tolist() == [False]
 
 
 def test_a_phenomenon_without_paradigms_is_one_paradigm_of_its_name(table):
-    found = read(table("participant,item,phenomenon,paradigm,value", "p,i,islands,,3", "p,j,islands,wh,4"))
-    assert found.judgments["paradigm"].tolist() == ["islands", "wh"]
+    result = read(table("participant,item,phenomenon,paradigm,value", "p,i,islands,,3", "p,j,islands,wh,4"))
+    assert result.judgments["paradigm"].tolist() == ["islands", "wh"]
 
 
 def test_addresses_of_persons_are_never_kept(table):
-    found = read(table("participant,item,value,email,IP.address", "p,i,2,a@b.org,1.2.3.4"))
-    assert found.extra == ()
+    result = read(table("participant,item,value,email,IP.address", "p,i,2,a@b.org,1.2.3.4"))
+    assert result.extra == ()
 
 
 def test_json_lines_and_packed_tables_are_read_alike(table, tmp_path):
@@ -134,33 +134,33 @@ def test_json_lines_and_packed_tables_are_read_alike(table, tmp_path):
 
 
 def test_ssa_2013_is_read_without_a_mapping(shared_data):
-    found = read(shared_data("ssa2013-likert/LI.ls.results.csv"))
-    assert found.counts["judgments"] == 30400
-    assert found.counts["missing"] == 62
-    assert found.counts["participants"] == 304
-    assert found.judgments["position"].min() == 7
-    assert "Mac Roman" in found.description
+    result = read(shared_data("ssa2013-likert/LI.ls.results.csv"))
+    assert result.counts["judgments"] == 30400
+    assert result.counts["missing"] == 62
+    assert result.counts["participants"] == 304
+    assert result.judgments["position"].min() == 7
+    assert "Mac Roman" in result.description
 
 
 def test_swp_2012_is_read_without_a_mapping(shared_data):
-    found = read(shared_data("swp2012-exp1/SWP.EXP1.results.csv"), "background.age=age")
-    assert found.counts["judgments"] == 6816
-    assert len(found.participants) == 142
-    assert found.participants["background"].iloc[0] == {"age": "21"}
+    result = read(shared_data("swp2012-exp1/SWP.EXP1.results.csv"), "background.age=age")
+    assert result.counts["judgments"] == 6816
+    assert len(result.participants) == 142
+    assert result.participants["background"].iloc[0] == {"age": "21"}
 
 
 def test_slider_ratings_are_a_slider_with_practice_trials(shared_data):
-    found = read(shared_data("slider-that-trace/thattracenewfull-trials.csv"))
-    assert (found.task, found.scale) == ("slider", (0.0, 1.0))
-    assert found.counts["by_kind"] == {"practice": 402, "target": 6432}
+    result = read(shared_data("slider-that-trace/thattracenewfull-trials.csv"))
+    assert (result.task, result.scale) == ("slider", (0.0, 1.0))
+    assert result.counts["by_kind"] == {"practice": 402, "target": 6432}
 
 
 def test_mega_acceptability_is_keyed_by_verb_and_frame(shared_data):
-    found = read(shared_data("mega-acceptability-v1/mega-acceptability-v1.tsv.gz"), "item=verb+frame")
-    assert (found.counts["judgments"], found.counts["missing"]) == (250_000, 10)
-    assert found.judgments["item"].nunique() == 50_000
-    assert (len(found.participants), len(found.sessions)) == (729, 5000)
-    native = [attributes["native"] for attributes in found.sessions["attributes"]]
+    result = read(shared_data("mega-acceptability-v1/mega-acceptability-v1.tsv.gz"), "item=verb+frame")
+    assert (result.counts["judgments"], result.counts["missing"]) == (250_000, 10)
+    assert result.judgments["item"].nunique() == 50_000
+    assert (len(result.participants), len(result.sessions)) == (729, 5000)
+    native = [attributes["native"] for attributes in result.sessions["attributes"]]
     assert 50 * native.count(False) == 600
 
 
@@ -193,16 +193,16 @@ def test_a_column_of_answers_without_any_answer_is_refused(table):
 
 def test_a_wide_table_has_one_column_for_each_person(table):
     path = table("item,sentence,annotator1,annotator2,annotator3", "i1,It rains.,6,7,", "i2,It rain.,2,1,3")
-    found = read(path, people=("annotator*",))
-    rows = found.judgments[["session", "item", "text", "value", "row"]].values.tolist()
+    result = read(path, people=("annotator*",))
+    rows = result.judgments[["session", "item", "text", "value", "row"]].values.tolist()
     assert rows == [
         ["annotator1", "i1", "It rains.", 6.0, 2], ["annotator1", "i2", "It rain.", 2.0, 3],
         ["annotator2", "i1", "It rains.", 7.0, 2], ["annotator2", "i2", "It rain.", 1.0, 3],
         ["annotator3", "i2", "It rain.", 3.0, 3],
     ]  # fmt: skip
-    assert found.participants["participant"].tolist() == ["annotator1", "annotator2", "annotator3"]
-    assert "3 columns hold the answers of one person each" in found.notes
-    assert "1 empty cells are no judgments" in found.notes
+    assert result.participants["participant"].tolist() == ["annotator1", "annotator2", "annotator3"]
+    assert "3 columns hold the answers of one person each" in result.notes
+    assert "1 empty cells are no judgments" in result.notes
 
 
 def test_a_wide_table_is_recognized_and_its_bad_cell_named(table):
