@@ -57,13 +57,13 @@ ANSWERS = {"likert": "6", "yes_no": "yes", "magnitude_estimation": "62,5", "slid
 
 def user(name: str, **fields: Any):
     """A login of that name; the same one when asked twice. Its password is ``<name>-password``."""
-    made, is_new = get_user_model().objects.get_or_create(
+    account, is_new = get_user_model().objects.get_or_create(
         username=name, defaults={"email": f"{name}@example.org", **fields}
     )
     if is_new:
-        made.set_password(f"{name}-password")
-        made.save(update_fields=["password"])
-    return made
+        account.set_password(f"{name}-password")
+        account.save(update_fields=["password"])
+    return account
 
 
 def ada():
@@ -188,32 +188,35 @@ def presentation_list(
 ) -> PresentationList:
     """List ``number``: practice, then every item once (sides or conditions alternate), then catch."""
     version = experiment.current_version() or freeze(experiment)
-    made = PresentationList.objects.create(experiment=experiment, version=version, label=f"list {number + 1}")
-    practice = [dict(one) for one in extras if one["kind"] == "practice"]
-    others = [dict(one) for one in extras if one["kind"] != "practice"]
-    plan = practice + _targets(experiment, number, n_blocks=n_blocks)
-    plan += [{"block": n_blocks, **one} for one in others]
-    PlannedTrial.objects.bulk_create(
-        PlannedTrial(list=made, position=position, **one) for position, one in enumerate(plan, start=1)
+    trial_list = PresentationList.objects.create(
+        experiment=experiment, version=version, label=f"list {number + 1}"
     )
-    made.n_trials = len(plan)
-    made.save(update_fields=["n_trials"])
-    return made
+    practice = [dict(trial) for trial in extras if trial["kind"] == "practice"]
+    other_trials = [dict(trial) for trial in extras if trial["kind"] != "practice"]
+    plan = practice + _targets(experiment, number, n_blocks=n_blocks)
+    plan += [{"block": n_blocks, **trial} for trial in other_trials]
+    PlannedTrial.objects.bulk_create(
+        PlannedTrial(list=trial_list, position=position, **fields)
+        for position, fields in enumerate(plan, start=1)
+    )
+    trial_list.n_trials = len(plan)
+    trial_list.save(update_fields=["n_trials"])
+    return trial_list
 
 
 def _targets(experiment: Experiment, number: int, *, n_blocks: int) -> list[dict[str, Any]]:
     """Every item once: as a pair with alternating sides, or as the sentence of an alternating condition."""
     pairs = list(experiment.materials.pairs.select_related("good", "bad"))
     targets = []
-    for index, one in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         turn = (index + number) % 2 == 0
         block = 1 + index * n_blocks // len(pairs)
-        shown = (
-            {"pair": one, "expected_first": turn}
+        stimulus = (
+            {"pair": pair, "expected_first": turn}
             if experiment.task == "forced_choice"
-            else {"sentence": one.good if turn else one.bad}
+            else {"sentence": pair.good if turn else pair.bad}
         )
-        targets.append({"item": one.good.item, "block": block, **shown})
+        targets.append({"item": pair.good.item, "block": block, **stimulus})
     return targets
 
 

@@ -5,8 +5,10 @@ from django.db import connection
 
 def database_url() -> str:
     """The address of the test database."""
-    given = connection.settings_dict
+    settings = connection.settings_dict
     if connection.vendor == "sqlite":
-        return f"sqlite:///{given['NAME']}"
-    login = given["USER"] + (f":{given['PASSWORD']}" if given["PASSWORD"] else "")
-    return f"postgres://{login}@{given['HOST'] or '127.0.0.1'}:{given['PORT'] or 5432}/{given['NAME']}"
+        return f"sqlite:///{settings['NAME']}"
+    login = settings["USER"] + (f":{settings['PASSWORD']}" if settings["PASSWORD"] else "")
+    return (
+        f"postgres://{login}@{settings['HOST'] or '127.0.0.1'}:{settings['PORT'] or 5432}/{settings['NAME']}"
+    )

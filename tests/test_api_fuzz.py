@@ -54,7 +54,7 @@ def fuzz(operation, headers: dict[str, str]) -> None:
 
 def test_api_answers_as_its_document_says(api_document, headers):
     faults = {}
-    operations = [found.ok() for found in api_document.get_all_operations()]
+    operations = [operation.ok() for operation in api_document.get_all_operations()]
     for operation in operations:
         try:
             fuzz(operation, headers)

@@ -42,8 +42,8 @@ def var(tmp_path, settings):
 def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     out = StringIO()
     call_command("demo", stdout=out)
-    told = out.getvalue()
-    assert "4 studies" in told and login_line() in told
+    output = out.getvalue()
+    assert "4 studies" in output and login_line() in output
 
     studies = Experiment.objects.filter(status="open")
     assert {study.slug: study.task for study in studies} == {
@@ -58,9 +58,9 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     flags = scorer(f"arpa:{model}").score(texts).flags  # without options: the file records its tokens
     assert ((flags & FLAG_UNKNOWN) > 0).mean() < 0.2
     assert main.lists.count() == 4 and main.questionnaire and main.consent
-    one = main.lists.first().planned_trials
-    assert one.filter(kind="target").count() == 24
-    assert one.filter(kind="catch").exists() and one.filter(kind="practice").exists()
+    trials = main.lists.first().planned_trials
+    assert trials.filter(kind="target").count() == 24
+    assert trials.filter(kind="catch").exists() and trials.filter(kind="practice").exists()
     assert main.materials.paradigms.count() == 6
     assert Session.objects.filter(experiment=main, status="complete").count() == 39
     assert set(Session.objects.values_list("participant__is_simulated", flat=True)) == {True}
@@ -91,13 +91,13 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     blimp = {model["model"]: model["blimp"] for model in rated["models"]}
     assert blimp["noisy reader"] > blimp["trigram (lp)"] > 0.5
 
-    counted = study_numbers(Experiment.objects.get(slug="demo"))
-    assert counted.median_s > 60 and counted.last_at < timezone.now()
+    numbers = study_numbers(Experiment.objects.get(slug="demo"))
+    assert numbers.median_s > 60 and numbers.last_at < timezone.now()
 
     counts = (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count())
-    again = StringIO()
-    call_command("demo", "--json", stdout=again)
-    assert json.loads(again.getvalue())["is_new"] is False
+    second_output = StringIO()
+    call_command("demo", "--json", stdout=second_output)
+    assert json.loads(second_output.getvalue())["is_new"] is False
     assert (Judgment.objects.count(), Comparison.objects.count(), MaterialSet.objects.count()) == counts
 
 
@@ -142,5 +142,5 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     monkeypatch.setattr("releases.demo.make.N_OTHERS", 6)
     monkeypatch.setattr("releases.demo.trained_models.CORPUS_SIZE", 4_000)
     monkeypatch.setattr("releases.demo.trained_models.SIZES", (500, 1_000))
-    made = make_demo()
-    assert made.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3
+    demo = make_demo()
+    assert demo.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3

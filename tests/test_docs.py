@@ -97,10 +97,10 @@ def test_commands_of_the_factorial_example_print_what_the_page_shows(monkeypatch
         "import_judgments",
         "effects",
     ]
-    for command, shown in blocks:
+    for command, expected_output in blocks:
         out = io.StringIO()
         call_command(*shlex.split(command), stdout=out)
-        parts = [re.escape(part) for part in shown.split("…\n")]
+        parts = [re.escape(part) for part in expected_output.split("…\n")]
         assert re.fullmatch("(.*\n)*".join(parts), out.getvalue()), out.getvalue()
 
 

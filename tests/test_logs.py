@@ -13,16 +13,16 @@ from config.settings import LOG_RENDERERS
 
 def logged(form: str) -> str:
     """One line of the log as the platform writes it in that form, of an error near a secret."""
-    given = {**settings.LOGGING["formatters"]["lines"]}
+    formatter = {**settings.LOGGING["formatters"]["lines"]}
     remove = structlog.stdlib.ProcessorFormatter.remove_processors_meta
-    given["processors"] = [remove, *LOG_RENDERERS[form]]
-    del given["()"]
+    formatter["processors"] = [remove, *LOG_RENDERERS[form]]
+    del formatter["()"]
     try:
         check_password("correct-" + "horse")
     except ValueError as error:
         caught = (type(error), error, error.__traceback__)
     record = logging.LogRecord("obelus", logging.ERROR, __file__, 1, "Internal Server Error", (), caught)
-    return structlog.stdlib.ProcessorFormatter(**given).format(record)
+    return structlog.stdlib.ProcessorFormatter(**formatter).format(record)
 
 
 def check_password(typed: str) -> None:
@@ -31,10 +31,10 @@ def check_password(typed: str) -> None:
 
 @pytest.mark.parametrize("form", LOG_RENDERERS)
 def test_an_error_tells_its_place_and_no_value_there(form):
-    told = logged(form)
-    assert "Internal Server Error" in told and "no such login" in told
-    assert "check_password" in told and "test_logs.py" in told
-    assert "correct-horse" not in told
+    line = logged(form)
+    assert "Internal Server Error" in line and "no such login" in line
+    assert "check_password" in line and "test_logs.py" in line
+    assert "correct-horse" not in line
 
 
 def test_a_line_for_a_collector_is_one_json_object():

@@ -89,8 +89,8 @@ def test_pages_work_before_static_files_are_collected(tmp_path):
 
 
 def test_a_command_before_the_first_start_says_what_to_do(tmp_path):
-    done = fresh_checkout(tmp_path, "manage.py", "agreement", "blimp")
-    assert done.returncode == 2
-    assert done.stderr.strip() == (
+    process = fresh_checkout(tmp_path, "manage.py", "agreement", "blimp")
+    assert process.returncode == 2
+    assert process.stderr.strip() == (
         "CommandError: The database is not set up for this version. Run manage.py migrate first."
     )

@@ -37,9 +37,15 @@ class Served:
         with closing(socket.socket()) as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        own = {"VAR_DIR": str(folder), "DATABASE_URL": "", "DEBUG": "1", "LOG_LEVEL": "CRITICAL", **settings}
+        variables = {
+            "VAR_DIR": str(folder),
+            "DATABASE_URL": "",
+            "DEBUG": "1",
+            "LOG_LEVEL": "CRITICAL",
+            **settings,
+        }
         command = [sys.executable, "-m", "config.serve", "--port", str(self.port)]
-        self.main = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **own})
+        self.main = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **variables})
 
     def listens(self) -> bool:
         with closing(socket.socket()) as probe:
@@ -107,11 +113,13 @@ def test_a_request_that_has_begun_is_finished_on_sigterm(served):
 
 def test_the_check_of_the_container_asks_by_the_name_that_is_served(tmp_path):
     """As the deployment page says: one host name, HTTPS, a proxy before it."""
-    said = (ROOT / "docker" / "compose.yml").read_text()
-    (_, python, *words) = json.loads(re.search(r'test: (\["CMD", "python".*\])', said)[1])
+    compose_file = (ROOT / "docker" / "compose.yml").read_text()
+    (_, python, *words) = json.loads(re.search(r'test: (\["CMD", "python".*\])', compose_file)[1])
     settings = {"ALLOWED_HOSTS": "judgments.example.org", "HTTPS": "yes", "BEHIND_PROXY": "yes"}
     with serving(tmp_path, **settings) as server:
         assert python == "python" and until(server.listens)
-        asked = [word.replace("8000/health/ready", f"{server.port}/health/live") for word in words]
-        done = subprocess.run([sys.executable, *asked], env={**os.environ, **settings}, capture_output=True)
-        assert done.returncode == 0, done.stderr
+        command = [word.replace("8000/health/ready", f"{server.port}/health/live") for word in words]
+        process = subprocess.run(
+            [sys.executable, *command], env={**os.environ, **settings}, capture_output=True
+        )
+        assert process.returncode == 0, process.stderr

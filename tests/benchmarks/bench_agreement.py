@@ -58,12 +58,12 @@ def _names(prefix: str, codes: np.ndarray, n: int) -> pd.Categorical:
 
 def seconds(work: Callable[[], object], *, runs: int = 2) -> tuple[float, object]:
     """Give CPU seconds of the quickest of some calls, as others share the machine, and the last result."""
-    best, found = float("inf"), None
+    best, result = float("inf"), None
     for _ in range(runs):
         start = time.process_time()
-        found = work()
+        result = work()
         best = min(best, time.process_time() - start)
-    return best, found
+    return best, result
 
 
 def main() -> None:
@@ -80,7 +80,7 @@ def main() -> None:
     agreement, report = seconds(lambda: agreement_report(choices, rule="blimp"))
     interval = seconds(lambda: krippendorff_alpha(rated, level="interval"))[0]
     nominal = seconds(lambda: krippendorff_alpha(rated))[0]
-    z, ours = seconds(lambda: zscore_by_participant(ratings))
+    z, z_ours = seconds(lambda: zscore_by_participant(ratings))
     total, wall = agreement + interval + nominal + z, (time.perf_counter() - start) / 2
     print(
         f"statistics alone: {total:.2f} s of CPU ({wall:.2f} s by the clock), bound 3 s = "
@@ -90,9 +90,9 @@ def main() -> None:
     )
     assert len(report["paradigms"]) == 1000
     values = ratings.groupby("participant", observed=True)["value"]
-    plain, theirs = seconds(lambda: values.transform(lambda x: (x - x.mean()) / x.std()), runs=1)
+    plain, z_pandas = seconds(lambda: values.transform(lambda x: (x - x.mean()) / x.std()), runs=1)
     quick, same = seconds(lambda: (ratings["value"] - values.transform("mean")) / values.transform("std"))
-    gap = max(float((ours - other).abs().max()) for other in (theirs, same))
+    gap = max(float((z_ours - other).abs().max()) for other in (z_pandas, same))
     assert gap < 1e-9
     print(
         f"z: {z:.2f} s = {plain / z:.1f} x groupby.transform of a function ({plain:.2f} s), "

@@ -30,14 +30,14 @@ HEAD_GFLOP = 2 * WIDTH * VOCABULARY["gpt2"] / 1e9
 
 def settings() -> argparse.Namespace:
     """What to measure."""
-    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    told.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
-    told.add_argument("--pairs", type=int, default=100)
-    told.add_argument("--paradigm", default="determiner_noun_agreement_1")
-    told.add_argument("--repetitions", type=int, default=3)
-    told.add_argument("--ways", default=",".join(WAYS), help="the first is compared")
-    told.add_argument("--batches", default="2,8,32", help="of minicons; lm-eval has 16 and 32")
-    return told.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--paradigm", default="determiner_noun_agreement_1")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--ways", default=",".join(WAYS), help="the first is compared")
+    parser.add_argument("--batches", default="2,8,32", help="of minicons; lm-eval has 16 and 32")
+    return parser.parse_args()
 
 
 class Pairs:
@@ -48,7 +48,7 @@ class Pairs:
         self.sentences = setup.sentences_of(pairs)
         self.cases: dict[str, setup.Case] = {}
         tokenizer = models["float32"].tokenizer
-        self.ids = [[0, *tokenizer(one)["input_ids"]] for one in dict.fromkeys(self.sentences)]
+        self.ids = [[0, *tokenizer(sentence)["input_ids"]] for sentence in dict.fromkeys(self.sentences)]
 
     def add_ours(self, way: str, dtype: str = "float32") -> None:
         """Score by one of our ways, its probe and its start left out."""
@@ -64,7 +64,7 @@ class Pairs:
             return np.array([sums[tuple(row)] for row in rows])
 
         name = way if dtype == "float32" else f"{way} {dtype}"
-        self.cases[name] = setup.ours(name, run)
+        self.cases[name] = setup.our_case(name, run)
 
     def add_peers(self, peer: setup.Peer, batches: list[int]) -> None:
         """Score by the others, in several sizes of batch."""
@@ -82,7 +82,7 @@ class Pairs:
         if way == "tree":
             sizes = [len(tree.token) for tree in prefix_trees(self.ids)]
         else:
-            sizes = [len(one) - 1 for one in self.ids]
+            sizes = [len(row) - 1 for row in self.ids]
         return sum(body_gflop(n, n) + n * HEAD_GFLOP for n in sizes) / len(self.pairs)
 
     def best(self, system: str) -> setup.Case:
@@ -96,7 +96,7 @@ class Pairs:
         """Pairs per CPU second."""
         return self.cases[name].rate(len(self.pairs))
 
-    def told(self, products: Products, way: str) -> list[str]:
+    def problems(self, products: Products, way: str) -> list[str]:
         """Print the table; give what is wrong."""
         wrong = []
         print(f"\n{self.name}: {len(self.pairs)} pairs, {self.gflop(way):.2f} GFLOP a pair by {way}")
@@ -136,31 +136,31 @@ class Pairs:
             print(f"  bf16: {ratio:.2f} × float32 (wanted {WANTED['bf16']}); sums differ by {rms:.2f} rms")
 
 
-def measure(told: argparse.Namespace, folder: Path) -> list[str]:
+def measure(options: argparse.Namespace, folder: Path) -> list[str]:
     """Make the model, run all in turns, print; give what is wrong."""
     from analysis.scoring import scorer
 
-    paradigms = setup.read_pairs(told.data)
+    paradigms = setup.read_pairs(options.data)
     setup.causal_folder(folder, setup.sentences_of([pair for each in paradigms.values() for pair in each]))
     models = {dtype: scorer(f"hf-causal:{folder}?dtype={dtype}") for dtype in ("float32", "bfloat16")}
     sets = [
-        Pairs("all paradigms mixed", setup.mixed(paradigms, told.pairs), models),
-        Pairs(told.paradigm, paradigms[told.paradigm][: told.pairs], models),
+        Pairs("all paradigms mixed", setup.mixed(paradigms, options.pairs), models),
+        Pairs(options.paradigm, paradigms[options.paradigm][: options.pairs], models),
     ]
-    ways = told.ways.split(",")
+    ways = options.ways.split(",")
     with setup.peers(folder, ["causal", "lm-eval"]) as peer:
-        for one in sets:
-            for way in ways if one is sets[0] else ways[:1]:
-                one.add_ours(way)
-            one.add_ours(ways[0], "bfloat16")
+        for pair_set in sets:
+            for way in ways if pair_set is sets[0] else ways[:1]:
+                pair_set.add_ours(way)
+            pair_set.add_ours(ways[0], "bfloat16")
             if peer is not None:
-                one.add_peers(peer, list(map(int, told.batches.split(","))))
+                pair_set.add_peers(peer, list(map(int, options.batches.split(","))))
         products = Products("float32", "bfloat16")
-        for _ in range(told.repetitions):
+        for _ in range(options.repetitions):
             products.measure()
-            setup.in_turns([case for one in sets for case in one.cases.values()], 1)
-    print(products.told())
-    return [problem for one in sets for problem in one.told(products, ways[0])]
+            setup.in_turns([case for pair_set in sets for case in pair_set.cases.values()], 1)
+    print(products.problems())
+    return [problem for pair_set in sets for problem in pair_set.problems(products, ways[0])]
 
 
 if __name__ == "__main__":

@@ -58,18 +58,18 @@ def ratings(people: int, items: int, each: int, *, rng: np.random.Generator) -> 
 def mixed_against_statsmodels(rng: np.random.Generator) -> str:
     """Fit the same rows with both; the estimates must agree."""
     rows = ratings(100, 32, 32, rng=rng)
-    ours, fit = timed(lambda: mixed_model(rows), runs=3)
+    our_s, fit = timed(lambda: mixed_model(rows), runs=3)
     parts = {"p": "0 + C(participant)", "i": "0 + C(item)"}
     model = smf.mixedlm("value ~ condition", rows.assign(one=1), groups="one", vc_formula=parts)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs, other = timed(model.fit)
+        statsmodels_s, other = timed(model.fit)
     estimate = abs(fit["condition"].estimate - other.params["condition"])
     gap = max(estimate, abs(fit["condition"].se - other.bse["condition"]))
     assert gap < 1e-4
     return (
-        f"mixed model, {len(rows)} rows: {ours:.3f} s = {theirs / ours:.0f} x statsmodels MixedLM "
-        f"({theirs:.2f} s); estimate and SE differ by at most {gap:.0e}"
+        f"mixed model, {len(rows)} rows: {our_s:.3f} s = {statsmodels_s / our_s:.0f} x statsmodels MixedLM "
+        f"({statsmodels_s:.2f} s); estimate and SE differ by at most {gap:.0e}"
     )
 
 
@@ -136,24 +136,24 @@ def alpha_against_krippendorff(rng: np.random.Generator) -> str:
             }
         )
         wide = timed(lambda rows=answers: rows.pivot(index="participant", columns="unit"), runs=3)[0]
-        found = []
+        comparisons = []
         for level in ("nominal", "ordinal", "interval"):
-            ours, mine = timed(
+            our_s, our_alpha = timed(
                 lambda level=level, answers=answers: krippendorff_alpha(answers, level=level).value, runs=9
             )
-            theirs, other = timed(
+            package_s, other = timed(
                 lambda level=level, data=data: krippendorff.alpha(
                     reliability_data=data, level_of_measurement=level
                 ),
                 runs=3,
             )
-            gap = abs(mine - other)
+            gap = abs(our_alpha - other)
             assert gap < 1e-9
-            found.append(
-                f"{level} {ours:.4f} s = {theirs / ours:.1f} x, with the matrix to make "
-                f"{(theirs + wide) / ours:.1f} x (differ by {gap:.0e})"
+            comparisons.append(
+                f"{level} {our_s:.4f} s = {package_s / our_s:.1f} x, with the matrix to make "
+                f"{(package_s + wide) / our_s:.1f} x (differ by {gap:.0e})"
             )
-        lines.append(f"alpha, {data.size} {words}: {', '.join(found)} the package krippendorff")
+        lines.append(f"alpha, {data.size} {words}: {', '.join(comparisons)} the package krippendorff")
     return "\n".join(lines)
 
 
@@ -175,16 +175,21 @@ def annotators_against_crowdkit(rng: np.random.Generator) -> str:
         ("DawidSkene", lambda: dawid_skene(rows, tol=0, max_steps=steps), 1e-6),
         ("OneCoinDawidSkene", lambda: one_coin(rows, right=0, wrong=0, tol=0, max_steps=steps), 0.05),
     ):
-        theirs, other = _by_crowdkit(python, name, rows, steps)
-        ours, found = timed(fit, runs=3)
-        mine = found.items.assign(item=found.items["item"].astype(int)).set_index("item").sort_index()
-        mine = mine[[f"p_{label}" for label in range(3)]].to_numpy()
-        gap, same = np.abs(mine - other), np.mean(mine.argmax(axis=1) == other.argmax(axis=1))
+        crowdkit_s, other = _by_crowdkit(python, name, rows, steps)
+        our_s, our_fit = timed(fit, runs=3)
+        our_posteriors = (
+            our_fit.items.assign(item=our_fit.items["item"].astype(int)).set_index("item").sort_index()
+        )
+        our_posteriors = our_posteriors[[f"p_{label}" for label in range(3)]].to_numpy()
+        gap, same = (
+            np.abs(our_posteriors - other),
+            np.mean(our_posteriors.argmax(axis=1) == other.argmax(axis=1)),
+        )
         assert gap.max() < most and same > 0.999, (gap.max(), same)
         lines.append(
-            f"{name}, {len(rows)} answers, {steps} steps: {ours:.2f} s = {theirs / ours:.1f} x crowd-kit "
-            f"({theirs:.2f} s); posteriors differ by at most {gap.max():.0e}, on average {gap.mean():.0e}; "
-            f"{same:.2%} of labels alike"
+            f"{name}, {len(rows)} answers, {steps} steps: {our_s:.2f} s = {crowdkit_s / our_s:.1f} x "
+            f"crowd-kit ({crowdkit_s:.2f} s); posteriors differ by at most {gap.max():.0e}, on average "
+            f"{gap.mean():.0e}; {same:.2%} of labels alike"
         )
     return "\n".join(lines)
 
@@ -202,12 +207,12 @@ def labels_of_items(rng: np.random.Generator) -> pd.DataFrame:
 def _by_crowdkit(python: str, model: str, rows: pd.DataFrame, steps: int) -> tuple[float, np.ndarray]:
     script = Path(__file__).parent / "peers" / "crowdkit_dawid_skene.py"
     with tempfile.TemporaryDirectory() as folder:
-        answers, found = Path(folder) / "answers.csv", Path(folder) / "posteriors.csv"
+        answers, posterior_file = Path(folder) / "answers.csv", Path(folder) / "posteriors.csv"
         rows.to_csv(answers, index=False)
-        command = [python, str(script), model, str(answers), str(steps), str(found)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        posteriors = pd.read_csv(found, index_col="task").sort_index()
-    return float(done.stdout.split()[-1]), posteriors[["0", "1", "2"]].to_numpy()
+        command = [python, str(script), model, str(answers), str(steps), str(posterior_file)]
+        process = subprocess.run(command, capture_output=True, text=True, check=True)
+        posteriors = pd.read_csv(posterior_file, index_col="task").sort_index()
+    return float(process.stdout.split()[-1]), posteriors[["0", "1", "2"]].to_numpy()
 
 
 def power_alone(rng: np.random.Generator) -> str:
@@ -218,7 +223,7 @@ def power_alone(rng: np.random.Generator) -> str:
     return f"power, 50 phenomena x 20 sizes x 1,000 draws: {seconds:.2f} s (bound 1 s)"
 
 
-def others(rng: np.random.Generator) -> str:
+def other_comparisons(rng: np.random.Generator) -> str:
     """Split halves."""
     rows = ratings(300, 400, 60, rng=rng)
     halves = timed(lambda: split_half(rows.assign(list=rows["participant"] % 8), unit="item"))[0]
@@ -235,7 +240,7 @@ def main() -> None:
         alpha_against_krippendorff,
         annotators_against_crowdkit,
         power_alone,
-        others,
+        other_comparisons,
     ):
         print(measure(np.random.default_rng(1)), flush=True)
 

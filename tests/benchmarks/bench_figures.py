@@ -72,7 +72,7 @@ def main() -> None:
     if not server:
         sys.exit("Give a PostgreSQL server in BENCH_POSTGRES.")
     stored_choices.DATABASE = "bench_figures"
-    address = stored_choices.made(server, options.judgments, paradigms=67, keep=options.keep)
+    address = stored_choices.make_database(server, options.judgments, paradigms=67, keep=options.keep)
     os.environ.update(stored_choices.surroundings(address))
     print(f"{options.judgments:,} judgments; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     for name, ((first, first_cpu), (later, later_cpu)) in measure():

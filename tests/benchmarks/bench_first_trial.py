@@ -75,8 +75,8 @@ class Phone:
         if slow:
             self.tools.send("Emulation.setCPUThrottlingRate", {"rate": CPU})
 
-    def _count(self, done: dict) -> None:
-        self.bytes += int(done["encodedDataLength"])
+    def _count(self, event: dict) -> None:
+        self.bytes += int(event["encodedDataLength"])
         self.requests += 1
 
     def agree(self) -> None:
@@ -86,11 +86,11 @@ class Phone:
 
     def first_trial(self) -> dict[str, float]:
         """When the first sentence was visible and when its clock began, in ms since the page was opened."""
-        seen: dict[str, float] = {}
-        while not {"visible", "clock"} <= set(seen):
+        times: dict[str, float] = {}
+        while not {"visible", "clock"} <= set(times):
             self.page.wait_for_timeout(100)
-            seen = self.page.evaluate("window.seen")
-        return seen
+            times = self.page.evaluate("window.seen")
+        return times
 
     def finish(self) -> None:
         """Answer every trial."""
@@ -111,9 +111,9 @@ def link(browser: Browser, home: str, slow: str) -> dict[str, float]:
     there.context.close()
     phone = Phone(browser, home, slow=slow)
     phone.page.goto(address)
-    seen = phone.first_trial()
+    times = phone.first_trial()
     phone.context.close()
-    return seen
+    return times
 
 
 def start(browser: Browser, home: str, slow: str) -> dict[str, float]:
@@ -126,10 +126,10 @@ def start(browser: Browser, home: str, slow: str) -> dict[str, float]:
     phone.page.evaluate(PRESSED)
     button.click()
     phone.page.locator(".sentence").first.wait_for()
-    seen = phone.first_trial()
-    gone = phone.page.evaluate("performance.timeOrigin - Number(sessionStorage.getItem('pressed'))")
+    times = phone.first_trial()
+    since_press_ms = phone.page.evaluate("performance.timeOrigin - Number(sessionStorage.getItem('pressed'))")
     phone.context.close()
-    return {name: moment + gone for name, moment in seen.items()}
+    return {name: moment + since_press_ms for name, moment in times.items()}
 
 
 def weight(browser: Browser, home: str) -> tuple[int, int]:
@@ -142,10 +142,10 @@ def weight(browser: Browser, home: str) -> tuple[int, int]:
     return phone.bytes, phone.requests
 
 
-def told(name: str, rounds: list[dict[str, float]]) -> float:
+def print_medians(name: str, rounds: list[dict[str, float]]) -> float:
     """Print one way's times; give the median."""
-    visible = [one["visible"] for one in rounds]
-    clock = statistics.median(one["clock"] for one in rounds)
+    visible = [times["visible"] for times in rounds]
+    clock = statistics.median(times["clock"] for times in rounds)
     middle = statistics.median(visible)
     print(
         f"{name}: first trial visible after {middle:,.0f} ms "
@@ -190,7 +190,7 @@ def measure(homes: dict[str, str], n: int) -> bool:
         for slow, words in (("line", "slow 4G"), ("tools", "562.5 ms for every request")):
             print(f"{words}:")
             ways = [(way, [way(browser, homes[slow], slow) for _ in range(n)]) for way in (link, start)]
-            middles[slow] = [told(f"  {way.__name__}", rounds) for way, rounds in ways]
+            middles[slow] = [print_medians(f"  {way.__name__}", rounds) for way, rounds in ways]
         size, requests = weight(browser, homes["tools"])
         browser.close()
     print(f"a session of 20 trials: {size / 1000:.1f} kB in {requests} requests")

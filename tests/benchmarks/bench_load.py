@@ -64,12 +64,12 @@ class Measured:
 
 def python(code: str, environment: dict[str, str]) -> str:
     """Run a piece of Python in the project and give what it prints last."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+    if process.returncode:
+        sys.exit(process.stderr)
+    return process.stdout.strip().splitlines()[-1] if process.stdout.strip() else ""
 
 
 class Server:
@@ -117,21 +117,21 @@ def drive(server: Server, queues: list[list[Request]]) -> Measured:
     def sit(queue: list[Request]) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         for address, body in queue:
-            begun = time.perf_counter()
+            start = time.perf_counter()
             connection.request("POST", address, json.dumps(body), {"Content-Type": "application/json"})
             answer = connection.getresponse()
-            said = answer.read()
-            waits.append(1000 * (time.perf_counter() - begun))
+            reply = answer.read()
+            waits.append(1000 * (time.perf_counter() - start))
             if answer.status != 200:
-                faults.append(f"{answer.status} {said[:200]!r}")
+                faults.append(f"{answer.status} {reply[:200]!r}")
 
     threads = [threading.Thread(target=sit, args=(queue,)) for queue in queues]
-    before, begun = server.cpu_s(), time.perf_counter()
+    before, start = server.cpu_s(), time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - start
     if faults:
         sys.exit(f"{len(faults)} answers were not taken, the first: {faults[0]}")
     return Measured(len(waits) / seconds, waits, server.cpu_s() - before, len(waits))
@@ -146,7 +146,9 @@ def base_environment() -> dict[str, str]:
     }
 
 
-def ours(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Request]]], Callable[[], int]]:
+def our_server(
+    folder: Path, url: str
+) -> tuple[Server, Callable[[int], list[list[Request]]], Callable[[], int]]:
     """Our server with sessions begun, and their answers as requests, each used once."""
     environment = {**base_environment(), "VAR_DIR": str(folder / "ours"), "DATABASE_URL": url}
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
@@ -191,8 +193,10 @@ def plain(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Req
     """The plain view, and as many answers."""
     environment = {**base_environment(), "PLAIN_DATABASE_URL": url}
     environment.pop("DJANGO_SETTINGS_MODULE")
-    made = {**environment, "MAKE_TABLE": "1"}
-    subprocess.run([sys.executable, "-m", "tests.benchmarks.plain_view"], cwd=ROOT, env=made, check=True)
+    environment_of_table = {**environment, "MAKE_TABLE": "1"}
+    subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.plain_view"], cwd=ROOT, env=environment_of_table, check=True
+    )
     number = iter(range(10**9))
 
     def queues(n_people: int) -> list[list[Request]]:
@@ -213,7 +217,7 @@ def plain(folder: Path, url: str) -> tuple[Server, Callable[[int], list[list[Req
 
 def compare(label: str, our_url: str, plain_url: str, folder: Path) -> None:
     """Print a line per number of participants: ours, plain, ratio of medians."""
-    server, our_queues, count = ours(folder, our_url)
+    server, our_queues, count = our_server(folder, our_url)
     bare, bare_queues = plain(folder, plain_url)
     stored = 0
     try:
@@ -223,7 +227,10 @@ def compare(label: str, our_url: str, plain_url: str, folder: Path) -> None:
                 runs["ours"].append(drive(server, open_sessions(server, our_queues(n_people))))
                 runs["plain"].append(drive(bare, bare_queues(n_people)))
             stored += sum(run.n for run in runs["ours"])
-            rate = {name: statistics.median(run.per_second for run in made) for name, made in runs.items()}
+            rate = {
+                name: statistics.median(run.per_second for run in measured_runs)
+                for name, measured_runs in runs.items()
+            }
             waits = sorted(wait for run in runs["ours"] for wait in run.waits_ms)
             cpu = sum(run.cpu_s for run in runs["ours"]) / sum(run.n for run in runs["ours"])
             print(

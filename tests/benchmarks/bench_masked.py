@@ -29,12 +29,12 @@ HEAD_GFLOP = 2 * WIDTH * (WIDTH + VOCABULARY["bert"]) / 1e9
 
 def settings() -> argparse.Namespace:
     """What to measure."""
-    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    told.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
-    told.add_argument("--pairs", type=int, default=20)
-    told.add_argument("--repetitions", type=int, default=3)
-    told.add_argument("--batches", default="1,2,4", help="sentences at once of minicons")
-    return told.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, default=Path(os.environ.get("BLIMP", setup.DATA)))
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--batches", default="1,2,4", help="sentences at once of minicons")
+    return parser.parse_args()
 
 
 def gflop(scorer: Any, sentences: list[str]) -> float:
@@ -43,58 +43,62 @@ def gflop(scorer: Any, sentences: list[str]) -> float:
     return sum(n * (body_gflop(n + 2, n + 2) + HEAD_GFLOP) for n in lengths)
 
 
-def told_of(
-    ours: setup.Case, theirs: list[setup.Case], count: int, work: float, products: Products
+def problems_of(
+    our_case: setup.Case, peer_cases: list[setup.Case], count: int, work: float, products: Products
 ) -> list[str]:
     """Print the table of one method; give what is wrong."""
-    bound, own = products.best("float32") / work, products.rates("float32")["mm"] / work
-    share, wrong = ours.rate(count) / bound, []
+    bound, torch_bound = products.best("float32") / work, products.rates("float32")["mm"] / work
+    share, wrong = our_case.rate(count) / bound, []
     print(setup.HEAD)
-    print(ours.line(count, beside=f"{share:.0%} of the bound {bound:.2f} (wanted {WANTED_SHARE:.0%})"))
+    print(our_case.line(count, beside=f"{share:.0%} of the bound {bound:.2f} (wanted {WANTED_SHARE:.0%})"))
     if share < LEAST:
-        wrong.append(f"{ours.name} reaches {share:.0%} of its bound.")
-    for case in theirs:
-        beside = f"{case.rate(count) / own:.0%} of the bound {own:.2f} by torch's own products"
+        wrong.append(f"{our_case.name} reaches {share:.0%} of its bound.")
+    for case in peer_cases:
+        beside = (
+            f"{case.rate(count) / torch_bound:.0%} of the bound {torch_bound:.2f} by torch's own products"
+        )
         print(case.line(count, beside=beside))
-        worst = float(np.abs(case.sums - ours.sums).max())
+        worst = float(np.abs(case.sums - our_case.sums).max())
         if worst > setup.EQUAL:
-            wrong.append(f"{case.name} differs from {ours.name} by {worst:.1e}.")
-    if theirs:
-        best = min(theirs, key=lambda case: statistics.median(case.cpu))
-        worst = float(np.abs(best.sums - ours.sums).max())
-        ratio = ours.rate(count) / best.rate(count)
+            wrong.append(f"{case.name} differs from {our_case.name} by {worst:.1e}.")
+    if peer_cases:
+        best = min(peer_cases, key=lambda case: statistics.median(case.cpu))
+        worst = float(np.abs(best.sums - our_case.sums).max())
+        ratio = our_case.rate(count) / best.rate(count)
         print(f"  {ratio:.2f} × {best.name} (wanted {WANTED_RATIO}); sums differ by {worst:.1e}")
     return wrong
 
 
-def measure(told: argparse.Namespace, folder: Path) -> list[str]:
+def measure(options: argparse.Namespace, folder: Path) -> list[str]:
     """Make the model, run all in turns, print; give what is wrong."""
     from analysis.scoring import scorer
 
-    paradigms = setup.read_pairs(told.data)
+    paradigms = setup.read_pairs(options.data)
     setup.masked_folder(folder, setup.sentences_of([pair for each in paradigms.values() for pair in each]))
-    sentences = setup.sentences_of(setup.mixed(paradigms, told.pairs))
-    ours, theirs = {}, {}
+    sentences = setup.sentences_of(setup.mixed(paradigms, options.pairs))
+    our_cases, peer_cases = {}, {}
     with setup.peers(folder, ["masked"]) as peer:
         for method, metric in METHODS.items():
             model = scorer(f"hf-masked:{folder}?method={method}")
             model.score(sentences[:2])  # the way is tried when first asked
-            ours[method] = setup.ours(method, lambda model=model: model.score(sentences).logprob)
-            theirs[method] = [
+            our_cases[method] = setup.our_case(method, lambda model=model: model.score(sentences).logprob)
+            peer_cases[method] = [
                 peer.case(f"minicons, {n} at once", sentences, kind="masked", batch=n, metric=metric)
-                for n in map(int, told.batches.split(","))
+                for n in map(int, options.batches.split(","))
                 if peer is not None
             ]
         products = Products("float32")
-        for _ in range(told.repetitions):
+        for _ in range(options.repetitions):
             products.measure()
-            setup.in_turns([case for method in METHODS for case in (ours[method], *theirs[method])], 1)
-    work = gflop(model, sentences) / told.pairs
-    print(f"{products.told()}; {told.pairs} pairs, {work:.1f} GFLOP a pair")
+            setup.in_turns(
+                [case for method in METHODS for case in (our_cases[method], *peer_cases[method])], 1
+            )
+    work = gflop(model, sentences) / options.pairs
+    print(f"{products.summary()}; {options.pairs} pairs, {work:.1f} GFLOP a pair")
     return [
         problem
         for method in METHODS
-        for problem in told_of(ours[method], theirs[method], told.pairs, work, products)
+        for problem in problems_of(our_cases[method], peer_cases[method], options.pairs, work, products)
     ]
 
 

@@ -37,8 +37,8 @@ def sentences(count: int, *, seed: int = 0) -> Iterator[list[str]]:
     words = [f"w{number}" for number in range(TYPES)]
     for start in range(0, count, 10_000):
         rows = min(10_000, count - start)
-        drawn = np.minimum(np.searchsorted(cumulative, rng.random((rows, LENGTH))), TYPES - 1)
-        for row in drawn.tolist():
+        word_ids = np.minimum(np.searchsorted(cumulative, rng.random((rows, LENGTH))), TYPES - 1)
+        for row in word_ids.tolist():
             yield [words[number] for number in row]
 
 
@@ -127,11 +127,11 @@ def main() -> None:
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="obelus-ngrams-") as folder:
         path = Path(folder) / "model.arpa"
-        found = {"train": train(chosen.sentences, chosen.order, path)}
+        measurements = {"train": train(chosen.sentences, chosen.order, path)}
         if not chosen.no_query:
             assert read_arpa(path, max_order=1).order == 1
-            found["query"] = query(path)
-        print(json.dumps(found, indent=2))
+            measurements["query"] = query(path)
+        print(json.dumps(measurements, indent=2))
 
 
 if __name__ == "__main__":

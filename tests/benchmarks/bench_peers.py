@@ -42,14 +42,14 @@ Case = dict[str, Any]
 
 def settings() -> argparse.Namespace:
     """What to measure."""
-    told = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    told.add_argument("--peers", default=",".join(PEERS), help="which; empty measures ours alone")
-    told.add_argument("--db", default="sqlite,pg")
-    told.add_argument("--people", default="1,10,50", help="participants at once")
-    told.add_argument("--rounds", type=int, default=1)
-    told.add_argument("--minutes", type=float, default=8, help="no case begins later")
-    told.add_argument("--long", action="store_true", help="Label Studio with 50 at once, too")
-    return told.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--peers", default=",".join(PEERS), help="which; empty measures ours alone")
+    parser.add_argument("--db", default="sqlite,pg")
+    parser.add_argument("--people", default="1,10,50", help="participants at once")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=8, help="no case begins later")
+    parser.add_argument("--long", action="store_true", help="Label Studio with 50 at once, too")
+    return parser.parse_args()
 
 
 class Runner:
@@ -91,18 +91,18 @@ class Runner:
             "OBELUS_PYTHON": sys.executable,
             "QUIET_GATE_S": os.environ.get("QUIET_GATE_S", "3"),
         }
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.drivers, env=environment, capture_output=True, text=True, check=False
         )
-        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-        if not found:
-            self.left_out.append(f"{name} ({(done.stderr.strip() or 'no result').splitlines()[-1][:150]})")
+        documents = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
+        if not documents:
+            self.left_out.append(f"{name} ({(process.stderr.strip() or 'no result').splitlines()[-1][:150]})")
             return None
-        told(found[-1])
-        return found[-1]
+        print_case(documents[-1])
+        return documents[-1]
 
 
-def told(case: Case) -> None:
+def print_case(case: Case) -> None:
     """A line for a case."""
     cpu = f"{case['cpu_per_1000']:.2f}"
     if case["pg_cpu_per_1000"] is not None:
@@ -110,10 +110,10 @@ def told(case: Case) -> None:
     store = "files" if case["peer"] == "potato" else case["db"]
     waits = "/".join(f"{ms:.0f}" if ms >= 100 else f"{ms:.1f}" for ms in case["ack"])
     wrong = case["missing"] + case["wrong"]
-    kept = f"{case['acked']} → {case['in_db']}" + (f" ({wrong} lost)" if wrong else "")
+    stored = f"{case['acked']} → {case['in_db']}" + (f" ({wrong} lost)" if wrong else "")
     print(
         f"{case['peer']:12} {store:7}{case['C']:>6}{case['jps']:>8.1f}  {waits:>22}{case['open_p50']:>9.0f}"
-        f"{cpu:>13}{case['rss_mb']:>6}  {kept:>16}  {case['core_other_pct']} %"
+        f"{cpu:>13}{case['rss_mb']:>6}  {stored:>16}  {case['core_other_pct']} %"
         + (f"  errors: {case['errors']}" if case["errors"] else ""),
         flush=True,
     )
@@ -121,33 +121,33 @@ def told(case: Case) -> None:
 
 def middle(cases: list[Case], name: str) -> float:
     """The median over rounds; of those without other load, where there are two."""
-    calm = [one for one in cases if one["core_other_pct"] <= DISTURBED_PCT]
-    return statistics.median(one[name] for one in (calm if len(calm) > 1 else cases))
+    calm = [case for case in cases if case["core_other_pct"] <= DISTURBED_PCT]
+    return statistics.median(case[name] for case in (calm if len(calm) > 1 else cases))
 
 
-def compare(made: dict[tuple[str, str, int], list[Case]], peers: list[str]) -> None:
+def compare(cases_by_run: dict[tuple[str, str, int], list[Case]], peers: list[str]) -> None:
     """Ratios of ours to each peer, with those wanted; a store or a crowd it was not measured with is said."""
     print("\nRatios of judgments stored per second")
-    for (side, db, people), ours in made.items():
+    for (side, db, people), our_cases in cases_by_run.items():
         if side != "obelus":
             continue
         for peer in peers:
-            others = {key: cases for key, cases in made.items() if key[0] == peer}
-            if not others:
+            peer_cases = {key: cases for key, cases in cases_by_run.items() if key[0] == peer}
+            if not peer_cases:
                 continue
-            key = min(others, key=lambda one: (one[1] != db, abs(one[2] - people)))
-            ratio = middle(ours, "jps") / middle(others[key], "jps")
+            key = min(peer_cases, key=lambda run_key: (run_key[1] != db, abs(run_key[2] - people)))
+            ratio = middle(our_cases, "jps") / middle(peer_cases[key], "jps")
             verdict = "reached" if ratio >= PEERS[peer] else "MISSED"
             where = "" if key[1:] == (db, people) else f"; its figure is of {key[1]}, {key[2]} at once"
-            wanted = f"(≥ {PEERS[peer]:.0f}: {verdict}{where})"
-            print(f"{db:6} {people:>3} at once: {ratio:6.1f} × {peer:12} {wanted}")
+            target = f"(≥ {PEERS[peer]:.0f}: {verdict}{where})"
+            print(f"{db:6} {people:>3} at once: {ratio:6.1f} × {peer:12} {target}")
         if people == CROWD:
-            opened = middle(ours, "open_p50")
+            opened = middle(our_cases, "open_p50")
             verdict = "reached" if opened <= OPEN_MS else "MISSED"
-            shown = statistics.median(one["status"]["first_trial_p50_ms"] for one in ours)
+            first_trial_ms = statistics.median(case["status"]["first_trial_p50_ms"] for case in our_cases)
             print(
                 f"{db:6} {people:>3} at once: open p50 {opened:.0f} ms (≤ {OPEN_MS}: {verdict}), "
-                f"the first trial's page after {shown:.0f} ms"
+                f"the first trial's page after {first_trial_ms:.0f} ms"
             )
 
 
@@ -166,13 +166,13 @@ def main() -> int:
     if runner is None or not runner.is_ready():
         print(HOW)
         return 0
-    peers = [one for one in chosen.peers.split(",") if one and runner.has(one)]
+    peers = [peer for peer in chosen.peers.split(",") if peer and runner.has(peer)]
     stores = chosen.db.split(",")
     if "pg" in stores and not listens(int(os.environ.get("PG_PORT", "5544"))):
         print("Nothing listens on PG_PORT: PostgreSQL is left out.")
         stores.remove("pg")
     print(HEAD)
-    made: dict[tuple[str, str, int], list[Case]] = defaultdict(list)
+    cases_by_run: dict[tuple[str, str, int], list[Case]] = defaultdict(list)
     doubled: list[Case] = []
     for _ in range(chosen.rounds):
         for db in stores:
@@ -183,16 +183,18 @@ def main() -> int:
                     if side == "potato" and db != stores[0]:
                         continue  # it keeps files, whatever the store
                     if case := runner.case(side, db, people):
-                        made[side, db, people].append(case)
+                        cases_by_run[side, db, people].append(case)
     for db in stores:
         doubled += twice(runner, db)
-    compare(made, peers)
+    compare(cases_by_run, peers)
     if runner.left_out:
         print("Left out: " + "; ".join(runner.left_out))
-    ours = doubled + [case for (side, *_), cases in made.items() if side == "obelus" for case in cases]
-    lost = sum(one["missing"] + one["wrong"] for one in ours)
-    many = sum(one["dups"] for one in ours)
-    print(f"Of {sum(one['acked'] for one in ours)} acknowledged: {lost} lost, {many} doubled.")
+    our_cases = doubled + [
+        case for (side, *_), cases in cases_by_run.items() if side == "obelus" for case in cases
+    ]
+    lost = sum(case["missing"] + case["wrong"] for case in our_cases)
+    many = sum(case["dups"] for case in our_cases)
+    print(f"Of {sum(case['acked'] for case in our_cases)} acknowledged: {lost} lost, {many} doubled.")
     return 1 if lost or many else 0
 
 

@@ -108,13 +108,13 @@ def press_through(token: str) -> dict[str, dict[str, float]]:
         page = browser.new_page()
         page.add_init_script(PRESS)
         page.goto(f"http://127.0.0.1:{PORT}/s/{token}/")
-        known: dict[str, dict[str, float]] = {}
+        event_times: dict[str, dict[str, float]] = {}
         while not page.locator(".code").count():
             with suppress(Error):  # the page with the code is just coming
-                known |= page.evaluate("window.known")  # a later look knows more of the same trial
+                event_times |= page.evaluate("window.known")  # a later look knows more of the same trial
             page.wait_for_timeout(20)
         browser.close()
-    return {trial: times for trial, times in known.items() if "pressed" in times}
+    return {trial: times for trial, times in event_times.items() if "pressed" in times}
 
 
 def main() -> None:
@@ -135,14 +135,16 @@ def main() -> None:
         server = subprocess.Popen(command, cwd=ROOT, env=environment)
         try:
             wait_for_server()
-            known = press_through(token)
+            event_times = press_through(token)
         finally:
             server.terminate()
             server.wait()
         stored = json.loads(python(STORED, environment).splitlines()[-1])
     for name, words in TRUTHS.items():
-        told = {trial: times["pressed"] - times[name] for trial, times in known.items() if times.get(name)}
-        errors = [stored[trial] - delay for trial, delay in told.items() if stored.get(trial) is not None]
+        delays = {
+            trial: times["pressed"] - times[name] for trial, times in event_times.items() if times.get(name)
+        }
+        errors = [stored[trial] - delay for trial, delay in delays.items() if stored.get(trial) is not None]
         if len(errors) < 2:
             print(f"{words}: this browser does not say")
             continue

@@ -33,17 +33,19 @@ def read() -> None:
     study = Experiment.objects.get(slug="choices")
     start, cpu = time.perf_counter(), time.process_time()
     report = agreement_of(study, rule="blimp")
-    told = {
+    measured = {
         "wall": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
         "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "shares": {one["paradigm"]: one["individual_agreement_pooled"] for one in report["paradigms"]},
+        "shares": {
+            paradigm["paradigm"]: paradigm["individual_agreement_pooled"] for paradigm in report["paradigms"]
+        },
         "judgments": report["overall"]["judgments"],
     }
-    print(json.dumps(told))
+    print(json.dumps(measured))
 
 
-def counted(address: str) -> dict[str, float]:
+def shares_by_sql(address: str) -> dict[str, float]:
     """Give the share of expected choices of each paradigm, by SQL alone."""
     rows = stored_choices.psql(
         address,
@@ -59,32 +61,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("judgments", type=int, nargs="?", default=10_000_000)
     parser.add_argument("--keep", action="store_true")
-    given = parser.parse_args()
+    options = parser.parse_args()
     server = os.environ.get("BENCH_POSTGRES")
     if not server:
         print(
             "Set BENCH_POSTGRES=postgres://USER@HOST/DATABASE to read ten million judgments from PostgreSQL."
         )
         return
-    address = stored_choices.made(server, given.judgments, keep=given.keep)
+    address = stored_choices.make_database(server, options.judgments, keep=options.keep)
     environment = os.environ | stored_choices.surroundings(address)
     load = os.getloadavg()[0]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, __file__, "read"], env=environment, capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        sys.exit(done.stderr)
-    told = json.loads(done.stdout.splitlines()[-1])
-    again = counted(address)
-    gap = max(abs(told["shares"][name] - share) for name, share in again.items())
-    assert gap < 1e-9 and len(again) == len(told["shares"]), gap
+    if process.returncode:
+        sys.exit(process.stderr)
+    measured = json.loads(process.stdout.splitlines()[-1])
+    sql_shares = shares_by_sql(address)
+    gap = max(abs(measured["shares"][name] - share) for name, share in sql_shares.items())
+    assert gap < 1e-9 and len(sql_shares) == len(measured["shares"]), gap
     print(
-        f"{told['judgments']} judgments from PostgreSQL to the agreement report: {told['wall']:.1f} s, "
-        f"bound {BOUND_S} s (CPU of this side {told['cpu']:.1f} s); peak {told['peak']:.0f} MiB, "
-        f"bound {BOUND_MIB} MiB; shares of {len(again)} paradigms differ from SQL by at most {gap:.0e}; "
+        f"{measured['judgments']} judgments from PostgreSQL to the agreement report: "
+        f"{measured['wall']:.1f} s, bound {BOUND_S} s (CPU of this side {measured['cpu']:.1f} s); "
+        f"peak {measured['peak']:.0f} MiB, bound {BOUND_MIB} MiB; "
+        f"shares of {len(sql_shares)} paradigms differ from SQL by at most {gap:.0e}; "
         f"load average {load:.1f} on {os.cpu_count()} cores"
     )
-    if not given.keep:
+    if not options.keep:
         stored_choices.dropped(server)
 
 

@@ -55,20 +55,20 @@ def measured(folder: Path, n: int, rounds: int, cores: list[int]) -> dict[str, A
     """One and two workers in turn, so that a slow minute of the machine falls on both."""
     load = os.getloadavg()[0]
     materials = prepare(folder / "models", n)
-    found: dict[int, list[dict[str, float]]] = {1: [], 2: []}
+    rounds_by_workers: dict[int, list[dict[str, float]]] = {1: [], 2: []}
     for _ in range(rounds):
         for workers in (1, 2):
-            found[workers].append(one_round(materials, cores[:workers]))
-    wall = {k: statistics.median(row["wall_s"] for row in rows) for k, rows in found.items()}
-    cpu = {k: statistics.median(row["cpu_s"] for row in rows) for k, rows in found.items()}
-    busiest = statistics.median(row["busiest_cpu_s"] for row in found[2])
+            rounds_by_workers[workers].append(one_round(materials, cores[:workers]))
+    wall = {k: statistics.median(row["wall_s"] for row in rows) for k, rows in rounds_by_workers.items()}
+    cpu = {k: statistics.median(row["cpu_s"] for row in rows) for k, rows in rounds_by_workers.items()}
+    busiest = statistics.median(row["busiest_cpu_s"] for row in rounds_by_workers[2])
     return {
         "sentences": n,
         "shards": -(-n // SHARD),
         "rounds": rounds,
         "load_at_start": round(load, 1),
-        "one_worker": found[1],
-        "two_workers": found[2],
+        "one_worker": rounds_by_workers[1],
+        "two_workers": rounds_by_workers[2],
         "wall_ratio": round(wall[1] / wall[2], 2),
         "ratio_on_free_cores": round(cpu[1] / busiest, 2),
         "cpu_of_two_to_one": round(cpu[2] / cpu[1], 2),
@@ -104,8 +104,8 @@ def sentences(n: int) -> list[str]:
     """Sentences of eight words drawn at random; no two the same."""
     import numpy as np
 
-    drawn = np.random.default_rng(0).integers(0, TYPES, size=(n, 8))
-    return [f"{k} " + " ".join(f"w{word}" for word in row) for k, row in enumerate(drawn)]
+    word_ids = np.random.default_rng(0).integers(0, TYPES, size=(n, 8))
+    return [f"{k} " + " ".join(f"w{word}" for word in row) for k, row in enumerate(word_ids)]
 
 
 def write_model(folder: Path) -> None:
@@ -115,15 +115,15 @@ def write_model(folder: Path) -> None:
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
     words = ["<s>", "<unk>", *(f"w{k}" for k in range(TYPES)), *(str(k) for k in range(20_000))]
-    made = Tokenizer(models.WordLevel({word: k for k, word in enumerate(words)}, unk_token="<unk>"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    backend = Tokenizer(models.WordLevel({word: k for k, word in enumerate(words)}, unk_token="<unk>"))
+    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=len(words), n_embd=WIDTH, n_layer=LAYERS, n_head=6, n_positions=64,
         bos_token_id=0, eos_token_id=0,
     )  # fmt: skip
     GPT2LMHeadModel(config).save_pretrained(folder)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, bos_token="<s>", unk_token="<unk>")
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token="<s>", unk_token="<unk>")
     tokenizer.save_pretrained(folder)
 
 

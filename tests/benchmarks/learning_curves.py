@@ -62,13 +62,13 @@ class Model:
 
 def manage(*words: Any) -> dict[str, Any]:
     """Print a command, run it in this process and give its document."""
-    said = [str(word) for word in words]
-    print("manage.py", *said, flush=True)
+    arguments = [str(word) for word in words]
+    print("manage.py", *arguments, flush=True)
     paper = io.StringIO()
     with contextlib.redirect_stderr(io.StringIO()):
-        call_command(*said, "--json", stdout=paper)
-    found: dict[str, Any] = json.loads(paper.getvalue())
-    return found
+        call_command(*arguments, "--json", stdout=paper)
+    document: dict[str, Any] = json.loads(paper.getvalue())
+    return document
 
 
 def lstms(
@@ -77,31 +77,31 @@ def lstms(
     """Train one recurrent model per seed."""
     folder = out / f"{name}-{text.stem}"
     seeded = ["--seed", *seeds] if len(seeds) > 1 else ["--seed", seeds[0]]
-    found = manage("train_lm", text, *TINY, *SHORT, *more, *seeded, "--out", folder)
+    report = manage("train_lm", text, *TINY, *SHORT, *more, *seeded, "--out", folder)
     return [
         Model(
-            f"{name}-{text.stem}-{one['seed']}", name, one["train_tokens"], one["seed"], corpus,
-            one["model"], one["perplexity"],
+            f"{name}-{text.stem}-{model['seed']}", name, model["train_tokens"], model["seed"], corpus,
+            model["model"], model["perplexity"],
         )
-        for one in found["models"]
+        for model in report["models"]
     ]  # fmt: skip
 
 
 def ngram(text: Path, out: Path, *, corpus: str = "") -> Model:
     """Train a trigram model; it has no seed."""
     path = out / f"trigram-{text.stem}.arpa"
-    found = manage("train_ngram", text, "--order", 3, *ENGLISH, "--out", path)
-    return Model(f"trigram-{text.stem}", "trigram", found["tokens"], 0, corpus, f"arpa:{path}")
+    report = manage("train_ngram", text, "--order", 3, *ENGLISH, "--out", path)
+    return Model(f"trigram-{text.stem}", "trigram", report["tokens"], 0, corpus, f"arpa:{path}")
 
 
 def sizes_of(lines: Sequence[str], sizes: Sequence[int], out: Path) -> tuple[list[Path], Path]:
     """Nested corpora of so many sentences, and one text held out of all of them."""
     order = np.random.default_rng(1).permutation(len(lines))
-    kept = [lines[place] for place in order]
-    if len(kept) < HELD_OUT + max(sizes):
-        raise SystemExit(f"{len(kept)} sentences are too few for {max(sizes)} and {HELD_OUT} held out.")
-    held_out = write(out / "held-out.txt", kept[:HELD_OUT])
-    return [write(out / f"{size}.txt", kept[HELD_OUT : HELD_OUT + size]) for size in sizes], held_out
+    shuffled = [lines[place] for place in order]
+    if len(shuffled) < HELD_OUT + max(sizes):
+        raise SystemExit(f"{len(shuffled)} sentences are too few for {max(sizes)} and {HELD_OUT} held out.")
+    held_out = write(out / "held-out.txt", shuffled[:HELD_OUT])
+    return [write(out / f"{size}.txt", shuffled[HELD_OUT : HELD_OUT + size]) for size in sizes], held_out
 
 
 def write(path: Path, lines: Sequence[str]) -> Path:
@@ -114,11 +114,11 @@ def blimp(options: argparse.Namespace) -> list[Model]:
     """BLiMP section 6.3: the same model on more and more text."""
     lines = list(dict.fromkeys(options.text.read_text(encoding="utf-8").splitlines()))
     texts, held_out = sizes_of(lines, options.sizes or [250, 500, 1000, 2000], options.out)
-    found = []
+    models = []
     for text in texts:
-        found.append(ngram(text, options.out))
-        found += lstms("lstm", text, options.out, options.seeds, "--held-out", held_out, *ENGLISH)
-    return found
+        models.append(ngram(text, options.out))
+        models += lstms("lstm", text, options.out, options.seeds, "--held-out", held_out, *ENGLISH)
+    return models
 
 
 def climp(options: argparse.Namespace) -> list[Model]:
@@ -129,12 +129,12 @@ def climp(options: argparse.Namespace) -> list[Model]:
     texts, held_out = sizes_of(
         list(dict.fromkeys(good[~good.isin(barred)])), options.sizes or [1600, 6400], options.out
     )
-    found = []
+    models = []
     for text in texts:
         for name, unit in (("words", "jieba"), ("characters", "chars")):
             more = ["--held-out", held_out, "--tokens", unit]
-            found += lstms(name, text, options.out, options.seeds, *more)
-    return found
+            models += lstms(name, text, options.out, options.seeds, *more)
+    return models
 
 
 def fict(options: argparse.Namespace) -> list[Model]:
@@ -144,13 +144,13 @@ def fict(options: argparse.Namespace) -> list[Model]:
     print(pd.DataFrame(manage("filter_corpus", options.text, *words)["filters"])[
         ["filter", "sentences_removed", "sentences_removed_percent", "tokens_removed"]
     ].to_string(index=False))  # fmt: skip
-    found = []
+    models = []
     for name in ("full", *options.filters):
         text, corpus = folder / f"{name}.txt", "" if name == "full" else name
-        found.append(ngram(text, options.out, corpus=corpus))
+        models.append(ngram(text, options.out, corpus=corpus))
         if name in ("full", options.filters[0]):
-            found += lstms("lstm", text, options.out, options.seeds, *ENGLISH, corpus=corpus)
-    return found
+            models += lstms("lstm", text, options.out, options.seeds, *ENGLISH, corpus=corpus)
+    return models
 
 
 def read_pairs(options: argparse.Namespace) -> pd.DataFrame:
@@ -176,14 +176,18 @@ def score(models: Sequence[Model], pairs: pd.DataFrame, out: Path) -> PairTable:
     sentences = pd.concat(sides).drop_duplicates("sentence_id")
     sentences.to_csv(out / "sentences.csv", index=False)
     scores = sentences[["sentence_id"]]
-    for one in models:
-        path = out / f"{one.model}.csv"
-        manage("score", one.address, "--sentences", out / "sentences.csv", "--name", one.model, "--to", path)
-        found = pd.read_csv(path, dtype={"sentence_id": str}).rename(columns={f"{one.model}:lp": one.model})
-        scores = scores.merge(found[["sentence_id", one.model]], on="sentence_id", how="left")
+    for model in models:
+        path = out / f"{model.model}.csv"
+        manage(
+            "score", model.address, "--sentences", out / "sentences.csv", "--name", model.model, "--to", path
+        )
+        table_of_model = pd.read_csv(path, dtype={"sentence_id": str}).rename(
+            columns={f"{model.model}:lp": model.model}
+        )
+        scores = scores.merge(table_of_model[["sentence_id", model.model]], on="sentence_id", how="left")
     scores.to_csv(out / "scores.csv", index=False)
     pairs[["pair_id", "good_id", "bad_id", "paradigm", "phenomenon"]].to_csv(out / "pairs.csv", index=False)
-    pd.DataFrame([asdict(one) for one in models])[
+    pd.DataFrame([asdict(model) for model in models])[
         ["model", "family", "training_tokens", "seed", "corpus"]
     ].to_csv(out / "models.csv", index=False)
     return pair_table(None, pairs, scores)
@@ -191,20 +195,20 @@ def score(models: Sequence[Model], pairs: pd.DataFrame, out: Path) -> PairTable:
 
 def averaged(models: Sequence[Model], table: PairTable) -> pd.DataFrame:
     """Accuracy (of all pairs, and of those with unequal scores) and perplexity, averaged over seeds."""
-    rows = pd.DataFrame([asdict(one) for one in models])
-    rows["accuracy"] = [100 * float(table.prefers_good[one].mean()) for one in rows["model"]]
-    rows["equal"] = [100 * float((table.model_delta[one] == 0).mean()) for one in rows["model"]]
+    rows = pd.DataFrame([asdict(model) for model in models])
+    rows["accuracy"] = [100 * float(table.prefers_good[name].mean()) for name in rows["model"]]
+    rows["equal"] = [100 * float((table.model_delta[name] == 0).mean()) for name in rows["model"]]
     rows["unequal"] = 100 * rows["accuracy"] / (100 - rows["equal"])
     by = rows.groupby(["family", "corpus", rows["training_tokens"].rename("tokens")], sort=False)
-    found = by.agg(
+    averages = by.agg(
         seeds=("seed", "size"), accuracy=("accuracy", "mean"), sd=("accuracy", "std"),
         equal=("equal", "mean"), accuracy_of_unequal=("unequal", "mean"), perplexity=("perplexity", "mean"),
     ).reset_index()  # fmt: skip
-    found.insert(3, "log2", np.log2(found["tokens"]))
-    return found
+    averages.insert(3, "log2", np.log2(averages["tokens"]))
+    return averages
 
 
-def told(frame: pd.DataFrame) -> str:
+def as_markdown(frame: pd.DataFrame) -> str:
     """A table in Markdown, numbers to two digits."""
     cells = [[_cell(value) for value in row] for row in frame.itertuples(index=False)]
     return "\n".join(
@@ -220,36 +224,36 @@ def _cell(value: Any) -> str:
 
 def show(models: Sequence[Model], table: PairTable, out: Path) -> Iterator[str]:
     """The tables of a part; figures go into the folder."""
-    yield told(averaged(models, table))
-    given = pd.read_csv(out / "models.csv", keep_default_na=False)
-    known = roster(given["model"].tolist(), given.replace({"corpus": {"": None}}))
-    curves = learning_curves(table, known, pd.Series(np.nan, index=table.pairs.index))
+    yield as_markdown(averaged(models, table))
+    model_table = pd.read_csv(out / "models.csv", keep_default_na=False)
+    rosters = roster(model_table["model"].tolist(), model_table.replace({"corpus": {"": None}}))
+    curves = learning_curves(table, rosters, pd.Series(np.nan, index=table.pairs.index))
     lines = pd.DataFrame([
-        {name: one[name] for name in ("family", "group", "slope_per_doubling", "ci_low", "ci_high", "r")}
-        for one in curves
+        {name: curve[name] for name in ("family", "group", "slope_per_doubling", "ci_low", "ci_high", "r")}
+        for curve in curves
     ])  # fmt: skip
     if len(lines):
         lines.to_csv(out / "curves.csv", index=False)
-        yield told(lines[lines["group"] == "all"])
-    for family in dict.fromkeys(one["family"] for one in curves):
+        yield as_markdown(lines[lines["group"] == "all"])
+    for family in dict.fromkeys(curve["family"] for curve in curves):
         points = pd.DataFrame([
-            {**point, "phenomenon": one["group"]}
-            for one in curves if one["family"] == family for point in one["points"]
+            {**point, "phenomenon": curve["group"]}
+            for curve in curves if curve["family"] == family for point in curve["points"]
         ])  # fmt: skip
         figure = draw("learning-curves", Evidence(learning=points, basis=f"Models: {family}."))
         for kind in ("svg", "png"):
             (out / f"learning-curves-{family}.{kind}").write_bytes(_bytes(export_figure(figure, kind)))
-    deltas = pd.DataFrame(filtered_training(table, known)["deltas"])
+    deltas = pd.DataFrame(filtered_training(table, rosters)["deltas"])
     if len(deltas):
-        kept = deltas[deltas["targeted"] | (deltas["group"] == "all")]
-        yield told(kept[[
+        targeted = deltas[deltas["targeted"] | (deltas["group"] == "all")]
+        yield as_markdown(targeted[[
             "family", "filter", "group", "accuracy_full", "accuracy_filtered", "accuracy_delta",
             "ci_low", "ci_high", "probability_delta_full", "probability_delta_filtered",
         ]])  # fmt: skip
 
 
-def _bytes(drawn: bytes | str) -> bytes:
-    return drawn if isinstance(drawn, bytes) else drawn.encode()
+def _bytes(figure: bytes | str) -> bytes:
+    return figure if isinstance(figure, bytes) else figure.encode()
 
 
 def read_options() -> argparse.Namespace:

@@ -52,9 +52,12 @@ class Row(models.Model):
 @csrf_exempt
 def store(request: HttpRequest) -> JsonResponse:
     """Insert one row."""
-    given = json.loads(request.body)
+    judgment = json.loads(request.body)
     row = Row.objects.create(
-        worker=given["worker"], trial=given["trial"], response=given["response"], rt_ms=given["rt_ms"]
+        worker=judgment["worker"],
+        trial=judgment["trial"],
+        response=judgment["response"],
+        rt_ms=judgment["rt_ms"],
     )
     return JsonResponse({"id": row.pk})
 

@@ -35,36 +35,36 @@ class Products:
 
         for name, turns in self.turns.items():
             dtype = getattr(torch, name)
-            made = {"mm": lambda rows, weights: partial(torch.mm, rows, weights)}
+            factories = {"mm": lambda rows, weights: partial(torch.mm, rows, weights)}
             if can_pack(torch.empty(0, dtype=dtype)):
-                made["oneDNN"] = lambda rows, weights: partial(linear, rows, pack(weights.T), None)
-            for library, product in made.items():
+                factories["oneDNN"] = lambda rows, weights: partial(linear, rows, pack(weights.T), None)
+            for library, product in factories.items():
                 turns.setdefault(library, []).append(_product_rate(dtype, product))
 
     def rates(self, dtype: str) -> dict[str, float]:
         """The median of each library."""
-        return {library: statistics.median(found) for library, found in self.turns[dtype].items()}
+        return {library: statistics.median(rates) for library, rates in self.turns[dtype].items()}
 
     def best(self, dtype: str) -> float:
         """The better median."""
         return max(self.rates(dtype).values())
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """All of them, in a line."""
-        said = [
+        best_rates = [
             f"{dtype} " + ", ".join(f"{rate:.0f} by {library}" for library, rate in self.rates(dtype).items())
             for dtype in self.turns
         ]
-        return "products, GFLOP/s: " + "; ".join(said)
+        return "products, GFLOP/s: " + "; ".join(best_rates)
 
 
-def _product_rate(dtype: Any, made: Callable[[Any, Any], Callable[[], Any]]) -> float:
+def _product_rate(dtype: Any, make_product: Callable[[Any, Any], Callable[[], Any]]) -> float:
     import torch
 
     spent, work, times = 0.0, 0.0, 20
     with torch.inference_mode():
         for deep, wide in ((WIDTH, 3 * WIDTH), (WIDTH, INNER), (INNER, WIDTH)):
-            product = made(torch.randn(512, deep).to(dtype), torch.randn(deep, wide).to(dtype))
+            product = make_product(torch.randn(512, deep).to(dtype), torch.randn(deep, wide).to(dtype))
             product()
             start = time.process_time()
             for _ in range(times):

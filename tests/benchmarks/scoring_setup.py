@@ -59,18 +59,18 @@ def ready(data: Path) -> bool:
 
 def read_pairs(folder: Path) -> dict[str, list[Pair]]:
     """The minimal pairs of every paradigm in a folder."""
-    found = {}
+    pairs_by_paradigm = {}
     for path in sorted(folder.glob("*.jsonl")):
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        found[path.stem] = [(row["sentence_good"], row["sentence_bad"]) for row in rows]
-    return found
+        pairs_by_paradigm[path.stem] = [(row["sentence_good"], row["sentence_bad"]) for row in rows]
+    return pairs_by_paradigm
 
 
 def mixed(paradigms: dict[str, list[Pair]], count: int) -> list[Pair]:
     """So many pairs drawn from all paradigms."""
     every = [pair for pairs in paradigms.values() for pair in pairs]
-    drawn = np.random.default_rng(0).permutation(len(every))[:count]
-    return [every[place] for place in drawn]
+    places = np.random.default_rng(0).permutation(len(every))[:count]
+    return [every[place] for place in places]
 
 
 def sentences_of(pairs: Sequence[Pair]) -> list[str]:
@@ -83,18 +83,18 @@ def causal_folder(folder: Path, text: Sequence[str]) -> Path:
     import tokenizers as tk
     import transformers
 
-    made = tk.Tokenizer(tk.models.BPE())
-    made.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = tk.decoders.ByteLevel()
+    backend = tk.Tokenizer(tk.models.BPE())
+    backend.pre_tokenizer = tk.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = tk.decoders.ByteLevel()
     trainer = tk.trainers.BpeTrainer(
         vocab_size=TYPES,
         special_tokens=["<s>"],
         initial_alphabet=tk.pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    made.train_from_iterator(text, trainer)
+    backend.train_from_iterator(text, trainer)
     marks = {"bos_token": "<s>", "eos_token": "<s>", "pad_token": "<s>"}
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made, **marks)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, **marks)
     config = transformers.GPT2Config(bos_token_id=0, eos_token_id=0, pad_token_id=0)
     return _saved(folder, "AutoModelForCausalLM", config, tokenizer)
 
@@ -104,10 +104,10 @@ def masked_folder(folder: Path, text: Sequence[str]) -> Path:
     import tokenizers as tk
     import transformers
 
-    made = tk.BertWordPieceTokenizer()
-    made.train_from_iterator(text, vocab_size=TYPES, show_progress=False)
+    backend = tk.BertWordPieceTokenizer()
+    backend.train_from_iterator(text, vocab_size=TYPES, show_progress=False)
     folder.mkdir(parents=True, exist_ok=True)
-    made.save_model(str(folder))
+    backend.save_model(str(folder))
     words = {
         word: number for number, word in enumerate((folder / "vocab.txt").read_text(encoding="utf-8").split())
     }
@@ -169,7 +169,7 @@ def in_turns(cases: Sequence[Case], repetitions: int) -> None:
             case.turn()
 
 
-def ours(name: str, way: Callable[[], Floats]) -> Case:
+def our_case(name: str, way: Callable[[], Floats]) -> Case:
     """A case that runs in this process."""
 
     def run() -> tuple[float, Floats]:
@@ -226,20 +226,20 @@ def peers(folder: Path, kinds: Sequence[str]) -> Iterator[Peer | None]:
         peer.process.wait()
 
 
-def load_told() -> str:
+def load_average() -> str:
     """How busy the machine is, in a sentence."""
     return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
-def run(told: Any, measure: Callable[[Any, Path], list[str]]) -> None:
+def run(options: Any, measure: Callable[[Any, Path], list[str]]) -> None:
     """Print a benchmark's figures; end with 1 if something is wrong."""
     pin()
-    if not ready(told.data):
+    if not ready(options.data):
         return
-    print(f"one core, one thread, {told.repetitions} turns; {load_told()} at the start")
+    print(f"one core, one thread, {options.repetitions} turns; {load_average()} at the start")
     with tempfile.TemporaryDirectory(prefix="obelus-bench-") as folder:
-        wrong = measure(told, Path(folder))
-    print(f"{load_told()} at the end")
+        wrong = measure(options, Path(folder))
+    print(f"{load_average()} at the end")
     for problem in wrong:
         print(problem)
     raise SystemExit(bool(wrong))

@@ -106,8 +106,10 @@ def bulk_materials(paradigms: int, each: int):
         )
     )
     MinimalPair.objects.bulk_create(
-        MinimalPair(material_set=materials, paradigm=item.paradigm, key=item.key, good=one, bad=other)
-        for item, one, other in zip(items, good, bad, strict=True)
+        MinimalPair(
+            material_set=materials, paradigm=item.paradigm, key=item.key, good=good_sentence, bad=other
+        )
+        for item, good_sentence, other in zip(items, good, bad, strict=True)
     )
     return materials
 
@@ -121,7 +123,7 @@ def surroundings(address: str) -> dict[str, str]:
     }
 
 
-def made(server: str, judgments: int, *, paradigms: int = 1000, keep: bool = False) -> str:
+def make_database(server: str, judgments: int, *, paradigms: int = 1000, keep: bool = False) -> str:
     """Make the database with so many judgments, anew unless it is kept and there; gives its address."""
     if keep and psql(server, f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"):
         return f"{server.rpartition('/')[0]}/{DATABASE}"
@@ -130,8 +132,8 @@ def made(server: str, judgments: int, *, paradigms: int = 1000, keep: bool = Fal
     address = f"{server.rpartition('/')[0]}/{DATABASE}"
     environment = os.environ | surroundings(address)
     _run([sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"], environment)
-    told = _run([sys.executable, "-c", MATERIALS.format(paradigms=paradigms)], environment).split()
-    study, version, first_pair, *lists = (int(word) for word in told)
+    ids = _run([sys.executable, "-c", MATERIALS.format(paradigms=paradigms)], environment).split()
+    study, version, first_pair, *lists = (int(word) for word in ids)
     psql(address, "TRUNCATE judgments_participant, judgments_session CASCADE")
     facts = {
         "study": study,
@@ -174,7 +176,7 @@ def psql(address: str, sql: str) -> str:
 
 
 def _run(command: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stdout.strip()
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if process.returncode:
+        sys.exit(process.stderr)
+    return process.stdout.strip()

@@ -58,20 +58,20 @@ def _wait(address: str, running: subprocess.Popen, log: Path) -> None:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The system's Chromium."""
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    executable = next(filter(None, map(shutil.which, NAMES)), None)
+    if executable is None:
         sys.exit("no Chromium here: install one, for example with: apt-get install chromium fonts-liberation")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=QUIET)
+        browser = playwright.chromium.launch(executable_path=executable, args=QUIET)
         yield browser
         browser.close()
 
 
 def main() -> None:
     """Take all pictures, or those asked for."""
-    told = argparse.ArgumentParser(description="Take the manual's pictures anew.")
-    told.add_argument("--only", default="", help="names of pictures, by commas")
-    only = set(filter(None, told.parse_args().only.split(",")))
+    parser = argparse.ArgumentParser(description="Take the manual's pictures anew.")
+    parser.add_argument("--only", default="", help="names of pictures, by commas")
+    only = set(filter(None, parser.parse_args().only.split(",")))
     with tempfile.TemporaryDirectory() as folder, site(Path(folder)) as address, chromium() as browser:
         import django
 

@@ -62,13 +62,13 @@ class Camera:
         context.set_default_timeout(30_000)
         return context
 
-    def take(self, page: Page, name: str, *, whole: bool = True) -> None:
+    def take(self, page: Page, name: str, *, is_full_page: bool = True) -> None:
         """Take the page from its top or, unless ``whole``, what one sees after scrolling."""
         if not self.wants(name):
             return
         page.wait_for_load_state("load")
         page.wait_for_timeout(SETTLED_MS)
-        tall = page.evaluate("document.documentElement.scrollHeight") if whole else self.height
+        tall = page.evaluate("document.documentElement.scrollHeight") if is_full_page else self.height
         page.set_viewport_size(
             {"width": self.width, "height": max(self.height, min(tall, TALLEST[self.width]))}
         )

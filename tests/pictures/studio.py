@@ -90,13 +90,13 @@ p2,keys-1-bad,The keys to the cabinet is on the table.,2
 
 def take(camera: Camera, *, password: str) -> None:
     """Take the studio's pictures, before the login and as the demo's researcher."""
-    stranger, ours = camera.somebody(), camera.somebody()
+    stranger, member = camera.somebody(), camera.somebody()
     page = stranger.new_page()
     for name, address in OUTSIDE.items():
         if camera.wants(name):
             page.goto(address)
             camera.take(page, name)
-    page = ours.new_page()
+    page = member.new_page()
     page.goto("/accounts/login/")
     page.locator("[name=login]").fill("demo")
     page.locator("[name=password]").fill(password)
@@ -122,7 +122,7 @@ def take(camera: Camera, *, password: str) -> None:
     if camera.wants("import-preview"):
         _uploaded(camera, page, "/judgments/import/", JUDGMENTS, "import-preview")
     stranger.close()
-    ours.close()
+    member.close()
 
 
 def _numbered() -> dict[str, str]:
@@ -151,7 +151,7 @@ def _rounds(camera: Camera, page: Page) -> None:
     with page.expect_navigation():
         page.get_by_role("button", name="Add a round").click()
     page.locator("#rounds").evaluate("one => one.scrollIntoView()")
-    camera.take(page, "rounds", whole=False)
+    camera.take(page, "rounds", is_full_page=False)
     with page.expect_navigation():
         page.get_by_role("button", name="Take round 2 away").click()
 

@@ -6,7 +6,7 @@ import time
 import pandas as pd
 from crowdkit import aggregation
 
-model, answers, steps, found = sys.argv[1:]
+model, answers, steps, posterior_file = sys.argv[1:]
 rows = pd.read_csv(answers).rename(columns={"item": "task", "participant": "worker", "value": "label"})
 fitted, best = None, float("inf")
 for _ in range(2):
@@ -15,4 +15,4 @@ for _ in range(2):
     fitted.fit(rows)
     best = min(best, time.process_time() - start)
 print(best)
-fitted.probas_.to_csv(found)
+fitted.probas_.to_csv(posterior_file)

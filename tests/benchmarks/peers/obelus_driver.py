@@ -85,10 +85,10 @@ class Obelus(Peer):
         if not pattern.exists():
             self.make_study()
             with (
-                closing(sqlite3.connect(self.sqlite_file)) as made,
-                closing(sqlite3.connect(pattern)) as kept,
+                closing(sqlite3.connect(self.sqlite_file)) as copy,
+                closing(sqlite3.connect(pattern)) as original,
             ):
-                made.backup(kept)
+                copy.backup(original)
         shutil.copy(pattern, self.sqlite_file)
 
     def copy_database(self, pattern):
@@ -108,19 +108,19 @@ class Obelus(Peer):
     def run(self, arguments):
         """Run the project's Python; its complaint is ours."""
         environment = {**os.environ, **self.environment()}
-        done = subprocess.run(
+        process = subprocess.run(
             [PYTHON, *arguments], cwd=PROJECT, env=environment, capture_output=True, text=True, check=False
         )
-        if done.returncode:
-            raise RuntimeError(done.stderr[-3000:])
+        if process.returncode:
+            raise RuntimeError(process.stderr[-3000:])
 
     def psql(self, query):
         """What PostgreSQL answers."""
         command = ["psql", "-h", "127.0.0.1", "-p", str(PG_PORT), "-U", "bench", "-qtA", "postgres"]
-        done = subprocess.run(
+        process = subprocess.run(
             [*command, "-c", query], check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL
         )
-        return done.stdout.strip()
+        return process.stdout.strip()
 
     def start_cmd(self):
         """The server as `make run` starts it, with one process, since there is one core."""
@@ -138,20 +138,20 @@ class Obelus(Peer):
         for _ in range(3):
             await asyncio.gather(*(look() for _ in range(8)))
 
-    async def load(self, *given):
+    async def load(self, *arguments):
         """As every peer, and note how long it took until the page of the first trial was there."""
         self.shown = []
-        rec = await super().load(*given)
+        rec = await super().load(*arguments)
         rec.status["first_trial_p50_ms"] = round(1000 * (pct(self.shown, 50) or 0), 1)
         return rec
 
     async def session(self, http, i, rec, state):
         """One participant from the link to the code; after a failure, from where the server stands."""
-        begun = time.perf_counter()
+        start = time.perf_counter()
         is_new = "token" not in state
         if is_new:
             state["token"], plan = await self.consent(http)
-            self.shown.append(time.perf_counter() - begun)
+            self.shown.append(time.perf_counter() - start)
         token = state["token"]
         address = f"{self.base}/api/v1/sessions/{token}"
         if not is_new:  # somebody comes back
@@ -160,13 +160,13 @@ class Obelus(Peer):
                 if answer.status not in {200, 409}:
                     raise NotAccepted(f"plan {answer.status}")
         if not state.get("opened"):
-            rec.open.append(time.perf_counter() - begun)
+            rec.open.append(time.perf_counter() - start)
             state["opened"] = True
         page = None
         for trial in plan.get("trials", ()):
             if not trial["is_answered"] and (token, trial["id"]) not in rec.acked:
-                said = await self.judge(http, address, (token, trial), i, rec)
-                page = said.get("page")
+                receipt = await self.judge(http, address, (token, trial), i, rec)
+                page = receipt.get("page")
         if page is None:  # the engine, too, asks for it only where it did not come with the last answer
             async with http.get(f"{self.base}/s/{token}/") as answer:
                 page = await answer.text()
@@ -182,15 +182,15 @@ class Obelus(Peer):
                 raise NotAccepted(f"link {answer.status}")
         async with http.post(link, data={"arrival": key[1], "consent": "yes", "script": "1"}) as answer:
             page = await answer.text()
-            found = SESSION.search(page)
+            match = SESSION.search(page)
             plan = PLAN.search(page)
-            if answer.status != 200 or found is None or plan is None:
+            if answer.status != 200 or match is None or plan is None:
                 raise NotAccepted(f"consent {answer.status}")
-        return found[1], json.loads(plan[1])
+        return match[1], json.loads(plan[1])
 
-    async def judge(self, http, address, named, i, rec):
+    async def judge(self, http, address, token_and_trial, i, rec):
         """Send one answer as the engine does, and wait until it is stored."""
-        token, trial = named
+        token, trial = token_and_trial
         position = trial["position"]
         choice = trial["options"][(i + position) % 2]["id"]
         now = datetime.now(UTC).isoformat()
@@ -213,18 +213,18 @@ class Obelus(Peer):
             "events": [],
         }
         body = {"judgments": [row], "sent_at": now}
-        begun = time.perf_counter()
+        start = time.perf_counter()
         twin = self.twin(http, "POST", f"{address}/judgments/", json=body)
         async with http.post(f"{address}/judgments/", json=body) as answer:
-            said = await answer.json(content_type=None)
-            if answer.status != 200 or trial["id"] not in said["acknowledged"]:
-                raise NotAccepted(f"judgment {answer.status} {str(said)[:60]}")
-        waited = time.perf_counter() - begun
+            receipt = await answer.json(content_type=None)
+            if answer.status != 200 or trial["id"] not in receipt["acknowledged"]:
+                raise NotAccepted(f"judgment {answer.status} {str(receipt)[:60]}")
+        waited = time.perf_counter() - start
         rec.ack.append(waited)
         rec.lat.append(waited)  # the next trial is in the browser already
         rec.acked[token, trial["id"]] = choice
         await twin
-        return said
+        return receipt
 
     def count(self):
         """Every stored answer: session, trial, response."""

@@ -50,14 +50,16 @@ def sums(
         from lm_eval.api.instance import Instance
 
         model.batch_size_per_gpu = batch
-        asked = [Instance("loglikelihood", {}, ("", one), place) for place, one in enumerate(sentences)]
-        return [float(logprob) for logprob, _ in model.loglikelihood(asked, disable_tqdm=True)]
+        instances = [
+            Instance("loglikelihood", {}, ("", sentence), place) for place, sentence in enumerate(sentences)
+        ]
+        return [float(logprob) for logprob, _ in model.loglikelihood(instances, disable_tqdm=True)]
     how = {"PLL_metric": metric} if kind == "masked" else {"bos_token": True}
-    found: list[float] = []
+    totals: list[float] = []
     for start in range(0, len(sentences), batch):
         part = list(sentences[start : start + batch])
-        found += model.sequence_score(part, reduction=total, **how)
-    return found
+        totals += model.sequence_score(part, reduction=total, **how)
+    return totals
 
 
 def main() -> None:
@@ -73,8 +75,8 @@ def main() -> None:
             kind = question.pop("kind")
             start = time.process_time()
             with torch.inference_mode():
-                found = sums(models[kind], kind, question.pop("sentences"), **question)
-            answer = {"sums": found, "cpu_s": time.process_time() - start}
+                totals = sums(models[kind], kind, question.pop("sentences"), **question)
+            answer = {"sums": totals, "cpu_s": time.process_time() - start}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 

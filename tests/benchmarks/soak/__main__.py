@@ -67,7 +67,7 @@ def kill_at_random(services: dict[str, Service], n: int, rng: random.Random, pul
     order: list[str] = []
     while len(order) < n:
         order += rng.sample(kinds, len(kinds))
-    done: Counter[str] = Counter()
+    kills: Counter[str] = Counter()
     for number, kind in enumerate(order[:n], start=1):
         if rng.random() < SERVED:
             pulse.wait()
@@ -75,9 +75,9 @@ def kill_at_random(services: dict[str, Service], n: int, rng: random.Random, pul
         name, child = TARGETS[kind]
         while (pid := services[name].kill(rng, child=child)) is None:
             time.sleep(0.1)
-        done[kind] += 1
+        kills[kind] += 1
         say(f"kill -9 {number}/{n}: {kind} ({pid})")
-    return done
+    return kills
 
 
 def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
@@ -85,16 +85,16 @@ def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
     end = time.monotonic() + 60 * LEASE_MINUTES + PATIENCE_S
     while True:
         sessions = step("facts", environment)["sessions"]
-        if not any(one["status"] == "active" for one in sessions):
+        if not any(session["status"] == "active" for session in sessions):
             break
         if time.monotonic() > end:
             raise RuntimeError("leases that ran out were not swept: worker or scheduler does not run")
         time.sleep(3)
     counts = balance(sessions).values()
-    missing = sum(max(counts) - one for one in counts)
+    missing = sum(max(counts) - count for count in counts)
     say(f"completed per list {sorted(counts)}; {missing} newcomers")
     people = [Person(f"late {n}", SLUG, port, seed=seed + n) for n in range(missing)]
-    threads = [threading.Thread(target=one.live) for one in people]
+    threads = [threading.Thread(target=person.live) for person in people]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -102,12 +102,12 @@ def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
     return people
 
 
-def soak(given: argparse.Namespace, folder: Path, services: dict[str, Service]) -> dict[str, int]:
+def soak(options: argparse.Namespace, folder: Path, services: dict[str, Service]) -> dict[str, int]:
     """The whole of it; gives the broken promises by kind."""
-    rng = random.Random(given.seed)
+    rng = random.Random(options.seed)
     web_port, database_port = free_port(), free_port()
     url = f"sqlite:///{folder}/var/soak.sqlite3"
-    if given.database == "postgres":
+    if options.database == "postgres":
         cluster = make_cluster(folder, database_port)
         services["database"], url = database(cluster, folder), cluster.url
     environment = {
@@ -115,7 +115,7 @@ def soak(given: argparse.Namespace, folder: Path, services: dict[str, Service]) 
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "DATABASE_URL": url,
         "VAR_DIR": str(folder / "var"),
-        "CELERY_BROKER_URL": given.broker,
+        "CELERY_BROKER_URL": options.broker,
         "LOG_LEVEL": "WARNING",
         "ARRIVALS_PER_MINUTE": "0",
     }
@@ -124,24 +124,24 @@ def soak(given: argparse.Namespace, folder: Path, services: dict[str, Service]) 
     pulse = Pulse(web_port)
     pulse.wait()
     pulse.start()
-    begun = time.monotonic()
-    say(f"{given.database}: {given.people} people at once, {given.kills} kills, seed {given.seed}")
-    crowd = Crowd(SLUG, web_port, at_once=given.people, seed=given.seed, drop_outs=THIRD, label="killed")
-    killed = kill_at_random(services, given.kills, rng, pulse)
+    start = time.monotonic()
+    say(f"{options.database}: {options.people} people at once, {options.kills} kills, seed {options.seed}")
+    crowd = Crowd(SLUG, web_port, at_once=options.people, seed=options.seed, drop_outs=THIRD, label="killed")
+    killed = kill_at_random(services, options.kills, rng, pulse)
     people = crowd.finish()
     say(f"{len(people)} people through; longest time without service {pulse.longest_s:.1f} s")
-    network = FlakyNetwork(web_port, seed=given.seed)
-    say(f"a bad network for {given.flaky_seconds} s")
+    network = FlakyNetwork(web_port, seed=options.seed)
+    say(f"a bad network for {options.flaky_seconds} s")
     crowd = Crowd(
-        SLUG, network.port, at_once=given.people, seed=given.seed + 1, drop_outs=THIRD, label="lost"
+        SLUG, network.port, at_once=options.people, seed=options.seed + 1, drop_outs=THIRD, label="lost"
     )
-    time.sleep(given.flaky_seconds)
+    time.sleep(options.flaky_seconds)
     people += crowd.finish()
     network.calm()
     say(f"{len(people)} people through; requests {dict(network.fates)}")
-    people += fill_up(environment, web_port, given.seed)
+    people += fill_up(environment, web_port, options.seed)
     broken = audit(people, facts := step("facts", environment))
-    report(people, facts, killed, time.monotonic() - begun)
+    report(people, facts, killed, time.monotonic() - start)
     return broken
 
 
@@ -161,40 +161,43 @@ def prepare(environment: dict[str, str]) -> None:
 
 def report(people: list[Person], facts: dict[str, Any], killed: Counter[str], seconds: float) -> None:
     """What happened."""
-    tries, failures = sum(one.n_tries for one in people), sum(one.n_failures for one in people)
-    n_acknowledged = sum(len(one.acknowledged) for one in people)
+    tries, failures = sum(person.n_tries for person in people), sum(person.n_failures for person in people)
+    n_acknowledged = sum(len(person.acknowledged) for person in people)
     print(f"\n{sum(killed.values())} kills: {', '.join(f'{n} {kind}' for kind, n in sorted(killed.items()))}")
-    print(f"{len(people)} people, {sum(bool(one.code) for one in people)} completed, in {seconds:.0f} s")
     print(
-        f"{tries} requests, {failures} without an answer, {sum(one.n_broken for one in people)} answered 500"
+        f"{len(people)} people, {sum(bool(person.code) for person in people)} completed, in {seconds:.0f} s"
+    )
+    print(
+        f"{tries} requests, {failures} without an answer, "
+        f"{sum(person.n_broken for person in people)} answered 500"
     )
     print(f"{n_acknowledged} judgments acknowledged, {len(facts['judgments'])} stored")
     print(f"completed sessions per list: {sorted(balance(facts['sessions']).values())}")
-    for problem, n in Counter(one.problem for one in people if one.problem).most_common(10):
+    for problem, n in Counter(person.problem for person in people if person.problem).most_common(10):
         print(f"  {n} × {problem}")
 
 
 def main() -> int:
     """Run; 1 when a promise was broken."""
-    given = options()
-    given.seed = secrets.randbelow(10**6) if given.seed is None else given.seed
+    arguments = options()
+    arguments.seed = secrets.randbelow(10**6) if arguments.seed is None else arguments.seed
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     services: dict[str, Service] = {}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        broken = soak(given, folder, services)
+        broken = soak(arguments, folder, services)
     finally:
         for name in ("beat", "worker", "web", "database"):
             if name in services:
                 services[name].stop()
-        if given.keep:
+        if arguments.keep:
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
     print()
-    for what, n in broken.items():
-        print(f"{n:>6}  {what}")
-    print(f"seed {given.seed}")
+    for problem, n in broken.items():
+        print(f"{n:>6}  {problem}")
+    print(f"seed {arguments.seed}")
     return int(any(broken.values()))
 
 

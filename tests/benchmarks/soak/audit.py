@@ -10,8 +10,8 @@ from tests.benchmarks.soak.people import Person
 def balance(sessions: Iterable[dict[str, Any]]) -> dict[int, int]:
     """Completed sessions of each list."""
     sessions = list(sessions)
-    complete = Counter(one["list"] for one in sessions if one["status"] == "complete")
-    return {one: complete[one] for one in {session["list"] for session in sessions}}
+    complete = Counter(session["list"] for session in sessions if session["status"] == "complete")
+    return {list_id: complete[list_id] for list_id in {session["list"] for session in sessions}}
 
 
 def audit(people: list[Person], facts: dict[str, Any]) -> dict[str, int]:
@@ -19,27 +19,30 @@ def audit(people: list[Person], facts: dict[str, Any]) -> dict[str, int]:
     stored: dict[tuple[str, str], list[str]] = {}
     for token, trial, response in facts["judgments"]:
         stored.setdefault((token, trial), []).append(response)
-    promised = [(one, (one.token, trial)) for one in people for trial in one.acknowledged]
-    sessions = {one["token"]: one for one in facts["sessions"]}
-    per_person = Counter(one["participant"] for one in facts["sessions"])
-    held = Counter(one["token"] for one in sessions.values())
-    finished = [one for one in people if one.code]
+    promised = [(person, (person.token, trial)) for person in people for trial in person.acknowledged]
+    sessions = {session["token"]: session for session in facts["sessions"]}
+    per_person = Counter(session["participant"] for session in facts["sessions"])
+    n_sessions = Counter(session["token"] for session in sessions.values())
+    finished = [person for person in people if person.code]
     counts = balance(sessions.values())
     return {
         "acknowledged but missing": sum(key not in stored for _, key in promised),
         "stored with another answer": sum(
-            one.answers[key[1]] not in stored[key] for one, key in promised if key in stored
+            person.answers[key[1]] not in stored[key] for person, key in promised if key in stored
         ),
         "doubled": sum(len(rows) - 1 for rows in stored.values())
         + sum(n - 1 for n in per_person.values())
-        + sum(n - 1 for n in held.values())
+        + sum(n - 1 for n in n_sessions.values())
         + facts["conflicts"],
-        "people with two sessions": facts["participants"] - len({one.token for one in people if one.token}),
-        "could not resume": sum(bool(one.problem) for one in people),
-        "turned away after consent": sum(one.turned_away == "after consent" for one in people),
+        "people with two sessions": facts["participants"]
+        - len({person.token for person in people if person.token}),
+        "could not resume": sum(bool(person.problem) for person in people),
+        "turned away after consent": sum(person.turned_away == "after consent" for person in people),
         "codes without every row": sum(
-            one["n_answered"] < one["n_trials"] for one in sessions.values() if one["code"]
+            session["n_answered"] < session["n_trials"] for session in sessions.values() if session["code"]
         ),
-        "codes unlike the stored ones": sum(sessions[one.token]["code"] != one.code for one in finished),
+        "codes unlike the stored ones": sum(
+            sessions[person.token]["code"] != person.code for person in finished
+        ),
         "lists further apart than one": max(0, max(counts.values()) - min(counts.values()) - 1),
     }

@@ -33,8 +33,8 @@ class Cluster:
 
 def make_cluster(folder: Path, port: int) -> Cluster:
     """Make a cluster in a folder; as root, for a user without privileges."""
-    found = binaries()
-    if found is None:
+    folder_of_binaries = binaries()
+    if folder_of_binaries is None:
         sys.exit("PostgreSQL's server is not installed here (no initdb): use --database sqlite.")
     user = _unprivileged() if os.geteuid() == 0 else None
     data = folder / "database"
@@ -43,13 +43,24 @@ def make_cluster(folder: Path, port: int) -> Cluster:
         folder.chmod(0o711)
         shutil.chown(data, user)
     _run(
-        [str(found / "initdb"), "-D", str(data), "-U", "obelus", "-A", "trust", "-E", "UTF8", "--locale=C"],
+        [
+            str(folder_of_binaries / "initdb"),
+            "-D",
+            str(data),
+            "-U",
+            "obelus",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        ],
         user,
     )
     settings = {"listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": data}
     words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
     return Cluster(
-        [str(found / "postgres"), "-D", str(data), *words],
+        [str(folder_of_binaries / "postgres"), "-D", str(data), *words],
         f"postgres://obelus@127.0.0.1:{port}/postgres",
         user,
     )
@@ -64,12 +75,12 @@ def as_user(user: str | None) -> dict[str, object]:
 
 
 def _unprivileged() -> str:
-    known: Callable[[str], bool] = {entry.pw_name for entry in pwd.getpwall()}.__contains__
-    user = next(filter(known, UNPRIVILEGED), None)
+    is_user: Callable[[str], bool] = {entry.pw_name for entry in pwd.getpwall()}.__contains__
+    user = next(filter(is_user, UNPRIVILEGED), None)
     return user or sys.exit("PostgreSQL does not run as root, and there is no user postgres or nobody.")
 
 
 def _run(command: list[str], user: str | None) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **as_user(user))
-    if done.returncode:
-        sys.exit(done.stderr)
+    process = subprocess.run(command, capture_output=True, text=True, check=False, **as_user(user))
+    if process.returncode:
+        sys.exit(process.stderr)

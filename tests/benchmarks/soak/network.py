@@ -115,5 +115,5 @@ class Passage(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
-    def log_message(self, *given: object) -> None:
+    def log_message(self, *arguments: object) -> None:
         """Nothing: thousands of lines."""

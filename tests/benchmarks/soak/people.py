@@ -120,11 +120,11 @@ class Person:
             door = self.patiently(
                 "POST", link, form, until={200, 302}, kind="application/x-www-form-urlencoded"
             )
-        found = SESSION.search(door.location)
-        if found is None:
+        match = SESSION.search(door.location)
+        if match is None:
             self.turned_away = "after consent"
             raise Stuck("turned away after consent")
-        self.token = found[1]
+        self.token = match[1]
         return True
 
     def sit(self) -> None:
@@ -146,7 +146,7 @@ class Person:
                     self.load()
                 self.answer_next()
                 think_until = now + self.rng.uniform(*self.think_s)
-            waiting = [one for one in self.answers if one not in self.acknowledged]
+            waiting = [trial_id for trial_id in self.answers if trial_id not in self.acknowledged]
             if waiting and now >= wait_until:
                 if self.send(waiting[:MOST]):
                     failures = 0
@@ -167,22 +167,24 @@ class Person:
         ids = [trial["id"] for trial in plan["trials"]]
         if self.planned and ids != self.planned:
             raise Stuck("another plan came back")
-        known = {trial["id"] for trial in plan["trials"] if trial["is_answered"]}
-        if lost := self.acknowledged - known:
+        stored_ids = {trial["id"] for trial in plan["trials"] if trial["is_answered"]}
+        if lost := self.acknowledged - stored_ids:
             raise Stuck(f"{len(lost)} acknowledged answers are not in the plan")
         self.planned = ids
-        self.options = {one["id"]: [option["id"] for option in one["options"]] for one in plan["trials"]}
+        self.options = {
+            trial["id"]: [option["id"] for option in trial["options"]] for trial in plan["trials"]
+        }
 
     def answer_next(self) -> None:
         """Choose in the first trial that has no answer."""
-        trial = next(one for one in self.planned if one not in self.answers)
+        trial = next(trial_id for trial_id in self.planned if trial_id not in self.answers)
         self.answers[trial] = self.rng.choice(self.options[trial])
 
     def send(self, trials: list[str]) -> bool:
         """Send these rows, once; whether all were acknowledged."""
         rows = [
-            {"trial": one, "response": self.answers[one], "rt_ms": 700, "input_type": "keyboard"}
-            for one in trials
+            {"trial": trial_id, "response": self.answers[trial_id], "rt_ms": 700, "input_type": "keyboard"}
+            for trial_id in trials
         ]
         answer = self.once("POST", self.answers_address, json.dumps({"judgments": rows}), "application/json")
         if answer is None:
@@ -204,10 +206,10 @@ class Person:
 
     def read_code(self) -> str:
         """The completion code, from the last page."""
-        found = CODE.search(self.patiently("GET", f"/s/{self.token}/", until={200}).text)
-        if found is None:
+        match = CODE.search(self.patiently("GET", f"/s/{self.token}/", until={200}).text)
+        if match is None:
             raise Stuck("every answer is acknowledged, but the last page has no code")
-        return found[1]
+        return match[1]
 
     def patiently(self, method: str, path: str, body: str = "", *, until: set[int], kind: str = "") -> Answer:
         """Send the same until it is answered; a refusal for good, or no answer in time, is :class:`Stuck`."""

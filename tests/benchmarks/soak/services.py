@@ -77,10 +77,10 @@ class Service:
         """SIGKILL to the process, or to one of its children; the pid, or None when there is none."""
         pid = self.process.pid
         if child:
-            found = children(pid)
-            if not found:
+            child_pids = children(pid)
+            if not child_pids:
                 return None
-            pid = rng.choice(found)
+            pid = rng.choice(child_pids)
         elif self.process.poll() is not None:
             return None
         try:

@@ -15,23 +15,23 @@ from tests.benchmarks.soak.services import ROOT
 SLUG = "soak"
 
 
-def step(name: str, environment: dict[str, str], given: Any = None) -> Any:
+def step(name: str, environment: dict[str, str], argument: Any = None) -> Any:
     """Run one step against the database of an environment."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", __name__, name],
         cwd=ROOT,
         env=environment,
-        input=json.dumps(given),
+        input=json.dumps(argument),
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode:
-        raise RuntimeError(f"{name} failed: {done.stderr[-2000:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    if process.returncode:
+        raise RuntimeError(f"{name} failed: {process.stderr[-2000:]}")
+    return json.loads(process.stdout.strip().splitlines()[-1])
 
 
-def make(given: dict[str, Any]) -> str:
+def make(fields: dict[str, Any]) -> str:
     """Migrate, gather static files, open a study."""
     from django.core.management import call_command
 
@@ -39,12 +39,12 @@ def make(given: dict[str, Any]) -> str:
 
     call_command("migrate", interactive=False, verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    materials = cast.material_set(SLUG, n_items=given.pop("n_items"))
-    cast.study(SLUG, materials=materials, **given)
+    materials = cast.material_set(SLUG, n_items=fields.pop("n_items"))
+    cast.study(SLUG, materials=materials, **fields)
     return SLUG
 
 
-def facts(given: None) -> dict[str, Any]:
+def facts(argument: None) -> dict[str, Any]:
     """Sessions, judgments and conflicts as they are stored."""
     from django.utils import timezone
 
@@ -56,16 +56,16 @@ def facts(given: None) -> dict[str, Any]:
     return {
         "sessions": [
             {
-                "token": one.token,
-                "participant": one.participant_id,
-                "list": one.list_id,
-                "status": one.status,
-                "code": one.completion_code,
-                "n_trials": one.trials.count(),
-                "n_answered": one.trials.filter(judgment__isnull=False).count(),
-                "is_lapsed": one.lease_expires_at < timezone.now(),
+                "token": session.token,
+                "participant": session.participant_id,
+                "list": session.list_id,
+                "status": session.status,
+                "code": session.completion_code,
+                "n_trials": session.trials.count(),
+                "n_answered": session.trials.filter(judgment__isnull=False).count(),
+                "is_lapsed": session.lease_expires_at < timezone.now(),
             }
-            for one in Session.objects.order_by("pk")
+            for session in Session.objects.order_by("pk")
         ],
         "participants": Participant.objects.count(),
         "judgments": list(judgments),
@@ -73,7 +73,7 @@ def facts(given: None) -> dict[str, Any]:
     }
 
 
-def lapse(given: list[str]) -> int:
+def lapse(tokens: list[str]) -> int:
     """Set the clock of these sessions forward: their leases ran out."""
     from datetime import timedelta
 
@@ -82,10 +82,10 @@ def lapse(given: list[str]) -> int:
     from judgments.models import Session
 
     past = timezone.now() - timedelta(seconds=1)
-    return Session.objects.filter(token__in=given).update(lease_expires_at=past)
+    return Session.objects.filter(token__in=tokens).update(lease_expires_at=past)
 
 
-def sweep(given: None) -> int:
+def sweep(argument: None) -> int:
     """What the scheduler does every minute."""
     from judgments.sessions.leases import expire_sessions
 

@@ -15,10 +15,10 @@ def policy(address):
 def test_a_page_may_use_this_host_only_and_no_inline_script():
     study("agreement")
     for address in ("/take/agreement/", "/accounts/login/", "/take/nothing/"):
-        said = policy(address)
-        assert "default-src 'none'" in said and "script-src 'self'" in said
-        assert "frame-ancestors 'none'" in said
-        assert "unsafe" not in said and "nonce" not in said
+        policy_text = policy(address)
+        assert "default-src 'none'" in policy_text and "script-src 'self'" in policy_text
+        assert "frame-ancestors 'none'" in policy_text
+        assert "unsafe" not in policy_text and "nonce" not in policy_text
 
 
 def test_data_may_do_nothing():
