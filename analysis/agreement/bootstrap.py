@@ -142,20 +142,20 @@ def participant_intervals(
     in_closed_form = np.zeros(n_columns, dtype=bool)
     if method in ("auto", "wilson"):
         in_closed_form = (_contributors(denominators) < FEW_PARTICIPANTS) | (method == "wilson")
-    drawn = np.flatnonzero(~in_closed_form)
+    resampled = np.flatnonzero(~in_closed_form)
     if in_closed_form.any():
         ends = effective_wilson_interval(numerators, denominators, confidence=confidence)
         low[in_closed_form], high[in_closed_form] = (end[in_closed_form] for end in ends)
         names[in_closed_form] = _NAMES["wilson"]
-    if len(drawn) and (draws == 0 or work > WORK or scipy.sparse.issparse(numerators)):
+    if len(resampled) and (draws == 0 or work > WORK or scipy.sparse.issparse(numerators)):
         ends = linearized_interval(numerators, denominators, confidence=confidence)
-        low[drawn], high[drawn] = (end[drawn] for end in ends)
-        names[drawn] = "participant_linearized"
-    elif len(drawn):
+        low[resampled], high[resampled] = (end[resampled] for end in ends)
+        names[resampled] = "participant_linearized"
+    elif len(resampled):
         interval = {"bootstrap-t": bootstrap_t_interval, "bca": bca_interval}.get(method, percentile_interval)
         width = max(1, _STORED_RATIOS // draws)
-        for start in range(0, len(drawn), width):
-            block = drawn[start : start + width]
+        for start in range(0, len(resampled), width):
+            block = resampled[start : start + width]
             # Same samples for every block of columns.
             rng = np.random.default_rng(seed)
             low[block], high[block] = interval(

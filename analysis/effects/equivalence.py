@@ -164,12 +164,12 @@ def equivalence_tests(
     for name, task, part in contrast_rows(judgments, by=by, transform=transform):
         check_sesoi(sesoi, task)
         if task == "forced_choice":
-            found = choice_equivalence(part, sesoi)
+            equivalence = choice_equivalence(part, sesoi)
         else:
             tested, is_paired = rating_contrast(part)
             how = "paired t, participants" if is_paired else "Welch t, participants"
-            found = tost(tested, sesoi, method=f"TOST, {how}")
-        rows.append({by: name, "task": task, **_row(found, sesoi)})
+            equivalence = tost(tested, sesoi, method=f"TOST, {how}")
+        rows.append({by: name, "task": task, **_row(equivalence, sesoi)})
     return [
         row
         for task in dict.fromkeys(row["task"] for row in rows)
@@ -190,21 +190,21 @@ def check_sesoi(sesoi: float, task: str) -> None:
     raise BadInput(message, column="sesoi", remedy=remedy)
 
 
-def _row(found: Equivalence, sesoi: float) -> dict[str, Any]:
+def _row(equivalence: Equivalence, sesoi: float) -> dict[str, Any]:
     return {
-        "n": found.n,
-        "estimate": found.estimate,
-        "ci_low": found.ci_low,
-        "ci_high": found.ci_high,
+        "n": equivalence.n,
+        "estimate": equivalence.estimate,
+        "ci_low": equivalence.ci_low,
+        "ci_high": equivalence.ci_high,
         "low": -sesoi,
         "high": sesoi,
-        "p_lower": found.p_lower,
-        "p_upper": found.p_upper,
-        "p": found.p,
-        "p_difference": found.p_difference,
-        "verdict": found.verdict,
-        "method": found.method,
-        "status": found.status,
+        "p_lower": equivalence.p_lower,
+        "p_upper": equivalence.p_upper,
+        "p": equivalence.p,
+        "p_difference": equivalence.p_difference,
+        "verdict": equivalence.verdict,
+        "method": equivalence.method,
+        "status": equivalence.status,
     }
 
 

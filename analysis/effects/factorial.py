@@ -121,8 +121,8 @@ def coded_rows(
     first_code, second_code = (_codes(rows, factor) for factor in (first, second))
     scores = rows[value].to_numpy(dtype=np.float64)
     is_counted = (first_code != 0) & (second_code != 0) & ~np.isnan(scores)
-    counted: pd.DataFrame = rows.loc[is_counted, list(units)]
-    return counted.assign(
+    frame: pd.DataFrame = rows.loc[is_counted, list(units)]
+    return frame.assign(
         value=scores[is_counted], first=first_code[is_counted] / 2, second=-second_code[is_counted] / 2
     )
 
@@ -169,7 +169,7 @@ def interactions(
     *,
     by: str = "phenomenon",
     factors: Levels | None = None,
-    given: Sequence[str] = (),
+    conditions: Sequence[str] = (),
     random: tuple[Random, ...] | None = CROSSED,
 ) -> list[dict[str, Any]]:
     """Estimate the interaction of every group whose conditions form a two-by-two design.
@@ -190,35 +190,42 @@ def interactions(
     >>> interactions(rows)[0]["participants"]["estimate"]
     2.0
     """
-    designs = group_designs(scored, by=by, factors=factors, given=given)
+    designs = group_designs(scored, by=by, factors=factors, conditions=conditions)
     rows = [
         {by: name, **_interaction_row(part, cells, random=random)}
         for name, part, cells in designs
         if isinstance(cells, Cells)
     ]
-    if given and not rows:
+    if conditions and not rows:
         conditions_present = sorted(set(scored["condition"].astype(str)))
-        unknown = next((word for word in given if word not in conditions_present), given[0])
+        unknown = next((word for word in conditions if word not in conditions_present), conditions[0])
         raise UnknownName("condition", unknown, conditions_present)
     return with_adjusted(rows, [row["mixed"]["p"] for row in rows])
 
 
 def unrecognized(
-    scored: pd.DataFrame, *, by: str = "phenomenon", factors: Levels | None = None, given: Sequence[str] = ()
+    scored: pd.DataFrame,
+    *,
+    by: str = "phenomenon",
+    factors: Levels | None = None,
+    conditions: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Return the groups whose conditions are not recognized as a two-by-two design, and why."""
-    designs = group_designs(scored, by=by, factors=factors, given=given)
+    designs = group_designs(scored, by=by, factors=factors, conditions=conditions)
     return [
         {by: name, "reason": design.reason} for name, _, design in designs if isinstance(design, NoDesign)
     ]
 
 
 def group_designs(
-    rows: pd.DataFrame, *, by: str, factors: Levels | None, given: Sequence[str] = ()
+    rows: pd.DataFrame, *, by: str, factors: Levels | None, conditions: Sequence[str] = ()
 ) -> list[tuple[str, pd.DataFrame, Cells | NoDesign | None]]:
     """Return the groups of ``by`` in alphabetical order, each with its rows and its design."""
     groups = rows.groupby(column_or_blank(rows, by).astype(str), sort=True, observed=True)
-    return [(str(name), part, design_of(part, factors=factors or {}, given=given)) for name, part in groups]
+    return [
+        (str(name), part, design_of(part, factors=factors or {}, conditions=conditions))
+        for name, part in groups
+    ]
 
 
 def with_codes(rows: pd.DataFrame, cells: Cells) -> pd.DataFrame:

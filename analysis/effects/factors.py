@@ -49,7 +49,9 @@ class NoDesign:
     reason: str
 
 
-def design_of(rows: pd.DataFrame, *, factors: Levels, given: Sequence[str] = ()) -> Cells | NoDesign | None:
+def design_of(
+    rows: pd.DataFrame, *, factors: Levels, conditions: Sequence[str] = ()
+) -> Cells | NoDesign | None:
     """Return the two-by-two design of rows with ``condition`` and ``expected``.
 
     Notes
@@ -57,12 +59,12 @@ def design_of(rows: pd.DataFrame, *, factors: Levels, given: Sequence[str] = ())
     Named conditions come first, then the columns of the factors, then the names of conditions. None where
     there is nothing to recognize: fewer than three conditions without factors.
     """
-    conditions = rows["condition"].astype(str)
-    expected = dict(zip(conditions, column_or_blank(rows, "expected").astype(str), strict=True))
-    if given:
-        return find_cells(expected, given=given)
+    of_row = rows["condition"].astype(str)
+    expected = dict(zip(of_row, column_or_blank(rows, "expected").astype(str), strict=True))
+    if conditions:
+        return find_cells(expected, conditions=conditions)
     if factors:
-        return _from_columns(rows.assign(condition=conditions), factors)
+        return _from_columns(rows.assign(condition=of_row), factors)
     names = [name for name in expected if name.strip()]
     if len(names) < 3:
         return None
@@ -88,9 +90,9 @@ def _from_columns(rows: pd.DataFrame, factors: Levels) -> Cells | NoDesign:
     (first, first_levels), (second, second_levels) = varying.items()
     cells = rows.drop_duplicates("condition")
     levels = {
-        str(condition): (str(one), str(other))
-        for condition, one, other in zip(cells["condition"], cells[first], cells[second], strict=True)
-        if pd.notna(one) and pd.notna(other)
+        str(condition): (str(level), str(other_level))
+        for condition, level, other_level in zip(cells["condition"], cells[first], cells[second], strict=True)
+        if pd.notna(level) and pd.notna(other_level)
     }
     return Cells(
         Factor("first_factor", *first_levels),
@@ -102,7 +104,7 @@ def _from_columns(rows: pd.DataFrame, factors: Levels) -> Cells | NoDesign:
     )
 
 
-def find_cells(expected: Mapping[str, str], *, given: Sequence[str] = ()) -> Cells | None:
+def find_cells(expected: Mapping[str, str], *, conditions: Sequence[str] = ()) -> Cells | None:
     """Derive a two-by-two design from the names of its conditions.
 
     Notes
@@ -120,8 +122,8 @@ def find_cells(expected: Mapping[str, str], *, given: Sequence[str] = ()) -> Cel
     >>> cells.first.plain, cells.first.marked, cells.second.marked, cells.oriented_by
     ('non-island', 'island', 'embedded', 'expected')
     """
-    if given:
-        return _from_conditions(expected, list(given))
+    if conditions:
+        return _from_conditions(expected, list(conditions))
     names = [name for name in expected if name.strip()]
     crossings = _crossings(names)
     if len(crossings) != 1:
@@ -163,12 +165,12 @@ def _crossings(names: Sequence[str]) -> list[dict[str, tuple[str, str]]]:
 
 
 def _reason(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+    listed = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
     if len(names) != 4:
-        return f"{len(names)} conditions ({shown}), and no columns that are their factors."
+        return f"{len(names)} conditions ({listed}), and no columns that are their factors."
     if len(_crossings(names)) > 1:
-        return f"the names of the conditions ({shown}) can be split into two factors in several ways."
-    return f"the names of the conditions ({shown}) do not cross two factors of two levels."
+        return f"the names of the conditions ({listed}) can be split into two factors in several ways."
+    return f"the names of the conditions ({listed}) do not cross two factors of two levels."
 
 
 def _from_conditions(expected: Mapping[str, str], conditions: list[str]) -> Cells | None:

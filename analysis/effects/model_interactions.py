@@ -32,7 +32,7 @@ def model_interactions(
     *,
     by: str = "phenomenon",
     factors: Levels | None = None,
-    given: Sequence[str] = (),
+    conditions: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Estimate the difference of differences of every model over items.
 
@@ -50,7 +50,7 @@ def model_interactions(
         z = standardize(scores.set_index("sentence_id")[model].astype(float))
         scored = sentences.assign(score=sentences["sentence_id"].map(z).astype(float))
         scored = scored[scored["score"].notna()]
-        for name, part, cells in group_designs(scored, by=by, factors=factors, given=given):
+        for name, part, cells in group_designs(scored, by=by, factors=factors, conditions=conditions):
             if isinstance(cells, Cells):
                 row = _row(part, cells, {entry["item"]: entry for entry in differences_of.get(name, [])})
                 rows.append({by: name, "model": str(model), **row})
@@ -58,10 +58,10 @@ def model_interactions(
 
 
 def _row(rows: pd.DataFrame, cells: Cells, people: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    counted = coded_rows(with_codes(rows, cells), cells.first, cells.second, value="score", units=("item",))
-    means = cell_means(counted, cells.first, cells.second)
+    coded = coded_rows(with_codes(rows, cells), cells.first, cells.second, value="score", units=("item",))
+    means = cell_means(coded, cells.first, cells.second)
     contrast, differences = (
-        unit_contrast(counted, "item") if len(means) == 4 else (Contrast("no_data"), pd.Series(dtype=float))
+        unit_contrast(coded, "item") if len(means) == 4 else (Contrast("no_data"), pd.Series(dtype=float))
     )
     r, n = _correlation(differences, people)
     return {
@@ -83,8 +83,12 @@ def _correlation(
 ) -> tuple[float | None, int]:
     """Return Pearson's r with people over the items that both have, and their number."""
     items = [item for item in differences.index if item in people]
-    own = differences[items].to_numpy()
-    theirs = np.array([people[item]["difference"] for item in items], dtype=float)
-    if len(items) < MIN_ITEMS or np.isclose(own.std(), 0) or np.isclose(theirs.std(), 0):
+    model_differences = differences[items].to_numpy()
+    human_differences = np.array([people[item]["difference"] for item in items], dtype=float)
+    if (
+        len(items) < MIN_ITEMS
+        or np.isclose(model_differences.std(), 0)
+        or np.isclose(human_differences.std(), 0)
+    ):
         return None, len(items)
-    return float(np.corrcoef(own, theirs)[0, 1]), len(items)
+    return float(np.corrcoef(model_differences, human_differences)[0, 1]), len(items)

@@ -125,7 +125,7 @@ def effects_report(
     if sesoi is not None:
         conventions |= EQUIVALENCE_CONVENTIONS
     scored = scored_targets(rows, transform)
-    designs = interactions(scored, by=by, factors=factors, given=conditions, random=random)
+    designs = interactions(scored, by=by, factors=factors, conditions=conditions, random=random)
     return {
         "experiment": experiment,
         "by": by,
@@ -141,11 +141,11 @@ def effects_report(
         else equivalence_tests(rows, sesoi=sesoi, by=by, transform=transform),
         "factors": {name: list(levels) for name, levels in (factors or {}).items()},
         "interactions": designs,
-        "not_recognized": unrecognized(scored, by=by, factors=factors, given=conditions)
+        "not_recognized": unrecognized(scored, by=by, factors=factors, conditions=conditions)
         or _without_means(rows, scored, by=by, factors=factors),
         "models": []
         if scores is None or sentences is None
-        else model_interactions(scores, sentences, designs, by=by, factors=factors, given=conditions),
+        else model_interactions(scores, sentences, designs, by=by, factors=factors, conditions=conditions),
         "conventions": conventions
         | {
             "interaction": "difference of differences: cost of the first factor's marked level at the marked "
@@ -164,8 +164,8 @@ def _source(rows: list[dict[str, Any]]) -> str:
         "names": "read from names of conditions such as non-island.embedded; the marked levels are those "
         "of the one condition expected to be unacceptable, else the later ones in the alphabet",
     }
-    used = [text for name, text in sources.items() if name in {row["read_from"] for row in rows}]
-    return "; ".join(used or [sources["names"]])
+    sources_read = [text for name, text in sources.items() if name in {row["read_from"] for row in rows}]
+    return "; ".join(sources_read or [sources["names"]])
 
 
 def _without_means(

@@ -96,12 +96,12 @@ def outlier_reasons(times: Floats, participant: "pd.Series[Any]", rule: OutlierR
     logs = np.log(times)
     codes, names = group_codes(participant)
     for number in range(len(names)):
-        own = np.flatnonzero((codes == number) & (reasons == ""))
-        if len(own) < 3:
+        places = np.flatnonzero((codes == number) & (reasons == ""))
+        if len(places) < 3:
             continue
-        centre, spread = _centre(logs[own], rule.spread)
+        centre, spread = _centre(logs[places], rule.spread)
         if spread > 0:
-            reasons[own[np.abs(logs[own] - centre) > rule.k * spread]] = REASONS[2]
+            reasons[places[np.abs(logs[places] - centre) > rule.k * spread]] = REASONS[2]
     return reasons
 
 
@@ -210,8 +210,8 @@ def condition_times(rows: pd.DataFrame) -> list[dict[str, Any]]:
     The geometric mean is exp of the mean of participants' mean log times, with the t interval over them.
     """
     summaries = []
-    kept = rows[rows["reason"] == ""]
-    for name, part in sorted(kept.groupby("group"), key=lambda entry: natural_order(str(entry[0]))):
+    remaining = rows[rows["reason"] == ""]
+    for name, part in sorted(remaining.groupby("group"), key=lambda entry: natural_order(str(entry[0]))):
         people = part.groupby("participant", observed=True)["log_rt"].mean().to_numpy(dtype=np.float64)
         centre, n = float(people.mean()), len(people)
         error = float(people.std(ddof=1)) / np.sqrt(n) if n > 1 else np.nan
@@ -289,19 +289,22 @@ def time_report(
 Contrasted = tuple[str, str, str, pd.DataFrame, Flags]
 
 
-def _contrasts(kept: pd.DataFrame) -> list[Contrasted]:
+def _contrasts(remaining: pd.DataFrame) -> list[Contrasted]:
     """Return name, both sides, rows and which rows are of the first side, for each contrast."""
-    if kept.empty or (kept.get("task", pd.Series(dtype=object)).astype(object) == "forced_choice").all():
+    if (
+        remaining.empty
+        or (remaining.get("task", pd.Series(dtype=object)).astype(object) == "forced_choice").all()
+    ):
         return []
-    labelled = kept[kept["side"].isin(["acceptable", "unacceptable"])]
+    labelled = remaining[remaining["side"].isin(["acceptable", "unacceptable"])]
     if labelled["side"].nunique() == 2:
         return [
             (str(name), "unacceptable", "acceptable", part, (part["side"] == "unacceptable").to_numpy())
             for name, part in labelled.groupby("name", sort=True)
             if part["side"].nunique() == 2
         ]
-    names = sorted(set(kept["group"]), key=natural_order)
-    parts = [(name, kept[kept["group"].isin([names[0], name])]) for name in names[1:]]
+    names = sorted(set(remaining["group"]), key=natural_order)
+    parts = [(name, remaining[remaining["group"].isin([names[0], name])]) for name in names[1:]]
     return [("", name, names[0], part, (part["group"] == name).to_numpy()) for name, part in parts]
 
 
@@ -345,8 +348,8 @@ def _ratio(part: pd.DataFrame, slow: Flags) -> dict[str, Any]:
 def _by_unit(part: pd.DataFrame, slow: Flags, unit: str) -> Contrast:
     """Compare the mean log times of the units with both sides."""
     means = [part[side].groupby(unit, observed=True)["log_rt"].mean() for side in (slow, ~slow)]
-    both = means[0].index.intersection(means[1].index)
-    first, second = (side.loc[both].to_numpy(dtype=np.float64) for side in means)
+    shared_units = means[0].index.intersection(means[1].index)
+    first, second = (side.loc[shared_units].to_numpy(dtype=np.float64) for side in means)
     return paired_contrast(first, second)
 
 

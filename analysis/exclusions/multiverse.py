@@ -120,16 +120,16 @@ def multiverse_report(
     names = {row["transform"] for row in rows}
     if model == "mixed-slopes" and all(row["model"] != model for row in rows):
         model = "mixed"  # logistic models have intercepts only
-    own = (same.get(exclusion, exclusion), transform if transform in names else AS_ANSWERED, model)
+    current = (same.get(exclusion, exclusion), transform if transform in names else AS_ANSWERED, model)
     for row in rows:
-        row["is_current"] = (row["exclusion"], row["transform"], row["model"]) == own
+        row["is_current"] = (row["exclusion"], row["transform"], row["model"]) == current
     rows.sort(key=lambda row: (row["estimate"] is None, row["estimate"] or 0.0))
     return {
         "experiment": experiment,
         "by": by,
         "contrast": contrast,
         "effect": effect,
-        "current": dict(zip(("exclusion", "transform", "model"), own, strict=True)),
+        "current": dict(zip(("exclusion", "transform", "model"), current, strict=True)),
         "same": [{"exclusion": name, "as": other} for name, other in same.items()],
         "specifications": rows,
         "summary": _summary(rows),
@@ -259,14 +259,14 @@ def _interaction(scored: pd.DataFrame, *, by: str, factors: Levels | None) -> It
         raise BadInput(message, column="contrast", remedy=remedy)
     _, part, cells = designs[0]
     coded = with_codes(part, cells)
-    found = difference_of_differences(coded, first=cells.first, second=cells.second, value="score")
-    yield "participants", _of_contrast(found.by_participants)
-    yield "items", _of_contrast(found.by_items)
-    yield "mixed", _of_estimate(found.estimate, found.mixed.status)
-    found = difference_of_differences(
+    difference = difference_of_differences(coded, first=cells.first, second=cells.second, value="score")
+    yield "participants", _of_contrast(difference.by_participants)
+    yield "items", _of_contrast(difference.by_items)
+    yield "mixed", _of_estimate(difference.estimate, difference.mixed.status)
+    difference = difference_of_differences(
         coded, first=cells.first, second=cells.second, value="score", random=None
     )
-    yield "mixed-slopes", _of_estimate(found.estimate, found.mixed.status)
+    yield "mixed-slopes", _of_estimate(difference.estimate, difference.mixed.status)
 
 
 def _of_contrast(tested: Contrast) -> _Result:

@@ -188,12 +188,12 @@ def _legend(
 ) -> alt.Legend:
     """Return a legend of the judges that occur; the first colour is reserved for people."""
     values = [name for name in judge_order(judges) if name in set(judges)]
-    looks: dict[str, Any] = {"values": values}
+    options: dict[str, Any] = {"values": values}
     if lines:
-        looks |= {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2.5}
+        options |= {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2.5}
     if labels:
-        looks["labelExpr"] = renamed({name: labels.get(name, name) for name in values})
-    return alt.Legend(**looks)
+        options["labelExpr"] = renamed({name: labels.get(name, name) for name in values})
+    return alt.Legend(**options)
 
 
 def renamed(labels: Mapping[str, str]) -> str:

@@ -70,8 +70,8 @@ def cluster_robust_logistic(
     if len(parts) > 1:
         first, second = (coded[name][0] for name in usable)
         pairs = np.unique(first * (second.max() + 1) + second, return_inverse=True)[1]
-        both = sandwich(y, design, beta, codes=pairs)
-        total = parts[0].covariance + parts[1].covariance - both.covariance
+        intersection = sandwich(y, design, beta, codes=pairs)
+        total = parts[0].covariance + parts[1].covariance - intersection.covariance
         variance = np.maximum(variance, np.diag(total))
     df = np.min([part.df for part in parts], axis=0)
     estimates = {
@@ -134,7 +134,7 @@ def sandwich(y: Floats, design: Floats, beta: Floats, *, codes: Codes) -> Sandwi
     p = design.shape[1]
     if len(np.unique(codes)) == len(codes):
         return _singletons(design, errors, weights, bread)
-    meat, own, inner = np.zeros((p, p)), [], []
+    meat, squares_by_cluster, inner = np.zeros((p, p)), [], []
     order = np.argsort(codes, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
         x, w = design[rows], weights[rows]
@@ -148,21 +148,24 @@ def sandwich(y: Floats, design: Floats, beta: Floats, *, codes: Codes) -> Sandwi
         score = pulled.T @ errors[rows]
         meat += np.outer(score, score)
         along = pulled @ bread  # a of every coefficient
-        own.append((along**2 / w[:, None]).sum(axis=0))
+        squares_by_cluster.append((along**2 / w[:, None]).sum(axis=0))
         inner.append(x.T @ along)
     df = [
-        _satterthwaite(np.array(own)[:, k], np.array([part[:, k] for part in inner]), bread) for k in range(p)
+        _satterthwaite(np.array(squares_by_cluster)[:, k], np.array([part[:, k] for part in inner]), bread)
+        for k in range(p)
     ]
     return Sandwich(bread @ meat @ bread, np.array(df))
 
 
-def _satterthwaite(own: Floats, inner: Floats, bread: Floats) -> float:
+def _satterthwaite(squares_by_cluster: Floats, inner: Floats, bread: Floats) -> float:
     """Compute (tr P)² / Σ P² without the matrix of clusters by clusters P = diag(own) - inner M inner'."""
     cross = bread @ inner.T @ inner
     squares = (
-        (own**2).sum() - 2 * own @ np.einsum("cj,jk,ck->c", inner, bread, inner) + (cross * cross.T).sum()
+        (squares_by_cluster**2).sum()
+        - 2 * squares_by_cluster @ np.einsum("cj,jk,ck->c", inner, bread, inner)
+        + (cross * cross.T).sum()
     )
-    return float((own.sum() - np.trace(cross)) ** 2 / squares)
+    return float((squares_by_cluster.sum() - np.trace(cross)) ** 2 / squares)
 
 
 def _singletons(design: Floats, errors: Floats, weights: Floats, bread: Floats) -> Sandwich:

@@ -118,8 +118,8 @@ class CumulativeLink:
         gradient, curvature = np.zeros(total), np.zeros((total, total))
         is_scale = [self.has_scale and place == self.n_terms - 1 for place in range(self.n_terms)]
         for a, term in enumerate(self.terms):
-            own = slice(self.starts[a], self.starts[a + 1])
-            gradient[own] = np.bincount(
+            block = slice(self.starts[a], self.starts[a + 1])
+            gradient[block] = np.bincount(
                 term.codes, weights=first[is_scale[a]] * term.covariate, minlength=term.n_groups
             )
             for b, other in enumerate(self.terms[: a + 1]):
@@ -129,9 +129,9 @@ class CumulativeLink:
                     weights=weights,
                     minlength=term.n_groups * other.n_groups,
                 ).reshape(term.n_groups, other.n_groups)
-                theirs = slice(self.starts[b], self.starts[b + 1])
-                curvature[own, theirs] = cells
-                curvature[theirs, own] = cells.T
+                other_block = slice(self.starts[b], self.starts[b + 1])
+                curvature[block, other_block] = cells
+                curvature[other_block, block] = cells.T
         return gradient, curvature
 
     def conditional(self, parameters: Floats) -> tuple[Floats, Floats]:
@@ -165,10 +165,14 @@ def _ratings(
     a, b = (np.where(np.isfinite(at), at, 0.0) for at in (a, b))  # at the ends of the scale densities are 0
     by_location = -steep * (f - g) / probability
     by_scale = (a * f - b * g) / probability
-    both = steep**2 * (df - dg) / probability - by_location**2
+    location_curvature = steep**2 * (df - dg) / probability - by_location**2
     mixed = -steep * (f - g + a * df - b * dg) / probability - by_location * by_scale
-    own = (a * f + a**2 * df - b * g - b**2 * dg) / probability - by_scale**2
-    return float(np.log(probability).sum()), (by_location, by_scale), (-both, -mixed, -own)
+    scale_curvature = (a * f + a**2 * df - b * g - b**2 * dg) / probability - by_scale**2
+    return (
+        float(np.log(probability).sum()),
+        (by_location, by_scale),
+        (-location_curvature, -mixed, -scale_curvature),
+    )
 
 
 def _positive_root(curvature: Floats) -> Floats:
@@ -230,14 +234,23 @@ def ordinal_mixed_model(
     terms, n_groups = random_terms(complete, random)
     if has_scale:
         codes = next(
-            term.codes for term, own in zip(terms, random, strict=True) if own.factor == "participant"
+            term.codes
+            for term, structure in zip(terms, random, strict=True)
+            if structure.factor == "participant"
         )
         terms.append(Term(codes, n_groups["participant"], np.ones(len(y))))
     model = CumulativeLink(y, x, terms=terms, has_scale=has_scale)
-    named = [*(term.name for term in random), *([SCALE] if has_scale else [])]
+    variance_names = [*(term.name for term in random), *([SCALE] if has_scale else [])]
     with one_thread():
         return _fit(
-            model, random, named, replace(empty, n_groups=n_groups), complete, fixed, start, confidence
+            model,
+            random,
+            variance_names,
+            replace(empty, n_groups=n_groups),
+            complete,
+            fixed,
+            start,
+            confidence,
         )
 
 
@@ -326,9 +339,9 @@ def _severity(
     if place is None:
         return pd.DataFrame()
     effects, variances = model.conditional(at)
-    own = slice(model.starts[place], model.starts[place + 1])
+    block = slice(model.starts[place], model.starts[place + 1])
     labels = group_codes(rows["participant"])[1]
-    centre, spread = -effects[own], half * np.sqrt(variances[own])
+    centre, spread = -effects[block], half * np.sqrt(variances[block])
     table = pd.DataFrame({"participant": labels, "severity": centre})
     table = table.assign(ci_low=centre - spread, ci_high=centre + spread)
     if model.has_scale:

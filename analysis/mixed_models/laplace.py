@@ -80,7 +80,9 @@ class Laplace:
         places: dict[int, list[int]] = {}
         for place, term in enumerate(terms):
             places.setdefault(id(term.codes), []).append(place)
-        self.factors = [Effects([terms[place] for place in own], own) for own in places.values()]
+        self.factors = [
+            Effects([terms[place] for place in term_places], term_places) for term_places in places.values()
+        ]
         sizes = [effects.n_groups * effects.shape[1] for effects in self.factors]
         self.order = sorted(range(len(sizes)), key=lambda place: -sizes[place])
         self.modes: list[Floats] = [np.zeros(effects.shape) for effects in self.factors]
@@ -227,32 +229,32 @@ def _times(rows: Floats, root: Floats) -> Floats:
 def _crossing(model: Laplace, weights: Floats, roots: Sequence[Floats], big: int, small: int):  # type: ignore[no-untyped-def]
     """Compute T'Z'WZT between both factors, (groups × m) × (groups × m): dense if small, else sparse."""
     first, second = model.factors[big], model.factors[small]
-    (groups, m), (others, k) = first.shape, second.shape
-    if groups * m * others * k <= _DENSE_CELLS:
+    (groups, m), (columns, k) = first.shape, second.shape
+    if groups * m * columns * k <= _DENSE_CELLS:
         if m == k == 1:
             rows = second.weighted(first.weighted(weights * (roots[big][0, 0] * roots[small][0, 0]), 0), 0)
-            place = first.codes * others + second.codes
-            return np.bincount(place, weights=rows, minlength=groups * others).reshape(groups, others)
-        cells = np.empty((groups, m, others, k))
+            place = first.codes * columns + second.codes
+            return np.bincount(place, weights=rows, minlength=groups * columns).reshape(groups, columns)
+        cells = np.empty((groups, m, columns, k))
         for a, b in np.ndindex(m, k):
             rows = second.weighted(first.weighted(weights, a), b)
-            sums = np.bincount(first.codes * others + second.codes, weights=rows, minlength=groups * others)
-            cells[:, a, :, b] = sums.reshape(groups, others)
+            sums = np.bincount(first.codes * columns + second.codes, weights=rows, minlength=groups * columns)
+            cells[:, a, :, b] = sums.reshape(groups, columns)
         if m > 1:
             cells = np.einsum("ab,gaok->gbok", roots[big], cells)
         else:
             cells *= roots[big][0, 0]
         cells = cells @ roots[small] if k > 1 else cells * roots[small][0, 0]
-        return cells.reshape(groups * m, others * k)
+        return cells.reshape(groups * m, columns * k)
     places, values = [], []
     for a, b in np.ndindex(m, k):
         places.append((first.codes * m + a, second.codes * k + b))
         values.append(second.weighted(first.weighted(weights, a), b))
     where = tuple(np.concatenate(part) for part in zip(*places, strict=True))
-    shape = (groups * m, others * k)
+    shape = (groups * m, columns * k)
     crossing = scipy.sparse.coo_array((np.concatenate(values), where), shape=shape).tocsr()
     left = scipy.sparse.kron(scipy.sparse.eye_array(groups), roots[big].T, format="csr")
-    right = scipy.sparse.kron(scipy.sparse.eye_array(others), roots[small], format="csr")
+    right = scipy.sparse.kron(scipy.sparse.eye_array(columns), roots[small], format="csr")
     return scipy.sparse.csr_array(left @ crossing @ right)
 
 

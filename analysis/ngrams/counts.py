@@ -140,12 +140,12 @@ def _longer(
 
 
 def _put_down(run: Run, space: Workspace) -> Run:
-    def kept(values: Column) -> Column:
+    def stored_column(values: Column) -> Column:
         column = space.column(values.dtype.type)
         column.append(values)
         return column.whole()
 
-    return Run(*(kept(values) for values in run))
+    return Run(*(stored_column(values) for values in run))
 
 
 def _in_text(local: Column, merged: Merged, space: Workspace, *, chunk: int) -> Column:

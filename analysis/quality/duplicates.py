@@ -56,10 +56,10 @@ def _groups(judgments: pd.DataFrame, session: np.ndarray) -> Iterator[tuple[str,
         ("device", "another participant's session came from the same device"),
         ("claimed_id", "another participant's link had the same id"),
     ):
-        named = one_row[one_row[name] != ""]
+        answered = one_row[one_row[name] != ""]
         # A later round of the same participant is not a duplicate.
-        people = named.groupby(name)["participant"].transform("nunique")
-        yield from _matching_sessions(reason, named[people > 1], [name])
+        people = answered.groupby(name)["participant"].transform("nunique")
+        yield from _matching_sessions(reason, answered[people > 1], [name])
     for reason, pattern in (
         ("the same answer as another session to every sentence of the list", _ratings(judgments)),
         ("the same response times as another session, to the millisecond", _times(judgments)),

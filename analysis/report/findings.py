@@ -277,8 +277,8 @@ def joint_cost_sentence(
     if None not in ends and way == "less":
         ends = [-ends[1], -ends[0]]
     interval = f" (95 % CI {decimal(ends[0], 2)} to {decimal(ends[1], 2)})" if None not in ends else ""
-    shown = items["above_zero"] if way == "more" else items["n"] - items["above_zero"]
-    where = f", in {shown} of {items['n']} items" if items["n"] else ""
+    n_items = items["above_zero"] if way == "more" else items["n"] - items["above_zero"]
+    where = f", in {n_items} of {items['n']} items" if items["n"] else ""
     beside = [
         f"{model['model']} has {decimal(model['items']['estimate'], 2)} on its own scale"
         for model in models

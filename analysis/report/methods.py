@@ -260,8 +260,8 @@ def _interval_methods(agreement: dict[str, Any]) -> list[str]:
     names = dict.fromkeys(INTERVALS[row["ci_method"]] for row in blocks if row["ci_method"] in INTERVALS)
     if not names:
         return []
-    first, *others = names
-    of_some = f"; some paradigms have {join_list(others)}" if others else ""
+    first, *other_names = names
+    of_some = f"; some paradigms have {join_list(other_names)}" if other_names else ""
     return [f"Confidence intervals of agreement are {first}{of_some}."]
 
 

@@ -181,8 +181,8 @@ def _multiverse(released: Released, *, by: str) -> dict[str, Any]:
         Universe(words.get(recipe, f"{plan} without {step}"), released.judgments[_is_kept(released, steps)])
         for recipe, step, steps in _recipes(names)
     ]
-    own = plan if names else NOTHING
-    return multiverse_report(universes, by=by, exclusion=own, factors=released.factors)
+    exclusion = plan if names else NOTHING
+    return multiverse_report(universes, by=by, exclusion=exclusion, factors=released.factors)
 
 
 def numbers_bytes(document: dict[str, Any]) -> bytes:
@@ -197,17 +197,19 @@ def contrast_column(released: Released) -> str:
 
 
 def collection_numbers(
-    rows: pd.DataFrame, kept: pd.DataFrame, *, task: str, simulated: Collection[str]
+    rows: pd.DataFrame, remaining: pd.DataFrame, *, task: str, simulated: Collection[str]
 ) -> dict[str, Any]:
     """Count what a methods paragraph states: trials, ranges, and ratings that have no z-score."""
     return {
         "task": task,
-        "counts": study_counts(rows, kept, simulated=simulated),
-        "conditions": scale_use(kept) if task in RATING_TASKS else {},
+        "counts": study_counts(rows, remaining, simulated=simulated),
+        "conditions": scale_use(remaining) if task in RATING_TASKS else {},
     }
 
 
-def study_counts(rows: pd.DataFrame, kept: pd.DataFrame, *, simulated: Collection[str]) -> dict[str, Any]:
+def study_counts(
+    rows: pd.DataFrame, remaining: pd.DataFrame, *, simulated: Collection[str]
+) -> dict[str, Any]:
     """Count participants, sessions, answered trials of each kind, judged items, and judgments of each.
 
     Notes
@@ -231,13 +233,13 @@ def study_counts(rows: pd.DataFrame, kept: pd.DataFrame, *, simulated: Collectio
             kind: _range(rows[is_kind(rows, (kind,))].groupby("session", observed=True).size())
             for kind in KINDS
         },
-        "judgments_per_item": _judgments_per_item(kept),
+        "judgments_per_item": _judgments_per_item(remaining),
     }
 
 
-def _judgments_per_item(kept: pd.DataFrame) -> list[int]:
+def _judgments_per_item(remaining: pd.DataFrame) -> list[int]:
     """Return the fewest and the most kept judgments of a pair or sentence."""
-    rows = kept[is_kind(kept, ("target",)) & ~np.isnan(numbers(kept))]
+    rows = remaining[is_kind(remaining, ("target",)) & ~np.isnan(numbers(remaining))]
     is_choice = (tasks(rows) == "forced_choice").any()
     name = "pair_id" if is_choice else "sentence_id"
     items = column_or_blank(rows, name).astype(str)

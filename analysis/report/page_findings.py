@@ -239,14 +239,14 @@ def times_finding(report: dict[str, Any]) -> str:
     rows = sorted(report["conditions"], key=lambda row: float(row["geometric_mean"]))
     if not rows:
         return ""
-    named = [
+    extremes = [
         f"{readable(row['condition'] or 'all trials')}, {count(row['geometric_mean'])} ms"
         f"{interval(row['ci_low'], row['ci_high'], digits=0)}"
         for row in (rows[-1], rows[0])
     ]
     if len(rows) == 1:
-        return f"The geometric mean is that of {named[0]}."
-    return f"The longest geometric mean is that of {named[0]}; the shortest that of {named[1]}."
+        return f"The geometric mean is that of {extremes[0]}."
+    return f"The longest geometric mean is that of {extremes[0]}; the shortest that of {extremes[1]}."
 
 
 def multiverse_finding(report: dict[str, Any]) -> str:
@@ -258,16 +258,16 @@ def multiverse_finding(report: dict[str, Any]) -> str:
     current = next((row for row in report["specifications"] if row["is_current"]), None)
     has_own = current is not None and summary["rank"] is not None
     sign = "the sign of the study's own" if has_own else "the sign of the median"
-    own = ""
+    own_specification = ""
     if current is not None and has_own:
-        own = (
+        own_specification = (
             f"; the study's own is {decimal(current['estimate'], 2)}"
             f"{interval(current['ci_low'], current['ci_high'])}, rank {summary['rank']} from the lowest"
         )
     return (
         f"{summary['same_sign']} of {plural(n, 'specification')} have {sign}, "
         f"{summary['significant_same_sign']} of them with p < .05; estimates range from "
-        f"{decimal(summary['low'], 2)} to {decimal(summary['high'], 2)}{own}."
+        f"{decimal(summary['low'], 2)} to {decimal(summary['high'], 2)}{own_specification}."
     )
 
 
@@ -386,11 +386,13 @@ def _curves_finding(depth: dict[str, Any], report: dict[str, Any]) -> str:
     low, high = best["intervals"]["adc"].get(key) or (None, None)
     among = f", the highest of {len(rows)} models" if len(rows) > 1 else ""
     ceiling = (report["baselines"]["human_ceiling"] or {}).get("adc") or {}
-    others = (
+    other_judges = (
         ("one answer for every pair", report["baselines"]["constant"]["adc"][key]),
         ("another sample of people", ceiling.get(key)),
     )
-    beside = " and ".join(f"{judge} has {decimal(value)}" for judge, value in others if value is not None)
+    beside = " and ".join(
+        f"{judge} has {decimal(value)}" for judge, value in other_judges if value is not None
+    )
     return (
         f"At δ = {key} the ADC of {best['model']} is {decimal(best['adc'][key])}"
         f"{interval(low, high, digits=3)}{among}{'; ' if beside else ''}{beside}."

@@ -80,8 +80,8 @@ def score_sentences(
     label = name or model_name(scorer.spec.uri)
     names = sentences["sentence_id"].astype(str).tolist()
     texts = sentences["sentence"].astype(str).tolist()
-    scorer, asked = in_context(scorer, texts, context_column(sentences), ids=names)
-    scores = scorer.score(asked, ids=names, tokens=tokens, progress=progress)
+    scorer, questions = in_context(scorer, texts, context_column(sentences), ids=names)
+    scores = scorer.score(questions, ids=names, tokens=tokens, progress=progress)
     counts = count_frame(names, texts, scores)
     columns = {f"{label}:{method.lower()}": measure_counts(method, counts) for method in methods}
     frame = pd.DataFrame({"sentence_id": names, **columns})

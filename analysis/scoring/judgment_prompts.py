@@ -218,9 +218,10 @@ class PromptScorer:
         places: list[list[tuple[int, int]]] = []
         for question in questions:
             context = "" if self.is_context_ignored else question["context"].strip()
-            others = question["others"] or [""]
+            alternatives = question["others"] or [""]
             pairs = [
-                self.prompt.messages(question["sentence"], context=context, other=other) for other in others
+                self.prompt.messages(question["sentence"], context=context, other=other)
+                for other in alternatives
             ]
             places.append(
                 [
@@ -249,15 +250,15 @@ class PromptScorer:
 
 
 def _filled(template: str, slots: dict[str, str]) -> str:
-    pieces, rest = [], template
-    while rest:
-        places = [(rest.find(slot), slot) for slot in slots if slot in rest]
+    pieces, remainder = [], template
+    while remainder:
+        places = [(remainder.find(slot), slot) for slot in slots if slot in remainder]
         if not places:
             break
         place, slot = min(places)
-        pieces += [rest[:place], slots[slot]]
-        rest = rest[place + len(slot) :]
-    return "".join([*pieces, rest])
+        pieces += [remainder[:place], slots[slot]]
+        remainder = remainder[place + len(slot) :]
+    return "".join([*pieces, remainder])
 
 
 def _listed(answers: Sequence[str]) -> str:

@@ -64,11 +64,11 @@ def with_revisions(text: str, revisions: Sequence[str] = ()) -> list[str]:
     (['hf-causal:gpt2'], ['hf-causal:gpt2@main', 'hf-causal:gpt2@v2'])
     """
     uri = parse_model_uri(text)
-    name, _, named = uri.target.partition("@") if not Path(uri.target).exists() else (uri.target, "", "")
-    names = list(revisions) or (named.split(",") if "," in named else [])
+    name, _, in_target = uri.target.partition("@") if not Path(uri.target).exists() else (uri.target, "", "")
+    names = list(revisions) or (in_target.split(",") if "," in in_target else [])
     if not names:
         return [text]
-    if revisions and named:
+    if revisions and in_target:
         raise BadInput(f"{uri.target} names a revision already.", remedy=f"Write {name} with --revisions.")
     if not uri.kind.startswith("hf-"):
         raise BadInput(

@@ -94,7 +94,7 @@ class StudyViews(
         record_changes(study, self.request.user, "settings changed", before=before, after=study_values(study))
 
 
-def counted(model: type[Sentence] | type[MinimalPair]) -> Coalesce:
+def row_count(model: type[Sentence] | type[MinimalPair]) -> Coalesce:
     """Rows of a material set, counted apart so that two counts do not multiply."""
     rows = model.objects.filter(material_set=OuterRef("pk")).order_by().values("material_set")
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
@@ -125,7 +125,7 @@ class MaterialViews(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.G
     def get_queryset(self) -> QuerySet[MaterialSet]:
         """Sets of the caller with their sizes."""
         return MaterialSet.objects.visible_to(self.request.user).annotate(
-            n_sentences=counted(Sentence), n_pairs=counted(MinimalPair)
+            n_sentences=row_count(Sentence), n_pairs=row_count(MinimalPair)
         )
 
 

@@ -56,12 +56,12 @@ class Coverage:
     @property
     def sentence(self) -> str:
         """The coverage in words."""
-        shown = f"{self.n_shown:,} of {self.n_all:,} {self.noun}s"
+        count_text = f"{self.n_shown:,} of {self.n_all:,} {self.noun}s"
         if self.is_whole:
-            return f"{shown} are shown, over {plural(self.n_lists, 'list')}."
+            return f"{count_text} are shown, over {plural(self.n_lists, 'list')}."
         n_never = self.n_all - self.n_shown
         return (
-            f"{shown} ({_percent(self.percent)}) are shown, over {plural(self.n_lists, 'list')}: "
+            f"{count_text} ({_percent(self.percent)}) are shown, over {plural(self.n_lists, 'list')}: "
             f"{n_never:,} ({_percent(100 - self.percent)}) never are. "
             "The scheme “split” shows all of them."
         )

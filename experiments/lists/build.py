@@ -117,13 +117,13 @@ def fillers_of(experiment: Experiment, design: Design) -> list[Stimulus]:
     They are those of the study's own materials, then those of the chosen set.
     """
     shows = get_task(experiment.task).shows
-    own: list[Stimulus] = []
+    fillers: list[Stimulus] = []
     if experiment.materials is not None and shows == "sentence":
         sentences = experiment.materials.sentences.filter(is_filler=True)
-        own = _stimuli(sentences.exclude(item__key__in=items_left_out(experiment)))
-    own = [Stimulus(stimulus.key, f"filler:{stimulus.key}") for stimulus in own]
+        fillers = _stimuli(sentences.exclude(item__key__in=items_left_out(experiment)))
+    fillers = [Stimulus(stimulus.key, f"filler:{stimulus.key}") for stimulus in fillers]
     if design.filler_materials is None:
-        return own
+        return fillers
     if design.filler_materials_id == experiment.materials_id:
         raise BadInput(
             "the fillers are the study's own materials.", remedy="Choose another material set for fillers."
@@ -136,7 +136,7 @@ def fillers_of(experiment: Experiment, design: Design) -> list[Stimulus]:
             f"the fillers in {design.filler_materials.name!r} have no {shows}s.",
             remedy="Choose a set that the task can show.",
         )
-    return [*own, *(Stimulus(stimulus.key, f"filler:{stimulus.key}") for stimulus in stimuli)]
+    return [*fillers, *(Stimulus(stimulus.key, f"filler:{stimulus.key}") for stimulus in stimuli)]
 
 
 def _with_own_items(targets: Sequence[Stimulus]) -> list[Stimulus]:
@@ -297,8 +297,8 @@ def lists_by_round(experiment: Experiment) -> list[list[list[DesignTrial]]]:
         for round_ in rounds_of(design, experiment)
     ]
     n_items = len({target.item for target in targets})
-    whole = [round_.spec for round_ in rounds if round_.spec.per_paradigm is None]
-    if any(n_items > LONGEST_LIST * (spec.n_blocks or 1) for spec in whole):
+    schemes = [round_.spec for round_ in rounds if round_.spec.per_paradigm is None]
+    if any(n_items > LONGEST_LIST * (spec.n_blocks or 1) for spec in schemes):
         raise BadInput(
             f"a list would have more than {LONGEST_LIST} trials.",
             remedy="Split the items over more lists, or choose a sample of items per paradigm.",

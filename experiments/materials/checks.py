@@ -154,8 +154,8 @@ def _same_string(sentences: pd.DataFrame) -> Iterator[Finding]:
         conflicting = {ACCEPTABLE, UNACCEPTABLE} <= set(rows["expected"])
         first = rows.iloc[0]
         use = "both as acceptable and as unacceptable" if conflicting else f"under {len(ids)} ids"
-        shown = str(text).rpartition(_BETWEEN)[2]
-        message = f"{shown!r} occurs {use}: {', '.join(ids[:4])}{' …' if len(ids) > 4 else ''}."
+        sentence = str(text).rpartition(_BETWEEN)[2]
+        message = f"{sentence!r} occurs {use}: {', '.join(ids[:4])}{' …' if len(ids) > 4 else ''}."
         code = "conflicting_status" if conflicting else "same_string"
         yield Finding("warning" if conflicting else "note", code, message, first["file"], first["row"], ids)
 
@@ -249,15 +249,15 @@ def _groups_differ(sentences: pd.DataFrame) -> Iterator[Finding]:
             continue
         first = _records(seconds)[0]
         names = tuple(seconds[inner].drop_duplicates())
-        both = groups[groups[inner] == first[inner]][outer].tolist()
+        pair = groups[groups[inner] == first[inner]][outer].tolist()
         message = (
             f"{plural(len(names), inner)} stand under more than one {outer}, such as {first[inner]!r} under "
-            f"{both[0]!r} and {both[1]!r}."
+            f"{pair[0]!r} and {pair[1]!r}."
         )
         if inner == "paradigm":
             message += (
                 " Are they numbered anew in each phenomenon? Then let them be named phenomenon:paradigm "
-                f"({both[0]}:{first[inner]}, {both[1]}:{first[inner]}): tick the box on the page, or give "
+                f"({pair[0]}:{first[inner]}, {pair[1]}:{first[inner]}): tick the box on the page, or give "
                 "--split-paradigms (--map paradigm=phenomenon+paradigm for judgments)."
             )
         yield Finding("error", "two_groups", message, first["file"], first["row"], names)

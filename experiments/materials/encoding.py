@@ -152,15 +152,15 @@ def _decodes(data: bytes, codec: str) -> bool:
     return True
 
 
-def _first_difference(candidate: Candidate, others: list[Candidate]) -> str:
+def _first_difference(candidate: Candidate, other_candidates: list[Candidate]) -> str:
     """Return the first line of a candidate's text that another candidate reads differently."""
-    lines = [other.text.split("\n") for other in others]
-    own = candidate.text.split("\n")
+    lines = [other.text.split("\n") for other in other_candidates]
+    lines_of_candidate = candidate.text.split("\n")
     number = next(
         (index for index, row in enumerate(zip(*lines, strict=False)) if len(set(row)) > 1),
         0,
     )
-    return own[number].strip()[:60]
+    return lines_of_candidate[number].strip()[:60]
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ def _check_of(data: bytes, text: str, name: str, file: str) -> InferredEncoding:
     if not name.startswith("UTF"):
         listed = [line for _, line in lines]
         for candidate in plausible(ranked_charsets(data)):
-            others = [line.strip()[:_MAX_LINE] for line in candidate.text.split("\n")]
-            different = [other for line, other in zip(listed, others, strict=False) if line != other]
+            other_lines = [line.strip()[:_MAX_LINE] for line in candidate.text.split("\n")]
+            different = [other for line, other in zip(listed, other_lines, strict=False) if line != other]
             if different and _decodes(data, candidate.charset.codec):
                 alternatives.append((candidate.charset.name, different[0]))
     return InferredEncoding(file, name, tuple(lines), n_lines, tuple(alternatives))

@@ -17,8 +17,10 @@ class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
         """Return the sets that the user owns or that the user's studies use; staff see all."""
         if user.is_staff:
             return self
-        used = Q(experiments__memberships__user=user) | Q(filler_designs__experiment__memberships__user=user)
-        return self.filter(Q(owner=user) | used).distinct()
+        in_study_of_user = Q(experiments__memberships__user=user) | Q(
+            filler_designs__experiment__memberships__user=user
+        )
+        return self.filter(Q(owner=user) | in_study_of_user).distinct()
 
 
 class MaterialSet(models.Model):

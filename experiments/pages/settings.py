@@ -326,14 +326,14 @@ class ParametersForm(forms.Form):
         language: str = "en",
         is_shown: bool = True,
     ) -> None:
-        shown = task.parameters if is_shown else ()
+        parameters = task.parameters if is_shown else ()
         self.stored, self.default_texts = dict(stored), default_texts(task, language)
-        self.defaults = {parameter.name: parameter.default for parameter in shown}
+        self.defaults = {parameter.name: parameter.default for parameter in parameters}
         self.shown = {**self.defaults, **self.default_texts, **stored}  # what the page shows
         initial = {name: _as_text(self.shown[name]) for name in self.defaults}
         super().__init__(data, initial=initial, prefix="task")
         self.task = task
-        for parameter in shown:
+        for parameter in parameters:
             self.fields[parameter.name] = _field_for(parameter)
             self.fields[parameter.name].label = parameter.label
             self.fields[parameter.name].help_text = parameter.meaning
@@ -403,8 +403,10 @@ def settings(request: HttpRequest, slug: str, step: str = "") -> HttpResponse:
         is_template = FILL in request.POST or REPLACE in request.POST
         return fill_in_template(request, slug) if is_template else save_settings(request, slug)
     study = get_study(request.user, slug)
-    shown = STEPS[step] if step else first_step(study)
-    context = settings_context(request, study, *forms_of(study, request.user, step=shown), step=shown)
+    chosen_step = STEPS[step] if step else first_step(study)
+    context = settings_context(
+        request, study, *forms_of(study, request.user, step=chosen_step), step=chosen_step
+    )
     return render(request, "experiments/settings.html", context)
 
 
@@ -458,8 +460,8 @@ def are_valid(form: SettingsForm, parameters: ParametersForm) -> bool:
 def _next_page(request: HttpRequest, step: SettingsStep | None) -> str:
     """The name of the page after saving: the same step, or the following one by the second button."""
     following = step_after(step) if step and "onward" in request.POST else None
-    shown = following or step
-    return f"study-settings-{shown.name}" if shown else "study-settings"
+    next_step = following or step
+    return f"study-settings-{next_step.name}" if next_step else "study-settings"
 
 
 def conflict_page(

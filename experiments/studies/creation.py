@@ -102,8 +102,10 @@ def new_public_slug() -> str:
 
 def is_taken_address(slug: str, *, except_study: Experiment | None = None) -> bool:
     """Whether another study answers at this address, by its slug or its public one."""
-    others = Experiment.objects.exclude(pk=except_study.pk) if except_study else Experiment.objects.all()
-    return others.filter(Q(slug=slug) | Q(public_slug=slug)).exists()
+    other_studies = (
+        Experiment.objects.exclude(pk=except_study.pk) if except_study else Experiment.objects.all()
+    )
+    return other_studies.filter(Q(slug=slug) | Q(public_slug=slug)).exists()
 
 
 @transaction.atomic

@@ -278,8 +278,8 @@ def _placeholders(study: Experiment) -> list[Step]:
     remaining = {label: parts for label, text in texts.items() if (parts := placeholders(text))}
     if not remaining:
         return []
-    named = [f"{label}: {_first_few(parts)}." for label, parts in remaining.items()]
-    reason = " ".join(["Participants would read what is still in square brackets.", *named])
+    by_text = [f"{label}: {_first_few(parts)}." for label, parts in remaining.items()]
+    reason = " ".join(["Participants would read what is still in square brackets.", *by_text])
     return [Step("placeholders", "Placeholders of a template", False, reason, "study-settings-texts")]
 
 

@@ -106,7 +106,9 @@ class ParticipantText:
 
 def participant_texts(task: str) -> list[ParticipantText]:
     """Return every text of ours in a study with this task, except those that are parameters of the task."""
-    parameters = {str(parameter.default) for known in tasks().values() for parameter in known.parameters}
+    parameters = {
+        str(parameter.default) for task_type in tasks().values() for parameter in task_type.parameters
+    }
     # Texts of other tasks, and those that are settings: the neutral title, comments on practice.
     elsewhere = {*tasks(), "creation", "languages"} - {task}
     return [
@@ -152,10 +154,10 @@ def checked_texts(texts: Mapping[str, Any], *, task: str) -> dict[str, str]:
     """Return own texts without empty ones; raise BadInput for the first that cannot replace ours."""
     replaceable = {text.message: text for text in participant_texts(task)}
     checked = {}
-    for message, own in texts.items():
-        if not isinstance(own, str):
+    for message, text_of_study in texts.items():
+        if not isinstance(text_of_study, str):
             raise BadInput(f"the text for “{message}” is no text.", remedy="Write words.")
-        words = own.replace("\r\n", "\n").strip()
+        words = text_of_study.replace("\r\n", "\n").strip()
         if not words or words == message:
             continue
         if message not in replaceable:
@@ -169,14 +171,14 @@ def checked_texts(texts: Mapping[str, Any], *, task: str) -> dict[str, str]:
     return checked
 
 
-def text_problem(text: ParticipantText, own: str) -> str:
+def text_problem(text: ParticipantText, text_of_study: str) -> str:
     """Why a text cannot replace ours; empty where it can."""
-    if len(own) > LONGEST:
+    if len(text_of_study) > LONGEST:
         return f"It is longer than {LONGEST} characters."
     if not text.placeholders:
         return ""
-    if sorted(set(PLACEHOLDER.findall(own))) != sorted(set(text.placeholders)):
+    if sorted(set(PLACEHOLDER.findall(text_of_study))) != sorted(set(text.placeholders)):
         return f"Write each of {', '.join(text.placeholders)} where the value is to stand, and no other."
-    if "%" in PLACEHOLDER.sub("", own):
+    if "%" in PLACEHOLDER.sub("", text_of_study):
         return "Write percent in words: the sign is reserved for values here."
     return ""

@@ -14,7 +14,7 @@ def text(name: str) -> serializers.CharField:
     return serializers.CharField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
 
 
-def whole(name: str) -> serializers.IntegerField:
+def whole_number(name: str) -> serializers.IntegerField:
     """A column of whole numbers."""
     return serializers.IntegerField(read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS[name].meaning)
 
@@ -33,13 +33,13 @@ class JudgmentSerializer(serializers.Serializer[Any]):
     value = serializers.FloatField(
         read_only=True, allow_null=True, help_text=JUDGMENT_COLUMNS["value"].meaning
     )
-    rt_ms = whole("rt_ms")
-    position = whole("position")
+    rt_ms = whole_number("rt_ms")
+    position = whole_number("position")
     shown_first = text("shown_first")
     kind = serializers.ChoiceField(TrialKind.choices, read_only=True)
     status = serializers.ChoiceField(Judgment.Status.choices, read_only=True)
     correct = serializers.BooleanField(read_only=True, allow_null=True)
     list = text("list")
-    round = whole("round")
+    round = whole_number("round")
     paradigm = text("paradigm")
     pair_id = text("pair_id")

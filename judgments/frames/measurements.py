@@ -183,8 +183,8 @@ def _browser_evidence(experiment: Experiment) -> dict[int, BrowserEvidence]:
         timing={}, input_type=Judgment.InputType.IMPORTED
     )
     return {
-        trial: BrowserEvidence(timing if isinstance(timing, dict) else {}, *others)
-        for trial, timing, *others in rows.values_list(*STORED_EVIDENCE).iterator(chunk_size=5000)
+        trial: BrowserEvidence(timing if isinstance(timing, dict) else {}, *evidence)
+        for trial, timing, *evidence in rows.values_list(*STORED_EVIDENCE).iterator(chunk_size=5000)
     }
 
 

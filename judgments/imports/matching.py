@@ -59,22 +59,22 @@ def _refuse_other_wordings(
 ) -> None:
     """Refuse rows with another text than the stored sentence; rows without a text are not compared."""
     texts = [(name, stored) for name, stored in STORED.items() if stored in matched.columns]
-    others = pd.concat([_differing(rows["row"], rows[name], matched[stored]) for name, stored in texts])
-    if others.empty:
+    differing = pd.concat([_differing(rows["row"], rows[name], matched[stored]) for name, stored in texts])
+    if differing.empty:
         return
-    distinct = others.drop_duplicates(["text", "stored"]).sort_values("row", kind="stable")
-    named = [
+    distinct = differing.drop_duplicates(["text", "stored"]).sort_values("row", kind="stable")
+    examples = [
         f"row {row}: {text!r} (stored: {stored!r})"
         for row, text, stored in distinct.head(_NAMED).itertuples(index=False)
     ]
     more = f" and {len(distinct) - _NAMED} more" if len(distinct) > _NAMED else ""
     unmapped = "good= --map bad=" if read.task == "forced_choice" else "sentence="
     raise BadInput(
-        f"{plural(others['row'].nunique(), 'row')} with another text than the sentence of the materials "
-        f"{materials.name!r} that they name: {', '.join(named)}{more}; they are in "
-        f"{listed_rows(others['row'])}.",
+        f"{plural(differing['row'].nunique(), 'row')} with another text than the sentence of the materials "
+        f"{materials.name!r} that they name: {', '.join(examples)}{more}; they are in "
+        f"{listed_rows(differing['row'])}.",
         file=read.file,
-        row=int(others["row"].min()),
+        row=int(differing["row"].min()),
         remedy="Map what tells the sentences apart (item, condition, sentence_id), or import without these "
         f"materials. Where only the spelling differs, leave the text of the file out: --map {unmapped}.",
     )

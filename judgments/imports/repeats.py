@@ -69,8 +69,8 @@ def _cells(read: JudgmentFile) -> pd.Series:
     """Participant and sentence (or pair) of each row; rows outside the materials are cells of their own."""
     judgments = read.judgments
     people = dict(zip(read.sessions["session"], read.sessions["participant"], strict=True))
-    shown = judgments["pair_id" if read.task == "forced_choice" else "sentence_id"].astype(str)
-    cells = judgments["session"].map(people).astype(str) + "\0" + shown
+    stimuli = judgments["pair_id" if read.task == "forced_choice" else "sentence_id"].astype(str)
+    cells = judgments["session"].map(people).astype(str) + "\0" + stimuli
     in_materials = judgments["kind"].isin(OF_MATERIALS)
     return cells.where(in_materials, [f"row\0{place}" for place in range(len(judgments))])
 

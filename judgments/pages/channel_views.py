@@ -103,10 +103,10 @@ class ChannelForm(forms.Form):
         name = str(self.cleaned_data["name"]).lower()
         if name in RESERVED_NAMES:
             raise ValidationError("This name is an address of the page itself; choose another one.")
-        others = Campaign.objects.filter(experiment=self.study, name=name)
+        other_channels = Campaign.objects.filter(experiment=self.study, name=name)
         if self.channel is not None:
-            others = others.exclude(pk=self.channel.pk)
-        if others.exists():
+            other_channels = other_channels.exclude(pk=self.channel.pk)
+        if other_channels.exists():
             raise ValidationError("This study has a channel with this name.")
         if self.channel is not None and name != self.channel.name and self.channel.sessions.exists():
             raise ValidationError(
@@ -221,8 +221,8 @@ class QuotaForm(forms.Form):
             set_remark(field, "")  # a quota without a question is left out, so none of them is required
         question = self.fields["question"]
         assert isinstance(question, forms.ChoiceField)
-        asked = [(row["name"], row["label"]) for row in study.questionnaire]
-        question.choices = [("", "no quota"), *asked]
+        questions = [(row["name"], row["label"]) for row in study.questionnaire]
+        question.choices = [("", "no quota"), *questions]
 
     def clean(self) -> dict[str, Any]:
         """Refuse half a quota."""
@@ -278,7 +278,7 @@ def _channels_page(
 def _counted(study: Experiment) -> Any:
     """The study's channels with the number of people in each state; pilots and previews are left out."""
     people = Q(sessions__is_test=False)
-    held = Q(
+    is_held = Q(
         sessions__in=Session.objects.filter(holds_place(timezone.now()), experiment=study, is_test=False)
     )
     is_over_quota = Q(sessions__events__kind="over_quota")
@@ -287,7 +287,7 @@ def _counted(study: Experiment) -> Any:
         Campaign.objects.filter(experiment=study, recruiter=PANEL)
         .select_related("experiment")
         .annotate(
-            n_held=Count("sessions", filter=held, distinct=True),
+            n_held=Count("sessions", filter=is_held, distinct=True),
             n_complete=Count("sessions", filter=people & Q(sessions__status=status.COMPLETE), distinct=True),
             n_screened_out=Count(
                 "sessions", filter=people & Q(sessions__status=status.SCREENED_OUT), distinct=True

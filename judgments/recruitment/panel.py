@@ -163,5 +163,9 @@ def shared_link(request: HttpRequest, channel: Campaign) -> str:
     ]
     if preset:  # further parameters of the preset, such as the id of the study
         parameters += [f"{name}={value}" for name, value in list(preset.link.items())[2:]]
-    shown = [text for text in parameters if not text.endswith("=")]  # else the site appends it itself
-    return request.build_absolute_uri(path) + (f"?{'&'.join(shown)}" if shown else "")
+    parameters_of_link = [
+        text for text in parameters if not text.endswith("=")
+    ]  # else the site appends it itself
+    return request.build_absolute_uri(path) + (
+        f"?{'&'.join(parameters_of_link)}" if parameters_of_link else ""
+    )

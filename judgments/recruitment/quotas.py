@@ -37,8 +37,8 @@ class Quota:
         if limits := RANGE.fullmatch(self.answer):
             low, high = int(limits[1]), int(limits[2])
             return any(isinstance(value, int) and low <= value <= high for value in answers)
-        wanted = self.answer.strip().casefold()
-        return any(value is not None and str(value).strip().casefold() == wanted for value in answers)
+        quota_answer = self.answer.strip().casefold()
+        return any(value is not None and str(value).strip().casefold() == quota_answer for value in answers)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def quotas_of(experiment: Experiment) -> list[Quota]:
 def checked_quotas(experiment: Experiment, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Check quotas against the questionnaire and return them as they are stored; raises ``BadInput``."""
     questions = {str(question["name"]): question for question in experiment.questionnaire}
-    seen: set[tuple[str, str]] = set()
+    quota_keys: set[tuple[str, str]] = set()
     for number, row in enumerate(rows, start=1):
         question, answer = questions.get(row["question"]), str(row["answer"]).strip()
         if question is None:
@@ -79,9 +79,9 @@ def checked_quotas(experiment: Experiment, rows: Sequence[Mapping[str, Any]]) ->
             raise BadInput(f"quota {number}: {answer!r} is no number.", remedy="Write 30 or 18-29.")
         if limits and int(limits[1]) > int(limits[2]):
             raise BadInput(f"quota {number}: {answer!r} ends before it begins.", remedy="Write 18-29.")
-        if (row["question"], answer.casefold()) in seen:
+        if (row["question"], answer.casefold()) in quota_keys:
             raise BadInput(f"quota {number} is there twice.", remedy="Remove one of them.")
-        seen.add((row["question"], answer.casefold()))
+        quota_keys.add((row["question"], answer.casefold()))
     if len(rows) > MAX_QUOTAS:
         raise BadInput(f"there are {len(rows)} quotas.", remedy=f"At most {MAX_QUOTAS} are possible.")
     return [
@@ -133,9 +133,9 @@ def close_full_quota(session: Session) -> bool:
         list(PresentationList.objects.select_for_update(no_key=True).filter(version=session.version_id))
         backgrounds = _backgrounds(session.experiment, is_test=session.is_test)
         backgrounds.pop(session.participant_id, None)
-        own = Participant.objects.values_list("background", flat=True).get(pk=session.participant_id)
+        background = Participant.objects.values_list("background", flat=True).get(pk=session.participant_id)
         for quota in quotas:
-            if not quota.admits(own):
+            if not quota.admits(background):
                 continue
             if sum(quota.admits(answers) for answers in backgrounds.values()) >= quota.limit:
                 details = {"question": quota.question, "answer": quota.answer, "limit": quota.limit}

@@ -349,8 +349,8 @@ def _read_link(request: HttpRequest, experiment: Experiment, channel: Campaign |
     signature = parameters.pop(SIGNATURE_PARAMETER, "")
     until = parameters.pop(UNTIL_PARAMETER, "") if signature else ""
     id_name, submission_name = id_parameters(channel) if channel else ("", "")
-    named = {name.lower() for name in (id_name, submission_name) if name}
-    is_personal = PERSONAL_PARAMETERS | named
+    identifying = {name.lower() for name in (id_name, submission_name) if name}
+    is_personal = PERSONAL_PARAMETERS | identifying
     personal = {name: value for name, value in parameters.items() if name.lower() in is_personal}
     by_lower_name = {name.lower(): value for name, value in personal.items()}
     names = (id_name.lower(), *ID_PARAMETERS)

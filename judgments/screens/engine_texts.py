@@ -14,7 +14,7 @@ def engine_texts() -> dict[str, str]:
 
 
 @lru_cache(maxsize=100)
-def _texts_in(language: str | None, own: tuple[tuple[str, str], ...]) -> dict[str, str]:
+def _texts_in(language: str | None, texts_of_study: tuple[tuple[str, str], ...]) -> dict[str, str]:
     return {
         "saved": _("Answers saved"),
         "saving": _("Saving your answers"),

@@ -84,7 +84,9 @@ def allocate_places(version: ExperimentVersion, requests: Sequence[PlaceRequest]
     if experiment.current_round != round_number:
         lists = locked_lists(version, round_number=experiment.current_round)
     admitted = list(_admitted(experiment, requests, participants, new_ids=new_ids, lists=lists))
-    _store_identities(experiment, [(request, who) for request, who in admitted if who.pk in new_ids])
+    _store_identities(
+        experiment, [(request, participant) for request, participant in admitted if participant.pk in new_ids]
+    )
     arrivals = [(request.arrival, participant) for request, participant in admitted]
     sessions = new_sessions(version, arrivals, lists=lists, is_test=is_test_run(experiment))
     store_consents(
@@ -407,8 +409,8 @@ def take_back_refusal(experiment: Experiment, key: str) -> bool:
     Nothing else was stored of the participant, and the next decision is recorded as any other.
     """
     refusals = Participant.objects.filter(experiment=experiment, pseudonym=pseudonym(experiment, key))
-    others = Session.objects.filter(participant=OuterRef("pk")).exclude(status=Session.Status.REFUSED)
-    n_deleted, _ = refusals.exclude(Exists(others)).delete()
+    other_sessions = Session.objects.filter(participant=OuterRef("pk")).exclude(status=Session.Status.REFUSED)
+    n_deleted, _ = refusals.exclude(Exists(other_sessions)).delete()
     return n_deleted > 0
 
 

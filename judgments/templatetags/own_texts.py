@@ -20,13 +20,13 @@ class OwnTranslateNode(TranslateNode):
 
     def render(self, context: Context) -> str:
         literal = getattr(self.filter_expression.var, "literal", None)
-        own = own_text(literal) if isinstance(literal, str) and not self.noop else None
-        if own is None:
+        text = own_text(literal) if isinstance(literal, str) and not self.noop else None
+        if text is None:
             return str(super().render(context))
         if self.asvar:
-            context[self.asvar] = escape(own)
+            context[self.asvar] = escape(text)
             return ""
-        return escape(own)
+        return escape(text)
 
 
 class OwnBlockTranslateNode(BlockTranslateNode):
@@ -34,12 +34,12 @@ class OwnBlockTranslateNode(BlockTranslateNode):
 
     def render(self, context: Context, nested: bool = False) -> str:
         message, names = self.render_token_list(self.singular)
-        own = own_text(message) if not self.plural else None
-        if own is None:
+        text_of_study = own_text(message) if not self.plural else None
+        if text_of_study is None:
             return str(super().render(context, nested))
         with context.push(**{name: value.resolve(context) for name, value in self.extra_context.items()}):
             values = {name: render_value_in_context(context.get(name, ""), context) for name in names}
-        text = SafeString(escape(own) % values if names else escape(own))
+        text = SafeString(escape(text_of_study) % values if names else escape(text_of_study))
         if self.asvar:
             context[self.asvar] = text
             return ""

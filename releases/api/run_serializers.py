@@ -10,7 +10,7 @@ from releases.api.fields import BIGGEST, PlainText
 from releases.api.serializers import RunSerializer
 from releases.models import ScoreShard, ScoringRun
 from releases.scoring.execution import progress_of
-from releases.scoring.shards import mine
+from releases.scoring.shards import shards_of
 
 SHOWN_FAILURES = 100
 
@@ -57,7 +57,7 @@ class RunDetailSerializer(RunSerializer):
     @extend_schema_field(FailedShardSerializer(many=True))
     def get_failed_shards(self, run: ScoringRun) -> Any:
         """The first hundred."""
-        failed = mine(run).filter(state=ScoreShard.State.FAILED)[:SHOWN_FAILURES]
+        failed = shards_of(run).filter(state=ScoreShard.State.FAILED)[:SHOWN_FAILURES]
         return FailedShardSerializer(failed, many=True).data
 
 

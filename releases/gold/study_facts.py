@@ -195,8 +195,8 @@ def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
 
 def _simulated(study: Experiment, round_number: int | None) -> int:
     """Count simulated participants; those of dry runs and previews took no part in the study."""
-    counted = _participants(study, round_number).filter(is_simulated=True, sessions__is_test=False)
-    return counted.distinct().count()
+    simulated = _participants(study, round_number).filter(is_simulated=True, sessions__is_test=False)
+    return simulated.distinct().count()
 
 
 def _participants(study: Experiment, round_number: int | None) -> QuerySet[Participant]:

@@ -201,8 +201,8 @@ def multiverse_of(
 ) -> dict[str, Any]:
     """One effect under every combination of exclusion, transformation and model."""
     plan = find_plan(experiment, exclude)
-    others, unusable = _other_plans(experiment, plan)
-    variants = [*plan_variants(plan), *others]
+    other_plans, unusable = _other_plans(experiment, plan)
+    variants = [*plan_variants(plan), *other_plans]
     reading = max(variants, key=lambda variant: variant.has_signals)
     judgments = study_judgments(experiment, reading)
     materials = experiment.materials
@@ -220,7 +220,7 @@ def multiverse_of(
 
 def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[dict[str, str]]]:
     """The newest versions of the study's other plans, and those that cannot be applied with the reason."""
-    others, unusable = [], []
+    other_plans, unusable = [], []
     for name in stored_names(experiment):
         try:
             other = find_plan(experiment, name)
@@ -229,8 +229,8 @@ def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[d
             continue
         if other.sha256 != plan.sha256:
             label = name if name != plan.name else f"{name} v{other.version}"
-            others.append(replace(other, name=label))
-    return others, unusable
+            other_plans.append(replace(other, name=label))
+    return other_plans, unusable
 
 
 def diagnostics_of(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:

@@ -143,8 +143,8 @@ def study_file(
         except BadInput as error:
             return _statement(name, f"Nothing to draw: {error.message}", form, appearance)
         if isinstance(outcome, Job):
-            what = "effects are" if REPORTED[name] == "effects" else "specifications are"
-            return _statement(name, BEING_COMPUTED.format(what), form, appearance)
+            subject = "effects are" if REPORTED[name] == "effects" else "specifications are"
+            return _statement(name, BEING_COMPUTED.format(subject), form, appearance)
         report = outcome
     compared = newest_comparison(study) if analysis.figures.FIGURES[name].about == "models" else None
     key = {**choices, "form": form, "of": compared.pk if compared else 0, "links": has_links, **appearance}

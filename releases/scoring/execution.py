@@ -24,7 +24,7 @@ from releases.models import Release, ScorerSpec, ScoreShard, ScoringRun, Sentenc
 from releases.scoring.loaded_model import address_of, model_of
 from releases.scoring.model_registry import pinned
 from releases.scoring.score_cache import scores_of
-from releases.scoring.shards import claim, mine, plan, score_shard
+from releases.scoring.shards import claim, plan, score_shard, shards_of
 from releases.scoring.texts import are_in_context, reader, refuse_without_words, texts_of
 
 State = ScoreShard.State
@@ -52,7 +52,7 @@ class RunProgress:
 
 def progress_of(run: ScoringRun) -> RunProgress:
     """Return the progress of a run; a finished run is complete, whatever the states of its shards."""
-    counts = mine(run).aggregate(
+    counts = shards_of(run).aggregate(
         n=Count("pk"),
         n_scored=Sum("n_done", default=0),
         timed=Sum("n_sentences", filter=Q(state=State.DONE, seconds__gt=0), default=0),
@@ -150,7 +150,7 @@ def create_shards(run: ScoringRun, sentences: Sequence[Sentence]) -> tuple[Score
     run.revision = model.spec.revision[:100]
     row, run.spec["cache"] = plan(run, model, sentences)
     run.save(update_fields=["spec", "revision"])
-    request_helpers(run, mine(run).filter(state=ScoreShard.State.QUEUED).count() - 1)
+    request_helpers(run, shards_of(run).filter(state=ScoreShard.State.QUEUED).count() - 1)
     return model, row
 
 
@@ -169,15 +169,15 @@ def score_shards(run: ScoringRun, progress: Progress) -> None:
         shard = claim(run)
         if shard is not None:
             score_shard(run, shard, report=report)
-        elif mine(run).exclude(state__in=[ScoreShard.State.DONE, ScoreShard.State.FAILED]).exists():
+        elif shards_of(run).exclude(state__in=[ScoreShard.State.DONE, ScoreShard.State.FAILED]).exists():
             time.sleep(POLL_EVERY_S)  # a shard of a killed process becomes claimable when its lease expires
         else:
             break
         report()
-    failed = mine(run).filter(state=ScoreShard.State.FAILED)
+    failed = shards_of(run).filter(state=ScoreShard.State.FAILED)
     if first := failed.first():
         raise BadInput(
-            f"{failed.count()} of {mine(run).count()} shards failed: {first.error}",
+            f"{failed.count()} of {shards_of(run).count()} shards failed: {first.error}",
             remedy="What is scored stays; Retry tries the rest.",
         )
 

@@ -207,14 +207,14 @@ def request_model_runs(
     checked = {
         checked_uri(uri): names for text, names in methods_by_model.items() for uri in with_revisions(text)
     }
-    shown = {**run_names(list(checked)), **(names_by_uri or {})}
+    display_names = {**run_names(list(checked)), **(names_by_uri or {})}
     for uri, names in checked.items():
         if len(uri) > MAX_URI:
             raise BadInput(f"{uri[:60]}… has {len(uri)} characters, at most {MAX_URI} can be stored.")
         for method in measures_for(uri, names):
             run = ScoringRun.objects.create(
                 material_set=materials,
-                name=shown[uri][:200],
+                name=display_names[uri][:200],
                 model=uri[:500],
                 method=method,
                 spec={**shared, "asked_by": asked_by},

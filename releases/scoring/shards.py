@@ -89,7 +89,7 @@ def served_for(run: ScoringRun, model: Scorer) -> str:
     return "" if has_fixed_revision(model.spec) else f"run {run.pk}"
 
 
-def mine(run: ScoringRun) -> QuerySet[ScoreShard]:
+def shards_of(run: ScoringRun) -> QuerySet[ScoreShard]:
     """Return the run's shards."""
     # A subquery in place of a join: select_for_update would lock the joined rows as well.
     links = ScoringRun.shards.through.objects.filter(scoringrun_id=run.pk)
@@ -100,11 +100,11 @@ def claim(run: ScoringRun) -> ScoreShard | None:
     """Claim a queued shard, or one with an expired lease; None if there is none."""
     now = timezone.now()
     out = Q(state=State.RUNNING, lease_until__lt=now)
-    mine(run).filter(out, attempts__gte=ATTEMPTS).update(
+    shards_of(run).filter(out, attempts__gte=ATTEMPTS).update(
         state=State.FAILED, error=WORKER_DIED, finished_at=now
     )
     with transaction.atomic():
-        free = mine(run).filter(Q(state=State.QUEUED) | out).order_by("attempts", "number")
+        free = shards_of(run).filter(Q(state=State.QUEUED) | out).order_by("attempts", "number")
         shard = free.select_for_update(skip_locked=True).first()
         if shard is None:
             return None
@@ -131,8 +131,8 @@ def score_shard(run: ScoringRun, shard: ScoreShard, *, report: Callable[[], None
             n_done=0,
             finished_at=now if is_last else None,
         )
-        if repeats and not mine(run).filter(state=State.DONE).exists():
-            mine(run).filter(state=State.QUEUED).update(
+        if repeats and not shards_of(run).filter(state=State.DONE).exists():
+            shards_of(run).filter(state=State.QUEUED).update(
                 state=State.FAILED, error=reason[:2000], finished_at=now
             )
 
@@ -151,7 +151,7 @@ def will_repeat(error: BaseException) -> bool:
 def retry(run: ScoringRun) -> int:
     """Queue failed shards again; return their number."""
     return (
-        mine(run)
+        shards_of(run)
         .filter(state=State.FAILED)
         .update(state=State.QUEUED, attempts=0, n_done=0, error="", lease_until=None, finished_at=None)
     )

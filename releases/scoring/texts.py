@@ -91,16 +91,18 @@ def _prompt_questions(
     method: str, sentences: Sequence[Sentence], *, materials: MaterialSet | None
 ) -> dict[int, str]:
     """Return what is asked about each sentence; forced choice skips sentences without a pair."""
-    others: dict[int, list[str]] = {sentence.pk: [] for sentence in sentences}
+    alternatives: dict[int, list[str]] = {sentence.pk: [] for sentence in sentences}
     if method == FORCED_CHOICE:
         pairs = _pairs_of(sentences, materials).select_related("good", "bad").order_by("pk")
         for pair in pairs.filter(discard=False):
             for member, other in ((pair.good, pair.bad), (pair.bad, pair.good)):
-                others.setdefault(member.pk, []).append(other.words)
+                alternatives.setdefault(member.pk, []).append(other.words)
     return {
-        sentence.pk: prompt_question(sentence.words, context=sentence.context, others=others[sentence.pk])
+        sentence.pk: prompt_question(
+            sentence.words, context=sentence.context, others=alternatives[sentence.pk]
+        )
         for sentence in sentences
-        if method != FORCED_CHOICE or others[sentence.pk]
+        if method != FORCED_CHOICE or alternatives[sentence.pk]
     }
 
 

@@ -45,14 +45,14 @@ def plan_chip(context: template.RequestContext) -> dict[str, Any]:
     plan = context.get("plan")
     if release is not None:
         plan = find_plan(study, release.options.get("exclude", ""))
-    shown = plan if isinstance(plan, Plan) else current
+    displayed_plan = plan if isinstance(plan, Plan) else current
     return {
         "study": study,
-        "shown": plan_name(shown),
+        "shown": plan_name(displayed_plan),
         "current": plan_name(current),
-        "is_current": shown.sha256 == current.sha256,
+        "is_current": displayed_plan.sha256 == current.sha256,
         "release": release,
-        "n_steps": len(shown.steps),
+        "n_steps": len(displayed_plan.steps),
     }
 
 

@@ -362,15 +362,15 @@ def _figures_page(request: HttpRequest, study: Experiment, group: str) -> HttpRe
         for name, (title, question) in QUESTIONS.items()
     ]
     if drawable and drawable[0].name == "interaction":  # the first question of a factorial study
-        groups.sort(key=lambda shown: shown["name"] != analysis.figures.GROUPS["interaction"])
+        groups.sort(key=lambda entry: entry["name"] != analysis.figures.GROUPS["interaction"])
     return page(
         request,
         study,
         "figures",
         form=form,
         plan=find_plan(study, exclude),
-        groups=[shown for shown in groups if shown["drawings"]],
-        chosen=next((shown for shown in groups if shown["name"] == group), None),
+        groups=[entry for entry in groups if entry["drawings"]],
+        chosen=next((entry for entry in groups if entry["name"] == group), None),
         n_drawable=len(drawable),
         others=inapplicable,
         query=query,

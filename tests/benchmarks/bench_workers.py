@@ -131,7 +131,7 @@ def one_round(materials: int, cores: list[int]) -> dict[str, float]:
     """Plan a run on an empty cache, and let a process on each core score it."""
     from releases.models import CachedScore, ScoringRun
     from releases.scoring import execution, loaded_model
-    from releases.scoring.shards import mine
+    from releases.scoring.shards import shards_of
 
     CachedScore.objects.all().delete()
     execution.request_helpers = lambda run, n: None
@@ -156,7 +156,7 @@ def one_round(materials: int, cores: list[int]) -> dict[str, float]:
         worker.stdin.flush()
     cpu = [float(worker.communicate()[0]) for worker in workers]
     wall = time.perf_counter() - began
-    states = set(mine(run).values_list("state", flat=True))
+    states = set(shards_of(run).values_list("state", flat=True))
     stored = CachedScore.objects.count()
     if states != {"done"} or stored != run.n_distinct:
         sys.exit(f"not every shard was scored: {states}, {stored} of {run.n_distinct} scores")

@@ -15,7 +15,7 @@ from releases.models import CachedScore, SentenceScore
 from releases.scoring import loaded_model
 from releases.scoring.cost import cost_of
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import mine
+from releases.scoring.shards import shards_of
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run
@@ -78,7 +78,7 @@ def test_shard_without_any_context_belongs_to_the_same_run(tmp_path, settings):
     run = execute_run(
         request_model_runs(cast.study("s", materials=imported(tmp_path)), [URI], user=cast.ada())[0]
     )
-    assert run.state == "done" and mine(run).count() == 4 and len(stored(run)) == 4
+    assert run.state == "done" and shards_of(run).count() == 4 and len(stored(run)) == 4
 
 
 def test_cost_is_estimated_for_the_texts_with_their_contexts(tmp_path):

@@ -14,7 +14,7 @@ from releases.scoring import loaded_model
 from releases.scoring.cost import cost_of
 from releases.scoring.execution import progress_of
 from releases.scoring.runs import request_model_runs
-from releases.scoring.shards import claim, mine, score_shard
+from releases.scoring.shards import claim, score_shard, shards_of
 from tests import cast
 from tests.releases.models_dir import URI
 from tests.releases.scoring_runs import execute_run, with_shards, worker
@@ -53,7 +53,7 @@ def expected(folder, n: int = 4) -> dict[str, float]:
 def test_critical_words_are_scored_by_shards_and_come_from_the_cache_again(models_dir, scored_texts):
     run = execute_run(a_run(a_study()))
     assert (run.state, run.n_distinct, run.n_cached, run.n_missing) == ("done", 8, 0, 0)
-    assert [shard.state for shard in mine(run)] == ["done"] * 4 and len(scored_texts) == 4
+    assert [shard.state for shard in shards_of(run)] == ["done"] * 4 and len(scored_texts) == 4
     assert stored(run) == pytest.approx(expected(models_dir))
     scored_texts.clear()
     second_run = execute_run(a_run(a_study("second")))
@@ -105,7 +105,7 @@ def test_killed_worker_costs_one_shard_of_words(settings, models_dir):
         assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
         process.send_signal(signal.SIGKILL)
     assert execute_run(run).state == "done"
-    assert sorted(mine(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
+    assert sorted(shards_of(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
     assert stored(run) == pytest.approx(expected(models_dir))
 
 

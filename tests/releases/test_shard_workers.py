@@ -12,7 +12,7 @@ from analysis.scoring.scorers.arpa import ArpaScorer
 from releases.models import CachedScore, ScoreShard, ScoringRun
 from releases.scoring import loaded_model
 from releases.scoring.execution import score_next_shard
-from releases.scoring.shards import claim, mine, score_shard
+from releases.scoring.shards import claim, score_shard, shards_of
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
 from tests.releases.scoring_runs import a_run, execute_run, expected, stored, with_shards, worker
@@ -28,11 +28,11 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
     run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=2, settings=settings) as process:
         assert process.stdout.readline() == "shard 1\n" and process.stdout.readline() == "shard 2\n"
-        assert mine(run).filter(state=State.RUNNING).count() == 1
+        assert shards_of(run).filter(state=State.RUNNING).count() == 1
         process.send_signal(signal.SIGKILL)
-    assert (mine(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
+    assert (shards_of(run).filter(state=State.DONE).count(), CachedScore.objects.count()) == (1, 2)
     assert execute_run(run).state == "done"
-    assert sorted(mine(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
+    assert sorted(shards_of(run).values_list("attempts", flat=True)) == [1, 1, 1, 2]
     assert stored(run) == pytest.approx(expected(run, models_dir))
 
 
@@ -41,7 +41,7 @@ def test_processes_claim_different_shards(settings):
     run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=0, settings=settings) as first, worker(run, halt_at=0, settings=settings) as two:
         assert first.wait(60) == two.wait(60) == 0
-    assert set(mine(run).values_list("attempts", "state")) == {(1, "done")}
+    assert set(shards_of(run).values_list("attempts", "state")) == {(1, "done")}
     assert CachedScore.objects.count() == 8 and execute_run(run).state == "done"
 
 
@@ -59,7 +59,7 @@ def test_threads_that_claim_at_once_get_different_shards():
 
     threads = [threading.Thread(target=take) for _ in range(4)]
     [thread.start() for thread in threads], [thread.join() for thread in threads]
-    assert len(got) == len(set(got)) == mine(run).count() == 12
+    assert len(got) == len(set(got)) == shards_of(run).count() == 12
     assert {attempts for _, attempts in got} == {1}
 
 
@@ -76,10 +76,14 @@ def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
         return scored(self, sentences, **options)
 
     run = with_shards(a_run(cast.study("agreement")))
-    mine(run).exclude(number=1).delete()
+    shards_of(run).exclude(number=1).delete()
     monkeypatch.setattr(ArpaScorer, "score", slow)
     score_shard(run, claim(run))
-    assert claims == [None] * 8 and mine(run).get().state == State.DONE and mine(run).get().attempts == 1
+    assert (
+        claims == [None] * 8
+        and shards_of(run).get().state == State.DONE
+        and shards_of(run).get().attempts == 1
+    )
 
 
 def test_help_for_a_finished_run_does_nothing(scored_texts):

@@ -304,8 +304,10 @@ def _methods(effects: dict[str, Any], analysis: str) -> str:
         return "".join(name for name, _ in counts) or NONE
     listed = [f"{name} ({plural(n, 'contrast')})" for name, n in counts[:MAX_METHODS]]
     n_others = sum(n for _, n in counts[MAX_METHODS:])
-    others = [f"{plural(n_others, 'contrast')} by other methods, listed in numbers.json"] if n_others else []
-    return "; ".join([*listed, *others])
+    unlisted = (
+        [f"{plural(n_others, 'contrast')} by other methods, listed in numbers.json"] if n_others else []
+    )
+    return "; ".join([*listed, *unlisted])
 
 
 def _interactions(numbers: dict[str, Any]) -> list[Block]:

@@ -258,8 +258,8 @@ def choose_causal_path(
             path.descending = False
         return [*first, *second]
 
-    own = rows(naive)
-    expected = own
+    model_rows = rows(naive)
+    expected = model_rows
     if in_half_precision(model):
         with SinglePrecision():
             expected = rows(naive)
@@ -276,7 +276,7 @@ def choose_causal_path(
         },
         rows,
         reference=Reference(
-            expected, f"sums of {len(sample)} sentences", own if in_half_precision(model) else None
+            expected, f"sums of {len(sample)} sentences", model_rows if in_half_precision(model) else None
         ),
         fallback=(Naive.name, naive),
     )

@@ -203,9 +203,9 @@ def _with_adapter(
             column="adapter",
             remedy="Give a folder with adapter_config.json and its weights, or a name of the hub.",
         ) from error
-    own = str(getattr(config, "base_model_name_or_path", "") or "")
-    differs = own and Path(own).name != Path(base).name
-    return body, exact, [f"the adapter was trained on {own}, and is used on {base}"] if differs else []
+    trained_on = str(getattr(config, "base_model_name_or_path", "") or "")
+    differs = trained_on and Path(trained_on).name != Path(base).name
+    return body, exact, [f"the adapter was trained on {trained_on}, and is used on {base}"] if differs else []
 
 
 def load_tokenizer(name: str) -> Any:

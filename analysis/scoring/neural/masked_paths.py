@@ -168,8 +168,8 @@ def choose_masked_path(model: Any, copies: Sequence[Copy]) -> Chosen[MaskedPath]
         values = np.concatenate([token_logprobs(path, batch) for batch in batches])
         return [*values[:, None], values]
 
-    own = rows(everywhere)
-    expected = own
+    model_rows = rows(everywhere)
+    expected = model_rows
     if in_half_precision(model):
         with SinglePrecision():
             expected = rows(everywhere)
@@ -181,6 +181,8 @@ def choose_masked_path(model: Any, copies: Sequence[Copy]) -> Chosen[MaskedPath]
             for kind in (LastLayerAtMask, AtMask)
         },
         rows,
-        reference=Reference(expected, f"{len(sample)} copies", own if in_half_precision(model) else None),
+        reference=Reference(
+            expected, f"{len(sample)} copies", model_rows if in_half_precision(model) else None
+        ),
         fallback=(everywhere.name, everywhere),
     )

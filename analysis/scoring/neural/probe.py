@@ -74,10 +74,14 @@ class Reference:
     def noise(self, rows: Rows) -> tuple[float, bool]:
         """Return the ratio of a path's rounding error to the model's own, and whether that is too much."""
         assert self.own is not None
-        errors, own = (np.abs(_joined(values) - _joined(self.values)) for values in (rows, self.own))
+        errors, rounding_errors = (
+            np.abs(_joined(values) - _joined(self.values)) for values in (rows, self.own)
+        )
         if not len(errors):
             return 0.0, True
-        medians, squares = ((np.median(values), np.sqrt(np.mean(values**2))) for values in (errors, own))
+        medians, squares = (
+            (np.median(values), np.sqrt(np.mean(values**2))) for values in (errors, rounding_errors)
+        )
         ratio = float(medians[1] / max(squares[1], np.finfo(np.float32).eps))
         is_right = medians[0] <= MEDIAN_RATIO * squares[0] and ratio <= RMS_RATIO
         return ratio, bool(is_right)

@@ -81,12 +81,12 @@ class ModelServer:
                         raise ServerRefusal(f"the server {problem}.", file=self.base)
                     if response.status_code not in TEMPORARY:
                         break
-                    asked = retry_after_s(response.headers.get("Retry-After"))
-                    if asked > LONGEST_RETRY_AFTER_S:
-                        problem += f" and asks to wait {asked:.0f} s"
+                    requested_s = retry_after_s(response.headers.get("Retry-After"))
+                    if requested_s > LONGEST_RETRY_AFTER_S:
+                        problem += f" and asks to wait {requested_s:.0f} s"
                         break
-                    self._pause(asked)
-                    wait = max(wait, asked)
+                    self._pause(requested_s)
+                    wait = max(wait, requested_s)
             except (httpx.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
                 problem = f"does not answer: {str(error)[:200]}"
             if attempt + 1 < ATTEMPTS:

@@ -180,25 +180,30 @@ class ContextScorer:
                 f"{self.spec.uri} does not give the characters of its tokens, which contexts need.",
                 remedy="Use a model with a fast tokenizer, or add context=ignore to the model URI.",
             )
-        own = [
+        sentence_tokens = [
             _SentenceTokens.of(scores, place, text, start)
             for place, (text, start) in enumerate(zip(texts, starts, strict=True))
         ]
         has_unigrams = scores.unigram_logprob is not None
         has_unknown = scores.token_unknown is not None
         alone = [text[start:] for text, start in zip(texts, starts, strict=True)]
-        n_unk = np.array([row.n_unk for row in own], dtype=np.int32) if has_unknown else scores.n_unk
+        n_unk = (
+            np.array([row.n_unk for row in sentence_tokens], dtype=np.int32) if has_unknown else scores.n_unk
+        )
         return Scores(
-            np.array([row.logprob.sum() if len(row.logprob) else np.nan for row in own], dtype=np.float64),
-            np.array([row.n_tokens for row in own], dtype=np.int32),
+            np.array(
+                [row.logprob.sum() if len(row.logprob) else np.nan for row in sentence_tokens],
+                dtype=np.float64,
+            ),
+            np.array([row.n_tokens for row in sentence_tokens], dtype=np.int32),
             np.array([len(sentence.split()) for sentence in alone], dtype=np.int32),
             np.array([len(sentence) for sentence in alone], dtype=np.int32),
             n_unk,
-            _flags(scores, own, starts, n_unk),
-            np.array([row.unigram for row in own], dtype=np.float64) if has_unigrams else None,
-            [row.logprob for row in own] if tokens else None,
-            [row.spans for row in own] if tokens else None,
-            [row.unknown for row in own] if tokens and has_unknown else None,
+            _flags(scores, sentence_tokens, starts, n_unk),
+            np.array([row.unigram for row in sentence_tokens], dtype=np.float64) if has_unigrams else None,
+            [row.logprob for row in sentence_tokens] if tokens else None,
+            [row.spans for row in sentence_tokens] if tokens else None,
+            [row.unknown for row in sentence_tokens] if tokens and has_unknown else None,
         )
 
 
@@ -257,35 +262,40 @@ class _SentenceTokens(NamedTuple):
         if not len(logprobs) or len(logprobs) != len(spans):  # nothing was scored
             return cls(np.empty(0), [], np.empty(0, dtype=np.bool_), 0, np.nan, False)
         lead_end = len(text[:start].rstrip())
-        own = [k for k, (_, end) in enumerate(spans) if end > lead_end]
-        inside = [k for k in own if spans[k][0] < len(text)]  # without the end of the sentence
+        sentence_places = [k for k, (_, end) in enumerate(spans) if end > lead_end]
+        word_places = [
+            k for k in sentence_places if spans[k][0] < len(text)
+        ]  # without the end of the sentence
         unknown = np.zeros(len(spans), dtype=np.bool_)
         if scores.token_unknown is not None:
             unknown = scores.token_unknown[place]
         # Without tokens of the context every token counts, also a first one that has no probability.
-        n_tokens = len(inside) if start else int(scores.n_tokens[place])
+        n_tokens = len(word_places) if start else int(scores.n_tokens[place])
         unigrams = scores.token_unigrams
         return cls(
-            logprobs[own] if inside else np.empty(0),
-            [(max(0, spans[k][0] - start), max(0, spans[k][1] - start)) for k in own],
-            unknown[own],
+            logprobs[sentence_places] if word_places else np.empty(0),
+            [(max(0, spans[k][0] - start), max(0, spans[k][1] - start)) for k in sentence_places],
+            unknown[sentence_places],
             n_tokens,
-            float(unigrams[place][own].sum()) if unigrams is not None and inside else np.nan,
-            bool(inside) and spans[inside[0]][0] < lead_end,
+            float(unigrams[place][sentence_places].sum()) if unigrams is not None and word_places else np.nan,
+            bool(word_places) and spans[word_places[0]][0] < lead_end,
         )
 
 
 def _flags(
-    scores: Scores, own: Sequence[_SentenceTokens], starts: Sequence[int], n_unk: npt.NDArray[np.int32]
+    scores: Scores,
+    sentence_tokens: Sequence[_SentenceTokens],
+    starts: Sequence[int],
+    n_unk: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.uint16]:
     """Return the flags of text and sentence; unknown and first tokens are judged by the sentence's own."""
     flags = scores.flags.astype(np.uint16)
     has_lead = np.array(starts, dtype=np.int64) > 0
     is_long = flags & FLAG_TOO_LONG > 0
-    is_empty = np.array([not len(row.logprob) for row in own], dtype=np.bool_) & ~is_long
+    is_empty = np.array([not len(row.logprob) for row in sentence_tokens], dtype=np.bool_) & ~is_long
     flags = np.where(has_lead, flags & ~np.uint16(FLAG_NO_FIRST), flags)
     flags = flags & ~np.uint16(FLAG_UNKNOWN | FLAG_EMPTY)
     flags |= (FLAG_UNKNOWN * (n_unk > 0)).astype(np.uint16)
     flags |= (FLAG_EMPTY * is_empty).astype(np.uint16)
-    joined = np.array([row.is_joined for row in own], dtype=np.bool_)
+    joined = np.array([row.is_joined for row in sentence_tokens], dtype=np.bool_)
     return (flags | (FLAG_JOINED * joined).astype(np.uint16)).astype(np.uint16)

@@ -184,7 +184,7 @@ def surprisal_table(
         words = [Region("", match.start(), match.end()) for match in re.finditer(r"\S+", text)]
         units = [
             *(("word", word) for word in words),
-            *(("region", one) for one in (regions or {}).get(name, ())),
+            *(("region", region) for region in (regions or {}).get(name, ())),
         ]
         first_char = words[0].start if words else 0
         for unit, stretch in units:
@@ -224,17 +224,17 @@ def _stretch_row(
     text: str, logprobs: Floats, heads: Sequence[int], ends: Sequence[int], stretch: Region
 ) -> dict[str, object]:
     """Sum the tokens of a word or region."""
-    own = [k for k, head in enumerate(heads) if stretch.start <= head < stretch.end]
+    token_places = [k for k, head in enumerate(heads) if stretch.start <= head < stretch.end]
     before = any(head < stretch.start < end for head, end in zip(heads, ends, strict=True))
-    after = any(ends[k] > stretch.end for k in own)
+    after = any(ends[k] > stretch.end for k in token_places)
     note = stretch.note or (INSIDE_NOTE if before else SHARED_NOTE if after else "")
     return {
         "region": stretch.name,
         "text": text[stretch.start : stretch.end],
         "start": stretch.start,
         "end": stretch.end,
-        "n_tokens": len(own),
-        "nats": -float(logprobs[own].sum()) if own and not before else np.nan,
+        "n_tokens": len(token_places),
+        "nats": -float(logprobs[token_places].sum()) if token_places and not before else np.nan,
         "note": note,
     }
 
@@ -250,19 +250,19 @@ def _with_corrected_boundaries(
 ) -> pd.DataFrame:
     """Score words and regions after their prefixes, where their boundaries are corrected."""
     starts_by_row, texts_by_row = table["start"].tolist(), table["text"].tolist()
-    kept = [(row, place) for row, place in stretches if texts_by_row[row]]
-    places = [place for _, place in kept]
-    starts = [starts_by_row[row] for row, _ in kept]
+    worded = [(row, place) for row, place in stretches if texts_by_row[row]]
+    places = [place for _, place in worded]
+    starts = [starts_by_row[row] for row, _ in worded]
     scored = score_words(
         model,
         [texts[place][:start] for place, start in zip(places, starts, strict=True)],
-        [texts_by_row[row] for row, _ in kept],
+        [texts_by_row[row] for row, _ in worded],
         sentences=[texts[place] for place in places],
         leads=None if leads is None else [leads[place] for place in places],
         progress=progress,
     )
     nats, notes = table["nats"].tolist(), table["note"].tolist()
-    for (row, _), logprob in zip(kept, scored.logprob.tolist(), strict=True):
+    for (row, _), logprob in zip(worded, scored.logprob.tolist(), strict=True):
         nats[row] = -logprob
         notes[row] = notes[row] or (PREFIX_NOTE if np.isnan(logprob) else "")
     return table.assign(nats=nats, note=notes)

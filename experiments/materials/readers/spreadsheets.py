@@ -41,8 +41,8 @@ class Spreadsheet:
     @property
     def description(self) -> str:
         """The sheet, for messages."""
-        others = f" of {len(self.sheets)} ({', '.join(self.sheets)})" if len(self.sheets) > 1 else ""
-        return f"spreadsheet, sheet {self.sheet!r}{others}"
+        of_sheets = f" of {len(self.sheets)} ({', '.join(self.sheets)})" if len(self.sheets) > 1 else ""
+        return f"spreadsheet, sheet {self.sheet!r}{of_sheets}"
 
 
 def is_spreadsheet(path: Path) -> bool:

@@ -171,8 +171,8 @@ def _as_text(value: Any) -> str:
 
 def _extras(sheet: Sheet, columns: Mapping[str, str], left_out: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Return the unrecognized columns, as one dict per row without empty cells."""
-    used = {*columns.values(), *left_out}
-    names = [name for name in sheet.frame.columns if name not in used]
+    columns_read = {*columns.values(), *left_out}
+    names = [name for name in sheet.frame.columns if name not in columns_read]
     columns_values = [sheet.frame[name].tolist() for name in names]
     rows: list[dict[str, Any]] = [{} for _ in range(len(sheet.frame))]
     for name, values in zip(names, columns_values, strict=True):
@@ -324,13 +324,13 @@ def _sentence_ids(sheet: Sheet, fields: Mapping[str, list[str]], fillers: Sequen
         return fields["sentence_id"]
     parts = zip(fields["paradigm"], fields["item"], fields["condition"], strict=True)
     cells = [":".join(part for part in cell if part) for cell in parts]
-    named = [
+    sentence_ids = [
         f"filler:{item or row}" if filler else cell
         for cell, item, filler, row in zip(cells, fields["item"], fillers, sheet.frame.index, strict=True)
     ]
     has_items = all(item or filler for item, filler in zip(fields["item"], fillers, strict=True))
-    if has_items and len(set(named)) == len(named):
-        return named
+    if has_items and len(set(sentence_ids)) == len(sentence_ids):
+        return sentence_ids
     stem = sheet.file.split(".")[0]
     return [f"{stem}:{row}" for row in sheet.frame.index]
 
@@ -364,8 +364,8 @@ def _wide(sheet: Sheet, columns: Mapping[str, str]) -> tuple[pd.DataFrame, pd.Da
             text=fields[name],
             expected=[status] * len(items),
             attributes=[
-                attributes | context_attribute(own, shared_context)
-                for attributes, own, shared_context in zip(
+                attributes | context_attribute(row_context, shared_context)
+                for attributes, row_context, shared_context in zip(
                     markup, fields[f"{CONTEXT}_{name}"], fields[CONTEXT], strict=True
                 )
             ],

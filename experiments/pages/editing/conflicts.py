@@ -101,23 +101,28 @@ def compare(data: QueryDict, *, current: Sequence[BaseForm], submitted: Sequence
         return edits
     for stored, sent in zip(_fields(current), _fields(submitted), strict=True):
         name = stored.html_name
-        theirs, mine = canonical(stored.value()), canonical(sent.value())
+        stored_value, submitted_value = canonical(stored.value()), canonical(sent.value())
         base = opened.get(name)
         if base is None:  # a field that the page did not have, as after a change of the task
             put_value(merged, stored, stored.value())
             continue
-        if _digest(mine) == base and _digest(theirs) == base:
+        if _digest(submitted_value) == base and _digest(stored_value) == base:
             continue
-        if _digest(theirs) == base:
+        if _digest(stored_value) == base:
             edits.only_mine.append(str(stored.label))
-        elif mine == theirs:
+        elif submitted_value == stored_value:
             continue  # the same form sent twice, or both editors made the same change
-        elif _digest(mine) == base:
+        elif _digest(submitted_value) == base:
             put_value(merged, stored, stored.value())
             edits.only_theirs.append(str(stored.label))
         else:
             edits.conflicts.append(
-                Conflict(name, str(stored.label), display_text(sent, mine), display_text(stored, theirs))
+                Conflict(
+                    name,
+                    str(stored.label),
+                    display_text(sent, submitted_value),
+                    display_text(stored, stored_value),
+                )
             )
     return edits
 

@@ -118,5 +118,7 @@ def filling_of(data: QueryDict, *, task: str) -> Filling | None:
     if template is None or field not in FIELDS or field not in template.texts:
         return None
     texts = template.texts_for(field)
-    own = [name for name, text in texts.items() if canonical(data.get(name, "")) not in {"", canonical(text)}]
-    return Filling(field, template, texts, is_asking=bool(own) and REPLACE not in data)
+    written = [
+        name for name, text in texts.items() if canonical(data.get(name, "")) not in {"", canonical(text)}
+    ]
+    return Filling(field, template, texts, is_asking=bool(written) and REPLACE not in data)

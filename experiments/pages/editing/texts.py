@@ -58,19 +58,19 @@ class TextsForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Refuse a text that lacks a placeholder of ours, or has one of its own."""
         cleaned = super().clean() or {}
-        for name, own in list(cleaned.items()):
-            if own and (problem := text_problem(self.texts[name], own)):
+        for name, text in list(cleaned.items()):
+            if text and (problem := text_problem(self.texts[name], text)):
                 self.add_error(name, problem)
         return cleaned
 
     def own_texts(self) -> dict[str, str]:
         """Return the study's own texts; those of another task, which the page does not show, are kept."""
-        shown = {text.message for text in self.texts.values()}
-        hidden = {message: own for message, own in self.stored.items() if message not in shown}
+        messages = {text.message for text in self.texts.values()}
+        hidden = {message: text for message, text in self.stored.items() if message not in messages}
         sent = {
-            self.texts[name].message: own.replace("\r\n", "\n")
-            for name, own in self.cleaned_data.items()
-            if own
+            self.texts[name].message: text.replace("\r\n", "\n")
+            for name, text in self.cleaned_data.items()
+            if text
         }
         return {**hidden, **sent}
 
@@ -81,23 +81,27 @@ def _name(text: ParticipantText) -> str:
 
 
 def _field(text: ParticipantText, *, language: str) -> forms.CharField:
-    ours = translation.gettext(text.message)
+    translated = translation.gettext(text.message)
     attributes = {"lang": language, "dir": direction(language)}
-    if ours != text.message:  # else the label shows it already
-        attributes["placeholder"] = ours
-    is_short = max(len(ours), len(text.message)) <= SHORT
+    if translated != text.message:  # else the label shows it already
+        attributes["placeholder"] = translated
+    is_short = max(len(translated), len(text.message)) <= SHORT
     widget = (
         forms.TextInput(attrs=attributes) if is_short else forms.Textarea(attrs={**attributes, "rows": 2})
     )
     field = forms.CharField(
-        label=text.message, required=False, max_length=LONGEST, widget=widget, help_text=_hint(text, ours)
+        label=text.message,
+        required=False,
+        max_length=LONGEST,
+        widget=widget,
+        help_text=_hint(text, translated),
     )
     set_remark(field, "")
     return field
 
 
-def _hint(text: ParticipantText, ours: str) -> str:
-    translated = f"Ours: {ours}" if ours != text.message else ""
+def _hint(text: ParticipantText, translation_of_ours: str) -> str:
+    translated = f"Ours: {translation_of_ours}" if translation_of_ours != text.message else ""
     filled_in = f"Filled in: {', '.join(text.placeholders)}." if text.placeholders else ""
     return "  ".join(filter(None, (translated, filled_in)))
 

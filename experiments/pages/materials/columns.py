@@ -46,8 +46,8 @@ class TableColumn:
     @property
     def sample(self) -> str:
         """The first values for a cell of the page."""
-        shown = [value[:SHOWN_CHARACTERS] or "(empty)" for value in self.distinct[:SHOWN_VALUES]]
-        return ", ".join(shown) + (", …" if len(self.distinct) > SHOWN_VALUES else "")
+        samples = [value[:SHOWN_CHARACTERS] or "(empty)" for value in self.distinct[:SHOWN_VALUES]]
+        return ", ".join(samples) + (", …" if len(self.distinct) > SHOWN_VALUES else "")
 
 
 def table_columns(sheets: Sequence[Sheet]) -> list[TableColumn]:
@@ -205,8 +205,8 @@ def level_rows(
             continue
         values = [value.strip() for value in column.distinct if value.strip()]
         chosen = [(value, name) for value, name in levels.get(column.name, ()) if value in values]
-        rest = [(value, value) for value in values if value not in {value for value, _ in chosen}]
-        factors.append({"column": column.name, "levels": [*chosen, *rest][:MOST_SHOWN_LEVELS]})
+        unlisted = [(value, value) for value in values if value not in {value for value, _ in chosen}]
+        factors.append({"column": column.name, "levels": [*chosen, *unlisted][:MOST_SHOWN_LEVELS]})
     return factors
 
 

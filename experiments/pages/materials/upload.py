@@ -177,11 +177,11 @@ def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
         return redirect("material-preview", batch)
     if "proposed" not in reading:  # the form is not valid
         reading = reading_of(uploads)
-    shown = understood(uploads, reading)
-    is_asked = any(finding["code"] == "two_groups" for finding in shown.get("blocking", ()))
+    preview_context = understood(uploads, reading)
+    is_asked = any(finding["code"] == "two_groups" for finding in preview_context.get("blocking", ()))
     if not is_asked and not uploads[0].options.get("split_paradigms"):
         del form.fields["split_paradigms"]
-    context = {"section": "materials", "uploads": uploads, "form": form, **shown}
+    context = {"section": "materials", "uploads": uploads, "form": form, **preview_context}
     return render(request, "experiments/materials_preview.html", context)
 
 

@@ -31,8 +31,8 @@ def long_rows(rows: Rows, patterns: Sequence[str]) -> Rows:
     unknown = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
     if unknown:
         raise UnknownName("column", unknown[0], names)
-    kept = [name for name in names if name not in people]
-    taken = [name for name in (PERSON, ANSWER) if name in kept]
+    columns = [name for name in names if name not in people]
+    taken = [name for name in (PERSON, ANSWER) if name in columns]
     if taken:
         raise BadInput(
             "the table has this column beside those of single people.",
@@ -42,7 +42,7 @@ def long_rows(rows: Rows, patterns: Sequence[str]) -> Rows:
         )
     parts = []
     for name in people:
-        part = rows.frame[kept].copy()
+        part = rows.frame[columns].copy()
         part[PERSON], part[ANSWER] = name, rows.frame[name]
         parts.append(part)
     long = pd.concat(parts)

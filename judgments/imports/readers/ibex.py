@@ -113,22 +113,22 @@ def read_ibex(path: Path, options: SourceOptions) -> JudgmentFile:
 def _named(lines: pd.DataFrame, decoded: Decoded) -> pd.DataFrame:
     """Rename the columns; refuse files of another program."""
     refuse_empty(lines, file=decoded.file, remedy="Give the raw results of Ibex, with its comments.")
-    named = lines.rename(columns={name: _NAMES.get(str(name).lower(), name) for name in lines.columns})
-    absent = [name for name in _NEEDED if name not in named.columns]
-    if "name" in named.columns and "time" in named.columns:
+    renamed = lines.rename(columns={name: _NAMES.get(str(name).lower(), name) for name in lines.columns})
+    absent = [name for name in _NEEDED if name not in renamed.columns]
+    if "name" in renamed.columns and "time" in renamed.columns:
         raise BadInput(
             "these are results of PCIbex, not of classic Ibex.",
             file=decoded.file,
             remedy="Use --format pcibex.",
         )
     if absent:
-        names = {ours: theirs for theirs, ours in _NAMES.items()}
+        names = {name: ibex_name for ibex_name, name in _NAMES.items()}
         raise MissingColumns(
             [names[name] for name in absent],
             existing=[str(name) for name in lines.columns],
             file=decoded.file,
         )
-    return named
+    return renamed
 
 
 def _stated(rows: pd.DataFrame, name: str) -> pd.Series:
@@ -174,8 +174,8 @@ def _trials(lines: pd.DataFrame, judged: pd.DataFrame, values: pd.Series, file: 
 def _texts(lines: pd.DataFrame, judged: pd.DataFrame) -> pd.Series:
     """Return the sentence that each judged item showed; empty where only its checksum was saved."""
     sentences = _stated(lines, "sentence")
-    shown = sentences.where(sentences != "").groupby([lines["session"], lines["number"]]).ffill()
-    texts = shown.reindex(judged.index).fillna("").map(readable)
+    displayed = sentences.where(sentences != "").groupby([lines["session"], lines["number"]]).ffill()
+    texts = displayed.reindex(judged.index).fillna("").map(readable)
     return texts.where(~texts.map(lambda text: bool(_MD5.fullmatch(text))), "")
 
 

@@ -356,8 +356,8 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
         raise MissingColumns(absent, existing=names, file=file)
 
 
-def _extra(frame: pd.DataFrame, columns: Mapping[str, str], used: set[str]) -> tuple[str, ...]:
-    taken = {*columns.values(), *used}
+def _extra(frame: pd.DataFrame, columns: Mapping[str, str], other_columns: set[str]) -> tuple[str, ...]:
+    taken = {*columns.values(), *other_columns}
     return tuple(
         name for name in frame.columns if name not in taken and simple_name(str(name)) not in NEVER_KEPT
     )

@@ -36,11 +36,11 @@ class Command(ReportCommand):
 
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
-        looks, overall = report["looks"], report["overall"]
+        interim, overall = report["looks"], report["overall"]
         self.stdout.write(
             f"{plural(overall['judgments'], 'judgment')} from "
             f"{plural(report['participants'], 'participant')}, {report['participants_at_it']} active now; "
-            f"viewed {plural(looks['n'], 'time')}"
+            f"viewed {plural(interim['n'], 'time')}"
         )
         self.stdout.write(f"{'paradigm':<56}{'right':>9}{'mean':>9}{'95 % at all looks':>19}{'change':>9}")
         for row in report["paradigms"]:

@@ -61,12 +61,22 @@ class Command(ReportCommand):
             )
         self._print_repetitions(report["repetitions"])
 
-    def _print_repetitions(self, again: dict[str, Any]) -> None:
-        ends = f"  [{decimal(again['ci_low'])}, {decimal(again['ci_high'])}]" if again["n_cells"] else ""
-        counts = f"{again['n_cells']} {again['unit']}s" if again["n_cells"] else again["reason"]
-        self.stdout.write(f"{'repeated, equal':<24}{decimal(again['agreement']):>8}{ends}  {counts}")
-        if again["n_cells"]:
-            self.stdout.write(f"{'repeated, kappa':<24}{decimal(again['kappa']):>8}  {again['weights']}")
-        for row in again["icc"]:
+    def _print_repetitions(self, repetitions: dict[str, Any]) -> None:
+        ends = (
+            f"  [{decimal(repetitions['ci_low'])}, {decimal(repetitions['ci_high'])}]"
+            if repetitions["n_cells"]
+            else ""
+        )
+        counts = (
+            f"{repetitions['n_cells']} {repetitions['unit']}s"
+            if repetitions["n_cells"]
+            else repetitions["reason"]
+        )
+        self.stdout.write(f"{'repeated, equal':<24}{decimal(repetitions['agreement']):>8}{ends}  {counts}")
+        if repetitions["n_cells"]:
+            self.stdout.write(
+                f"{'repeated, kappa':<24}{decimal(repetitions['kappa']):>8}  {repetitions['weights']}"
+            )
+        for row in repetitions["icc"]:
             if row["value"] is not None:
                 self.stdout.write(f"{'repeated, ' + row['form']:<24}{decimal(row['value']):>8}")

@@ -176,7 +176,7 @@ class Command(ContractCommand):
             )
         special = (*PREFIX_METHODS, *PROMPT_METHODS)
         plain = [name for name in options["method"] if name.lower() not in special]
-        asked = [name.lower() for name in options["method"] if name.lower() in PROMPT_METHODS]
+        prompt_methods = [name.lower() for name in options["method"] if name.lower() in PROMPT_METHODS]
         for method in plain:
             check_method(method)
         regions = {
@@ -184,8 +184,8 @@ class Command(ContractCommand):
             for name in options["method"]
             if name.lower() in PREFIX_METHODS
         }
-        given = {name: options[name] for name in ("sign", "prompt") if options[name]}
-        opened = scorer(with_options(options["model"], given))
+        uri_options = {name: options[name] for name in ("sign", "prompt") if options[name]}
+        opened = scorer(with_options(options["model"], uri_options))
         if token_file:
             require_tokens(opened)
         sentences = self.sentences(options)
@@ -203,12 +203,12 @@ class Command(ContractCommand):
         template = rule.template if is_in_context else ""
         word_scorers = {method: WordScorer(opened, method, template=template) for method in regions}
         is_cached = options["materials"] and has_fixed_revision(opened.spec) and opened.spec.method != "csv"
-        prompts = {method: PromptScorer(opened, method) for method in asked}
-        others = self.others(options) if FORCED_CHOICE in asked else {}
-        whole: Scorer = opened
+        prompts = {method: PromptScorer(opened, method) for method in prompt_methods}
+        partners = self.pair_partners(options) if FORCED_CHOICE in prompt_methods else {}
+        opened_in_context: Scorer = opened
         if is_in_context and opened.spec.method != "csv":
-            whole = ContextScorer(opened)
-        model: Scorer = CachedScorer(whole) if is_cached else whole
+            opened_in_context = ContextScorer(opened)
+        model: Scorer = CachedScorer(opened_in_context) if is_cached else opened_in_context
         if not (plain or regions or token_file):
             model = NotScored(opened)  # a chat server may give no log probabilities of sentences
         table: pd.DataFrame | None = None
@@ -248,7 +248,7 @@ class Command(ContractCommand):
                         names,
                         texts,
                         contexts,
-                        others=others if method == FORCED_CHOICE else None,
+                        partners=partners if method == FORCED_CHOICE else None,
                         progress=lambda n: bar.advance(task, n),
                     ),
                 )
@@ -292,7 +292,7 @@ class Command(ContractCommand):
             raise BadInput(f"no pair is made for the {method} method.", file=source, remedy=remedy)
         return result
 
-    def others(self, options: dict[str, Any]) -> dict[str, list[str]]:
+    def pair_partners(self, options: dict[str, Any]) -> dict[str, list[str]]:
         """The ids of the other members of each sentence's pairs, from a file of pairs or the stored ones."""
         if options["pairs"]:
             pairs = read_pairs(options["pairs"])
@@ -303,11 +303,11 @@ class Command(ContractCommand):
             raise BadInput(
                 f"{FORCED_CHOICE} needs the pairs.", column="--pairs", remedy="Give a file of pairs."
             )
-        others: dict[str, list[str]] = {}
+        partners: dict[str, list[str]] = {}
         for good, bad in zip(pairs["good_id"].astype(str), pairs["bad_id"].astype(str), strict=True):
-            others.setdefault(good, []).append(bad)
-            others.setdefault(bad, []).append(good)
-        return others
+            partners.setdefault(good, []).append(bad)
+            partners.setdefault(bad, []).append(good)
+        return partners
 
     def print_summary(self, scored: ScoredSentences, to: Path, *, as_json: bool) -> None:
         """Print what was written, with a hint if many words are unknown to the model."""
@@ -373,22 +373,22 @@ def prompt_scores(
     texts: list[str],
     contexts: list[str],
     *,
-    others: dict[str, list[str]] | None,
+    partners: dict[str, list[str]] | None,
     progress: Any,
 ) -> RegionScores:
     """The scores of a prompt; in forced choice none for sentences without a pair."""
     by_name = dict(zip(names, texts, strict=True))
-    missing = sorted({other for row in (others or {}).values() for other in row} - by_name.keys())
+    missing = sorted({name for row in (partners or {}).values() for name in row} - by_name.keys())
     if missing:
         raise BadInput(
             f"the pairs have sentences that are not scored: {', '.join(missing[:3])}.", column="--pairs"
         )
-    places = [place for place, name in enumerate(names) if others is None or others.get(name)]
+    places = [place for place, name in enumerate(names) if partners is None or partners.get(name)]
     questions = [
         prompt_question(
             texts[place],
             context=contexts[place],
-            others=[by_name[other] for other in (others or {}).get(names[place], [])],
+            others=[by_name[partner] for partner in (partners or {}).get(names[place], [])],
         )
         for place in places
     ]

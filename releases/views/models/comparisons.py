@@ -174,10 +174,10 @@ def _part(
     request: HttpRequest, study: Experiment, name: str, *, status: int = 200, **context: Any
 ) -> HttpResponseBase:
     """Render one of the pages of models under their tabs."""
-    shown = {key: title for key, title in PARTS.items() if may_edit(request.user, study) or key in READ_ONLY}
+    titles = {key: title for key, title in PARTS.items() if may_edit(request.user, study) or key in READ_ONLY}
     parts = [
         {"address": reverse(ADDRESSES[key], args=[study.slug]), "title": title, "is_here": key == name}
-        for key, title in shown.items()
+        for key, title in titles.items()
     ]
     template = "models" if name == "models" else f"{name}_models"
     return page(request, study, "models", template=template, status=status, parts=parts, **context)

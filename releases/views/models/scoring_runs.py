@@ -19,7 +19,7 @@ from releases.scoring.execution import progress_of
 from releases.scoring.forms import ModelRunsForm
 from releases.scoring.model_registry import INSTALL, has_models_extra
 from releases.scoring.runs import has_stopped, request_model_runs, retry_run
-from releases.scoring.shards import mine
+from releases.scoring.shards import shards_of
 from releases.views.base import explained, explained_on_top, page, study_page
 from releases.views.models.comparisons import runs_of
 from releases.views.models.leaderboard import newest_release
@@ -132,7 +132,7 @@ def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
 
 
 def _run_context(run: ScoringRun) -> dict[str, Any]:
-    failed = mine(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
+    failed = shards_of(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
     progress = progress_of(run)
     return {
         "run": run,

@@ -106,7 +106,7 @@ def test_given_conditions_lend_their_levels_to_the_factors():
         ("non:matrix", "island:embedded", "non:embedded", "island:matrix"): ("marked", "marked"),
     }
     for conditions, marked in orders.items():
-        cells = find_cells(dict.fromkeys(conditions, ""), given=conditions)
+        cells = find_cells(dict.fromkeys(conditions, ""), conditions=conditions)
         assert (cells.first.marked, cells.second.marked) == marked
         assert cells.levels[conditions[3]] == marked
 

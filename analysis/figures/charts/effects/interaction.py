@@ -151,7 +151,7 @@ def interaction_figure(
         axis=alt.Axis(labelAngle=0, labelExpr=label.replace(_BREAK, "\\n"), grid=False),
     )
     y = alt.Y("mean:Q", title="mean z", scale=alt.Scale(zero=False, nice=True))
-    looks = {
+    encoding = {
         "color": alt.Color(
             "line:N",
             title=names[0] or None,
@@ -172,15 +172,15 @@ def interaction_figure(
         scale=alt.Scale(domain=lines, range=[SHAPES[place % len(SHAPES)] for place in range(len(lines))]),
     )
     centres, items = visible[visible["item"] == ""], visible[visible["item"] != ""]
-    drawn = items[items["item"].isin(list(dict.fromkeys(items["item"]))[:MOST_ITEMS])]
-    thin = alt.Chart(drawn).mark_line(strokeWidth=1, opacity=0.25).encode(
-        x=x, y=y, detail=["panel:N", "item:N"], **looks
+    item_means = items[items["item"].isin(list(dict.fromkeys(items["item"]))[:MOST_ITEMS])]
+    thin = alt.Chart(item_means).mark_line(strokeWidth=1, opacity=0.25).encode(
+        x=x, y=y, detail=["panel:N", "item:N"], **encoding
     )  # fmt: skip
     thick = alt.Chart(centres).mark_line(strokeWidth=3).encode(
-        x=x, y=y, detail="panel:N", strokeDash=dash, **looks
+        x=x, y=y, detail="panel:N", strokeDash=dash, **encoding
     )  # fmt: skip
     ends = alt.Chart(centres[centres["ci_low"].notna()]).mark_rule(strokeWidth=2).encode(
-        x=x, y=alt.Y("ci_low:Q", title="mean z"), y2="ci_high:Q", **looks
+        x=x, y=alt.Y("ci_low:Q", title="mean z"), y2="ci_high:Q", **encoding
     )  # fmt: skip
     dots = alt.Chart(centres).mark_point(filled=True, size=90, opacity=1).encode(
         x=x,
@@ -193,7 +193,7 @@ def interaction_figure(
             alt.Tooltip("mean:Q", format=".2f"),
             alt.Tooltip("n:Q"),
         ],
-        **looks,
+        **encoding,
     )  # fmt: skip
     n_items = items["item"].nunique()
     title = caption(

@@ -52,12 +52,12 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
         """Place estimates above the rows of choices, which have the heights -1, -2 …"""
         return 1.0 + (values - low) / (high - low) * CURVE
 
-    drawn = rows.assign(
+    points = rows.assign(
         y=height(rows["estimate"]), y_low=height(rows["ci_low"]), y_high=height(rows["ci_high"])
     )
-    drawn = drawn.sort_values("is_current", kind="stable")  # the study's own on top of the others
+    points = points.sort_values("is_current", kind="stable")  # the study's own on top of the others
     dots = pd.concat(
-        [drawn.assign(y=drawn[group].map({name: place[(group, name)] for g, name in choices if g == group}))
+        [points.assign(y=points[group].map({name: place[(group, name)] for g, name in choices if g == group}))
          for group in GROUPS]
     )  # fmt: skip
     labels = {place[choice]: _label(*choice) for choice in choices}
@@ -82,7 +82,7 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
     x = alt.X("rank:Q", title="specifications", scale=x_scale, axis=no_labels)
     y = alt.Y("y:Q", title=None, scale=y_scale, axis=axis)
     kinds = ["own", "p < .05", "p ≥ .05"]
-    present = [kind for kind in kinds if (drawn["kind"] == kind).any()]
+    present = [kind for kind in kinds if (points["kind"] == kind).any()]
     colours = {"own": FAILED, "p < .05": PASSED, "p ≥ .05": "#8a8f98"}
     scale = alt.Scale(domain=present, range=[colours[kind] for kind in present])
     colour = alt.Color("kind:N", title=None, scale=scale)
@@ -96,11 +96,11 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
     zero = alt.Chart(pd.DataFrame({"zero": [float(height(0.0))]})).mark_rule(strokeDash=[4, 4]).encode(
         y=alt.Y("zero:Q", title=None, scale=y_scale, axis=axis)
     )  # fmt: skip
-    bounded = drawn[drawn["y_low"].notna() & drawn["y_high"].notna()]
+    bounded = points[points["y_low"].notna() & points["y_high"].notna()]
     ends = alt.Chart(bounded).mark_rule(strokeWidth=1.2, opacity=0.6).encode(
         x=x, y=alt.Y("y_low:Q", title=None, scale=y_scale, axis=axis), y2="y_high:Q", color=colour
     )  # fmt: skip
-    curve = alt.Chart(drawn).mark_point(filled=True, size=size, opacity=1).encode(
+    curve = alt.Chart(points).mark_point(filled=True, size=size, opacity=1).encode(
         x=x, y=y, color=colour, tooltip=tooltip
     )  # fmt: skip
     matrix = alt.Chart(dots).mark_point(filled=True, size=size, opacity=1, shape="square").encode(
@@ -118,7 +118,7 @@ def specification_curve(report: Mapping[str, Any], *, note: str = "") -> alt.Lay
         note,
     )
     chart = layered(
-        [zero, ends, curve, matrix], drawn, height=round(ROW * (domain[1] - domain[0])), title=title
+        [zero, ends, curve, matrix], points, height=round(ROW * (domain[1] - domain[0])), title=title
     )
     chart.usermeta = {KEEP_HEIGHT: True}
     return chart

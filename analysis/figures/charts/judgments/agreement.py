@@ -77,8 +77,8 @@ def agreement_figure(paradigms: pd.DataFrame, *, note: str = "") -> alt.LayerCha
         )
     order, headings = headed_order(ordered, label="paradigm", group="phenomenon")
     y = row_axis("paradigm", order, headings)
-    looks = [look for look in zip(STATUSES, COLOURS, strict=True) if look[0] in set(ordered["status"])]
-    statuses, colours = (list(column) for column in zip(*looks, strict=True))
+    styles = [look for look in zip(STATUSES, COLOURS, strict=True) if look[0] in set(ordered["status"])]
+    statuses, colours = (list(column) for column in zip(*styles, strict=True))
     base = alt.Chart(ordered)
     bars = base.mark_bar(opacity=0.75, size=STEP - 8).encode(
         x=alt.X(

@@ -68,10 +68,10 @@ def item_strip(
         raise NotEnoughData("no item has a judgment.")
     order = list(dict.fromkeys(ordered[label].astype(str)))
     y = alt.Y(f"{label}:N", sort=order, title=None)
-    looks = [
+    styles = [
         look for look in zip(STATUSES, COLOURS, SHAPES, strict=True) if look[0] in set(ordered["majority"])
     ]
-    statuses, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    statuses, colours, shapes = (list(column) for column in zip(*styles, strict=True))
     colour = alt.Color("majority:N", title=None, scale=alt.Scale(domain=statuses, range=colours))
     base = alt.Chart(ordered)
     lines = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(
@@ -137,8 +137,8 @@ def sentence_strip(
     )
     ordered = ordered.assign(expected=expectation.fillna("no expectation"))
     y = alt.Y("sentence_id:N", sort=list(dict.fromkeys(ordered["sentence_id"].astype(str))), title=None)
-    looks = [look for look in EXPECTED if look[0] in set(ordered["expected"])]
-    words, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    styles = [look for look in EXPECTED if look[0] in set(ordered["expected"])]
+    words, colours, shapes = (list(column) for column in zip(*styles, strict=True))
     colour = alt.Color("expected:N", title=None, scale=alt.Scale(domain=words, range=colours))
     base = alt.Chart(ordered)
     lines = base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(

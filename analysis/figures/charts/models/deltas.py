@@ -138,8 +138,8 @@ def delta_figure(
         axis=ticks,
     )
     y = alt.Y("human_delta:Q", title="Δ people (z)", scale=scale, axis=ticks)
-    looks = [look for look in LOOKS if look[0] in set(deltas["outcome"])]
-    outcomes, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    styles = [look for look in LOOKS if look[0] in set(deltas["outcome"])]
+    outcomes, colours, shapes = (list(column) for column in zip(*styles, strict=True))
     passed = int((deltas["outcome"] == OUTCOMES[0]).sum())
     n_identical = int(deltas["identical"].sum()) if "identical" in deltas.columns else 0
     title = caption(

@@ -99,8 +99,8 @@ def leaderboard_figure(
 
 def _labels(names: pd.Series) -> pd.Series:
     """Number names that occur more than once, so that each model has its row."""
-    again = names.groupby(names).cumcount()
-    return names.where(again == 0, names + " (" + (again + 1).astype(str) + ")")
+    occurrence = names.groupby(names).cumcount()
+    return names.where(occurrence == 0, names + " (" + (occurrence + 1).astype(str) + ")")
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:

@@ -55,9 +55,9 @@ def _majority_share(judgments: pd.DataFrame, person: np.ndarray, names: list[str
     stimulus, _, _ = joint_codes(paradigm, item)
     # Answers count from −1 to 1, so that the sign of the others' sum is their majority and 0 a tie.
     vote = np.where(is_answered, 2 * np.nan_to_num(value) - 1, 0.0)
-    own, _, of_stimulus = joint_codes(person, stimulus)
-    others = np.bincount(stimulus, weights=vote)[of_stimulus] - np.bincount(own, weights=vote)
-    side = np.sign(others)[own]
+    answer, _, of_stimulus = joint_codes(person, stimulus)
+    votes_of_others = np.bincount(stimulus, weights=vote)[of_stimulus] - np.bincount(answer, weights=vote)
+    side = np.sign(votes_of_others)[answer]
     is_decided = is_answered & (side != 0)
     n = np.bincount(person[is_decided], minlength=len(names))
     agreed = np.bincount(person[is_decided], weights=(vote * side > 0)[is_decided], minlength=len(names))
@@ -95,8 +95,8 @@ def agreement_and_time_figure(
     ends = [float(people["median_ms"].min()) / 1.2, float(people["median_ms"].max()) * 1.2]
     is_share = measure == MAJORITY
     low = min(0.0, float(people["agreement"].min()))
-    looks = [look for look in STATES if look[0] in set(people["state"])]
-    names, colours, shapes = (list(column) for column in zip(*looks, strict=True))
+    styles = [look for look in STATES if look[0] in set(people["state"])]
+    names, colours, shapes = (list(column) for column in zip(*styles, strict=True))
     columns = (visible[name] for name in ("participant", "median_ms", "agreement", "signals"))
     says = [
         f"{name}: median {time / 1000:.1f} s, {_amount(value, is_share)}{'; ' + signals if signals else ''}"

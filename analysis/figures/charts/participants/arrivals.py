@@ -83,7 +83,7 @@ def duration_figure(durations: pd.DataFrame, *, note: str = "") -> alt.LayerChar
     longest = max(float(minutes.quantile(LONGEST_SHARE)), float(minutes.median()), 0.1)
     counts, edges = np.histogram(minutes, bins=BINS, range=(0, longest * 1.02))
     bars = pd.DataFrame({"from": edges[:-1], "to": edges[1:], "n": counts})
-    drawn = alt.Chart(bars).mark_rect(color=PASSED, opacity=0.8).encode(
+    histogram = alt.Chart(bars).mark_rect(color=PASSED, opacity=0.8).encode(
         x=alt.X("from:Q", title="minutes from arrival to completion"),
         x2="to:Q",
         y=alt.Y("n:Q", title="participants", axis=alt.Axis(tickMinStep=1)),
@@ -100,7 +100,7 @@ def duration_figure(durations: pd.DataFrame, *, note: str = "") -> alt.LayerChar
         f"{n_beyond} took longer than {edges[-1]:.0f} minutes and are not drawn." if n_beyond else "",
         note,
     )
-    return layered([drawn, line.encode(x="median:Q")], durations, height=HEIGHT, title=title)
+    return layered([histogram, line.encode(x="median:Q")], durations, height=HEIGHT, title=title)
 
 
 def _sessions(evidence: Evidence) -> pd.DataFrame:
