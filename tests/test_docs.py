@@ -36,7 +36,7 @@ def test_every_setting_is_documented():
     assert {name for name in names if f"`{name}`" not in text} == set()
 
 
-def test_every_command_of_ours_is_documented_and_shows_an_example():
+def test_every_command_is_documented_and_shows_an_example():
     commands = {name: app for name, app in get_commands().items() if app in OURS}
     text = page("reference/commands.md")
     assert {name for name in commands if f"`{name}" not in text} == set()

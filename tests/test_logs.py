@@ -30,7 +30,7 @@ def check_password(typed: str) -> None:
 
 
 @pytest.mark.parametrize("form", LOG_RENDERERS)
-def test_an_error_tells_its_place_and_no_value_there(form):
+def test_an_error_shows_its_place_and_no_value_there(form):
     line = logged(form)
     assert "Internal Server Error" in line and "no such login" in line
     assert "check_password" in line and "test_logs.py" in line

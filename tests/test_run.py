@@ -48,7 +48,7 @@ def test_what_is_no_port_is_refused_with_an_example():
     assert "make run PORT=8001" in ended.stderr
 
 
-def test_without_a_port_the_first_free_one_is_taken_and_said(monkeypatch, taken_port, capsys):
+def test_without_a_port_the_first_free_one_is_used_and_printed(monkeypatch, taken_port, capsys):
     monkeypatch.setattr("config.run.FIRST_PORT", taken_port)
     chosen = choose_port("")
     assert chosen > taken_port
@@ -88,7 +88,7 @@ def test_pages_work_before_static_files_are_collected(tmp_path):
     assert not (tmp_path / "var" / "static").exists()
 
 
-def test_a_command_before_the_first_start_says_what_to_do(tmp_path):
+def test_a_command_before_the_first_start_prints_a_remedy(tmp_path):
     process = fresh_checkout(tmp_path, "manage.py", "agreement", "blimp")
     assert process.returncode == 2
     assert process.stderr.strip() == (

@@ -96,7 +96,7 @@ def test_a_killed_worker_is_replaced_and_none_outlives_a_killed_server(served):
     assert not served.answers()
 
 
-def test_a_request_that_has_begun_is_finished_on_sigterm(served):
+def test_a_request_in_progress_is_finished_on_sigterm(served):
     body = b'{"judgments": 1}'
     head = "POST /api/v1/sessions/nobody/judgments/ HTTP/1.1\r\nHost: localhost\r\n"
     head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"

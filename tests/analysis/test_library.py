@@ -75,7 +75,7 @@ def test_every_public_name_is_there(name):
     assert inspect.getdoc(value)
 
 
-def test_an_unknown_name_says_where_to_look():
+def test_an_unknown_name_is_refused_with_a_hint():
     with pytest.raises(AttributeError, match=r"dir\(analysis\)"):
         analysis.agrement_report  # noqa: B018
 

@@ -25,7 +25,7 @@ def test_the_same_number_for_every_line_has_no_correlation(estimates):
     assert proportionality([0.5, 1, 2], estimates).r is None
 
 
-def test_compressed_ratios_are_consistent_and_their_exponent_says_so():
+def test_compressed_ratios_are_consistent_with_an_exponent_below_one():
     fit = proportionality([0.25, 0.5, 1, 2, 4], [50, 71, 100, 141, 200])
     assert fit.r == pytest.approx(1, abs=1e-4) and fit.exponent == pytest.approx(0.5, abs=0.01)
 

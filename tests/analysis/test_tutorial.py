@@ -38,7 +38,7 @@ def test_the_notebook_is_valid(notebook):
         assert cell.get("outputs", []) == [] and cell.get("execution_count") is None
 
 
-def test_prose_stands_between_the_cells(notebook):
+def test_prose_is_between_the_cells(notebook):
     kinds = [cell["cell_type"] for cell in notebook["cells"]]
     assert "code code code" not in " ".join(kinds)
     assert kinds[0] == kinds[-1] == "markdown" and kinds.count("markdown") >= 12

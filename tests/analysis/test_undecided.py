@@ -91,14 +91,14 @@ def test_people_are_compared_by_their_choices_only():
     assert len(alphas) == 1
 
 
-def test_a_study_that_offers_neither_says_nothing():
+def test_a_study_that_offers_neither_has_no_treatment_note():
     plain = answers().loc[lambda rows: rows["value"] != 0.5]
     assert undecided_summary(plain) is None
     assert "both and neither" not in agreement_report(plain, draws=50)["conventions"]
 
 
 @pytest.mark.parametrize("treatment", list(TREATMENTS))
-def test_gold_pairs_keep_the_counts_and_members_share_what_is_theirs(treatment):
+def test_gold_pairs_keep_the_counts_and_members_share_undecided_answers(treatment):
     judged = treated_answers(treatment)
     sentences = sentence_table(judged, SENTENCES, task="forced_choice")
     pairs = pair_table(judged, sentences, PAIRS, task="forced_choice").set_index("pair_id")

@@ -101,7 +101,7 @@ def test_both_and_neither_are_answers_by_touch_without_javascript(open_page, wor
 
 
 @pytest.mark.parametrize(("task", "keys"), [("yes_no", ["ArrowLeft", "ArrowRight"]), ("likert", ["2", "6"])])
-def test_where_a_study_asks_to_confirm_the_choice_that_stands_counts(open_page, check_page, task, keys):
+def test_the_choice_selected_at_confirmation_counts(open_page, check_page, task, keys):
     page = first_trial(open_page, task, parameters={"confirm": True})
     trial = ready(page)
     page.get_by_role("button", name="Next").click()
@@ -151,7 +151,7 @@ def test_sides_of_yes_and_no_stay_for_a_participant_and_turn_for_the_next(open_p
 
 
 @pytest.mark.parametrize("width", [320, 390, 1280])
-def test_two_sentences_stand_one_above_the_other(open_page, width):
+def test_two_sentences_are_stacked(open_page, width):
     page = first_trial(open_page, "forced_choice", width=width)
     ready(page)
     first, second = (option.bounding_box() for option in page.locator(".options .option").all())

@@ -96,7 +96,7 @@ def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothi
         assert page.evaluate("token => localStorage.getItem(`obelus-${token}`)", session.token) is None
 
 
-def test_every_request_of_scripts_blocked_a_session_that_is_opened_again_goes_on(open_page):
+def test_a_reopened_session_continues_with_every_scripted_request_blocked(open_page):
     """Also the plan is asked for in vain then, and no worker has one."""
     session = a_session()
     page = open_page(service_workers="block")
@@ -119,7 +119,7 @@ def test_every_request_of_scripts_blocked_a_session_that_is_opened_again_goes_on
     all_stored_once(session, 4)
 
 
-def test_two_tabs_hand_over_what_each_has_and_the_first_answer_stands(open_page):
+def test_two_tabs_hand_over_what_each_has_and_the_first_answer_is_kept(open_page):
     session = a_session()
     page = open_page()
     impatient(page)
@@ -144,7 +144,7 @@ def test_two_tabs_hand_over_what_each_has_and_the_first_answer_stands(open_page)
     expect(other.locator(".code output")).to_have_text(session.completion_code)
 
 
-def test_a_second_tab_at_the_end_hands_over_and_the_first_says_so(open_page):
+def test_a_second_tab_at_the_end_hands_over_and_the_first_shows_a_notice(open_page):
     session = a_session()
     page = open_page()
     sent = forms(page)

@@ -10,7 +10,7 @@ from tests.browser.playing import a_session, answer, finish, shown_trial, start
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_what_is_let_through_again_goes_the_usual_way(open_page):
+def test_unblocked_requests_use_the_regular_endpoint_again(open_page):
     session = a_session()
     page = open_page()
     sent = forms(page)

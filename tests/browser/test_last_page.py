@@ -20,7 +20,7 @@ def pages_asked(page):
     return addresses
 
 
-def test_the_code_stands_there_without_another_request_and_a_reload_shows_the_same(open_page, check_page):
+def test_the_code_is_shown_without_another_request_and_a_reload_shows_the_same(open_page, check_page):
     session = a_session(debrief="It was about *agreement*.")
     page = open_page(width=390)
     start(page, session)

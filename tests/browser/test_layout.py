@@ -116,7 +116,7 @@ def long_and_short() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("task", ["likert", "yes_no", "slider", "magnitude_estimation", "forced_choice"])
-def test_answers_of_every_task_stand_in_one_place(open_page, task, width):
+def test_answers_of_every_task_are_in_one_place(open_page, task, width):
     materials = material_set("lengths", n_items=1)
     paradigm = materials.pairs.get().paradigm
     for n, (good, bad) in enumerate(long_and_short()):
@@ -142,7 +142,7 @@ def test_answers_of_every_task_stand_in_one_place(open_page, task, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("points", [7, 11])
-def test_points_stand_in_one_row_with_both_ends_in_view(open_page, check_page, width, points):
+def test_points_are_in_one_row_with_both_ends_in_view(open_page, check_page, width, points):
     materials = material_set("long", n_items=1, texts=(LONG * 5, LONG * 5))
     session = begin(
         study(task="likert", instructions="", n_lists=1, materials=materials, parameters={"points": points})
@@ -198,7 +198,7 @@ def test_a_pair_that_cannot_have_equally_many_lines_is_recorded_as_such(open_pag
     assert timing["orientation"] == "column"
 
 
-def test_a_phone_that_is_turned_keeps_the_lines_alike_and_says_so(open_page):
+def test_a_rotated_phone_keeps_the_same_lines_and_records_the_rotation(open_page):
     texts = (
         "The students hope that the teacher reads it.",
         "The students wonder whether the teacher reads it.",
@@ -309,7 +309,7 @@ def test_the_press_is_recorded_beside_the_release(open_page, has_touch):
     assert "press_ms" not in stored(page, trial).timing
 
 
-def test_nothing_is_said_of_saved_answers_before_the_first(open_page):
+def test_no_saving_status_is_shown_before_the_first_answer(open_page):
     session = begin(study(task="likert", instructions="", n_lists=1))
     page = open_page()
     page.goto(f"/s/{session.token}/")
@@ -347,7 +347,7 @@ def sentences_of_many_lengths():
 
 
 @pytest.mark.parametrize("task", ANSWERS)
-def test_answers_stand_where_they_stood_before(open_page, task):
+def test_answers_stay_where_they_were(open_page, task):
     session = begin(study(task=task, instructions="", n_lists=1, materials=sentences_of_many_lengths()))
     page = open_page(has_touch=True, is_mobile=True)
     page.goto(f"/s/{session.token}/")

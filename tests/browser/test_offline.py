@@ -39,7 +39,7 @@ def saved(n: int) -> None:
     assert Judgment.objects.count() == n
 
 
-def test_a_reload_without_a_network_goes_on_where_one_was_and_everything_arrives_later(open_page):
+def test_a_reload_without_a_network_continues_at_the_same_trial_and_all_answers_arrive_later(open_page):
     session = a_session()
     page = open_page()
     start(page, session)
@@ -65,7 +65,7 @@ def test_a_reload_without_a_network_goes_on_where_one_was_and_everything_arrives
     assert SessionEvent.objects.filter(kind="reload").count() == 2
 
 
-def test_a_tab_closed_and_opened_again_without_a_network_goes_on(open_page):
+def test_a_tab_closed_and_opened_again_without_a_network_continues(open_page):
     session = a_session("likert")
     page = open_page()
     start(page, session)

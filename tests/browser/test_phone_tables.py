@@ -24,7 +24,7 @@ def phone(open_page, client, live_server):
 
 
 @pytest.mark.parametrize("name", ["participants", "judgments", "items", "agreement"])
-def test_rows_stand_as_cards_with_their_columns_named(phone, name):
+def test_rows_are_shown_as_cards_with_their_columns_named(phone, name):
     phone.goto(f"/studies/running/{name}/")
     panel = phone.locator("section.panel:has(table.stack)")
     assert panel.evaluate(FITS)

@@ -133,7 +133,7 @@ def test_times_are_in_the_time_zone_of_the_browser(figure_page):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_two_texts_of_two_editors_stand_side_by_side_and_can_be_chosen_by_keyboard(studio, width, scheme):
+def test_two_texts_of_two_editors_are_side_by_side_and_can_be_chosen_by_keyboard(studio, width, scheme):
     page = studio(width, scheme)
     page.goto("/studies/plan/settings/")
     cast.Experiment.objects.filter(slug="plan").update(consent="Kept for five years.")

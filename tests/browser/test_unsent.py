@@ -74,7 +74,7 @@ def test_a_reload_comes_back_to_the_same_trial_and_is_noted(open_page):
     assert SessionEvent.objects.get(kind="reload").trial.public_id == second
 
 
-def test_a_second_tab_takes_over_and_the_first_says_so(open_page):
+def test_a_second_tab_takes_over_and_the_first_shows_a_notice(open_page):
     session = a_session()
     page = open_page()
     page.goto(f"/s/{session.token}/")
@@ -114,7 +114,7 @@ def test_an_answer_stored_while_a_second_tab_loads_is_not_asked_again(open_page)
 
 
 @pytest.mark.parametrize(("script", "kind"), [(NO_DATABASE, "device"), (NO_STORAGE, "page only")])
-def test_blocked_storage_falls_back_and_says_so(script, kind, open_page):
+def test_blocked_storage_falls_back_with_a_notice(script, kind, open_page):
     session = a_session()
     page = open_page()
     page.add_init_script(script)
@@ -127,7 +127,7 @@ def test_blocked_storage_falls_back_and_says_so(script, kind, open_page):
     assert Judgment.objects.count() == 4
 
 
-def test_who_cannot_keep_answers_is_told_before_the_first_one(open_page):
+def test_a_browser_without_storage_shows_a_notice_before_the_first_answer(open_page):
     session = a_session()
     page = open_page()
     page.add_init_script(NO_STORAGE)
@@ -159,7 +159,7 @@ def test_a_flaky_network_loses_and_doubles_nothing(open_page):
     assert Judgment.objects.count() == 4
 
 
-def test_who_comes_back_gets_the_plan_as_it_stands_then(open_page):
+def test_a_returning_participant_gets_the_current_plan(open_page):
     session = a_session()
     page = open_page()
     page.goto(f"/s/{session.token}/")

@@ -37,7 +37,7 @@ def test_every_list_opens_and_can_be_searched(client, superuser, model):
 
 
 @pytest.mark.parametrize("model", [Judgment, Payment, PlatformIdentity], ids=lambda model: model.__name__)
-def test_nobody_edits_what_was_observed(client, superuser, model):
+def test_observed_data_cannot_be_edited(client, superuser, model):
     cast.sit(cast.study("agreement"), external_id="5f1e")
     client.force_login(superuser)
     assert client.get(address(model, "add/")).status_code == 403

@@ -86,7 +86,7 @@ def test_an_item_that_another_check_left_out_is_not_asked_for_again(client, stud
     assert not line(study, IDENTICAL).is_done and not line(study, CONFLICTING).is_done
 
 
-def test_a_finding_may_be_waived_by_name_and_says_who_waived(client, study):
+def test_a_finding_may_be_waived_by_name_and_records_who_waived_it(client, study):
     client.force_login(cast.ada())
     client.post(f"{LAUNCH}waive/", {"check": IDENTICAL, "reason": "Controls"})
     step = line(study, IDENTICAL)

@@ -66,7 +66,7 @@ def test_a_table_becomes_rows(table):
     )
 
 
-def test_the_same_file_twice_makes_nothing_and_says_so(table):
+def test_importing_the_same_file_twice_changes_nothing_and_is_reported(table):
     run(table, "--name", "Keys")
     before = rows_stored()
     assert "holds exactly this already: nothing stored" in run(table, "--name", "Keys")
@@ -169,7 +169,7 @@ def test_two_imports_at_once_make_one_set(table, monkeypatch):
     assert MaterialSet.objects.count() == 1
 
 
-def test_a_name_of_somebody_else_is_taken_even_with_the_same_content(table):
+def test_a_name_of_another_owner_is_taken_even_with_the_same_content(table):
     run(table, "--name", "Keys")
     MaterialSet.objects.update(owner=cast.ada())
     with pytest.raises(CommandError, match="exists with other content"):

@@ -98,7 +98,7 @@ def test_effect_and_result_are_stored_together_or_not_at_all():
     assert not type(cast.material_set("other")).objects.filter(name="half a set").exists()
 
 
-def test_bad_input_stands_in_the_job_as_written():
+def test_bad_input_is_stored_in_the_job_verbatim():
     def refuse(run):
         raise BadInput("no such column.", file="items.csv", row=3)
 

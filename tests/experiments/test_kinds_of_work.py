@@ -9,7 +9,7 @@ from experiments.templatetags.work import WORDS
 from tests import cast
 
 
-def test_every_kind_of_job_is_told_in_words():
+def test_every_kind_of_job_has_a_title():
     current_app.loader.import_default_modules()
     kinds = {kind for kind, work in KINDS.items() if not work.__module__.startswith("tests")}
     assert len(kinds) > 5 and kinds == set(WORDS)

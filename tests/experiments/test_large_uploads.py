@@ -113,7 +113,7 @@ def test_an_inferred_encoding_of_a_large_file_is_asked_about(ada):
     assert MaterialSet.objects.get().sentences.filter(text="He said “hello”.").exists()
 
 
-def test_a_file_that_cannot_be_read_says_why_after_its_job(ada):
+def test_an_unreadable_file_shows_the_reason_after_its_job(ada):
     address = send_materials(ada, "item,condition\n1,good\n2,bad\n")
     ada.get(address)
     finish("materials.preview")

@@ -135,7 +135,7 @@ def test_a_large_set_is_stored_by_a_job_once(ada, monkeypatch):
     assert from_worker.kind == upload_job.IMPORT
 
 
-def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
+def test_uploads_and_sets_are_visible_to_their_owner_only(ada, client, settings):
     address = send(ada, ("keys.csv", TABLE))
     materials = cast.material_set("agreement")
     cast.draft("agreement", materials=materials)
@@ -148,7 +148,7 @@ def test_nobody_else_sees_an_upload_or_a_set(ada, client, settings):
     assert ada.get(reverse("material-set", args=[materials.slug])).status_code == 200
 
 
-def test_what_the_checks_found_is_told_in_words_with_the_way_to_the_manual(ada):
+def test_findings_of_the_checks_are_described_with_a_link_to_the_manual(ada):
     materials = cast.material_set("agreement")
     finding = {"severity": "warning", "code": "same_string", "message": "twice.", "file": "", "row": None}
     MaterialSet.objects.filter(pk=materials.pk).update(
@@ -219,7 +219,7 @@ def test_paradigms_are_listed_in_natural_order_and_split_by_one_tick(ada):
     assert names == ["a:1", "a:9", "a:10", "b:1", "b:9", "b:10"]
 
 
-def test_the_button_that_leaves_out_says_how_many_items_it_takes(ada):
+def test_the_button_that_leaves_out_items_shows_how_many(ada):
     rows = ["pair_id,good,bad", "a,One is here.,Two is here.", "b,Two is here.,Three is here."]
     address = send(ada, ("pairs.csv", "\n".join(rows).encode()))
     page = " ".join(ada.get(address).content.decode().split())

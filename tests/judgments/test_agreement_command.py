@@ -42,7 +42,7 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
     assert report["reliability"]["included"]["krippendorff_alpha"] == pytest.approx(0.649, abs=0.001)
 
 
-def test_the_flow_of_exclusions_is_told_and_a_stored_plan_does_the_same(blimp):
+def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blimp):
     step = {"name": "rejected", "scope": "session", "rule": "rejected"}
     write_plan(blimp, "approved-only", steps=[step])
     by_step = command_document("agreement", "blimp", exclude="rejected", rule="blimp")

@@ -52,7 +52,7 @@ def test_one_page_has_the_columns_of_the_contract(api):
 
 
 @pytest.mark.parametrize("task", ["forced_choice", "likert"])
-def test_page_and_files_say_the_same(api, task):
+def test_page_and_files_give_the_same(api, task):
     cast.sit(cast.study("agreement", task=task))
     rows = api.get(f"{ADDRESS}/").json()["results"]
     lines = [json.loads(line) for line in text_of(api.get(f"{ADDRESS}.jsonl")).splitlines()]
@@ -102,7 +102,7 @@ def test_judgments_are_narrowed(api):
 
 
 @pytest.mark.parametrize("end", ["/", ".csv", ".jsonl"])
-def test_strangers_find_nothing_and_nobody_without_login_enters(end):
+def test_strangers_get_404_and_anonymous_requests_are_refused(end):
     cast.study("agreement")
     api = APIClient()
     assert api.get(ADDRESS + end).status_code == 401

@@ -47,7 +47,7 @@ def test_an_owner_deletes_a_draft_with_its_previews_and_the_materials_stay(clien
     assert "is deleted" in client.get("/").content.decode()
 
 
-def test_a_study_that_people_take_stays_and_says_why(client):
+def test_a_running_study_is_not_deleted_with_the_reason(client):
     study = cast.study("agreement")
     client.force_login(cast.ada())
     client.post(ADDRESS, SURE)
@@ -58,7 +58,7 @@ def test_a_study_that_people_take_stays_and_says_why(client):
     assert Experiment.objects.exists() and Judgment.objects.exists() and not Job.objects.exists()
 
 
-def test_the_answers_of_everybody_are_deleted_at_the_end_of_their_time(client):
+def test_all_answers_are_deleted_at_the_end_of_their_retention(client):
     study = cast.study("agreement")
     people = [cast.sit(study, name).participant for name in ("pia", "quentin")]
     identity = {"experiment": study, "recruiter": "direct", "external_id": "P1"}

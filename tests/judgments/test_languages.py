@@ -57,7 +57,7 @@ def in_code() -> set[str]:
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
-def test_every_text_of_ours_is_translated_with_its_placeholders(path):
+def test_every_participant_text_is_translated_with_its_placeholders(path):
     with path.open("rb") as file:
         catalogue = gettext.GNUTranslations(file)._catalog
     catalogued = {key[0] if isinstance(key, tuple) else key for key in catalogue}
@@ -91,7 +91,7 @@ def test_every_language_has_a_catalogue_but_english():
         ("EN-gb", "en"),
     ],
 )
-def test_a_tag_leads_to_the_nearest_language_of_ours(tag, leads_to):
+def test_a_tag_selects_the_nearest_supported_language(tag, leads_to):
     assert interface_language(tag) == leads_to
 
 
@@ -118,7 +118,7 @@ def test_pages_speak_the_language_of_the_study(client, tag):
 
 
 @pytest.mark.django_db
-def test_words_of_a_study_stand_and_ours_are_frozen_in_its_language():
+def test_texts_of_a_study_are_kept_and_default_texts_are_frozen_in_its_language():
     experiment = draft(task="likert", language="de", parameters={"low_label": "schräg"})
     words = freeze(experiment).snapshot["parameters"]
     assert words["low_label"] == "schräg"

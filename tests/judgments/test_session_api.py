@@ -20,7 +20,7 @@ PRACTICE = {
 CATCH = {"kind": "catch", "payload": {"good": "It is.", "bad": "Is is it."}}
 
 
-def test_the_plan_has_every_sentence_and_tells_no_condition_and_no_expected_answer():
+def test_the_plan_has_every_sentence_and_reveals_no_condition_and_no_expected_answer():
     session = begin(study(extras=(PRACTICE, CATCH), n_lists=1))
     answer = plan(session)
     document = answer.json()
@@ -46,7 +46,7 @@ def test_the_plan_of_a_rating_has_the_parts_of_its_screens_once(task):
     assert document["trials"][0]["options"] == []
 
 
-def test_the_plan_says_what_is_answered_already():
+def test_the_plan_states_what_is_answered_already():
     session = sit(study(), n=2)
     assert [trial["is_answered"] for trial in plan(session).json()["trials"]] == [True, True, False, False]
 
@@ -148,7 +148,7 @@ def test_the_same_answer_sent_at_once_is_one_row_and_every_sender_hears_so():
     assert Judgment.objects.count() == 1
 
 
-def test_both_addresses_stand_in_the_openapi_document():
+def test_both_addresses_are_in_the_openapi_document():
     paths = SchemaGenerator().get_schema(request=None, public=True)["paths"]
     assert "requestBody" in paths["/api/v1/sessions/{token}/judgments/"]["post"]
     codes = set(paths["/api/v1/sessions/{token}/judgments/"]["post"]["responses"])

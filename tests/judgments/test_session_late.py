@@ -15,7 +15,7 @@ from tests.judgments.deliveries import plan, row, send
 pytestmark = pytest.mark.django_db
 
 
-def test_a_session_left_alone_beyond_the_limit_is_404_and_its_page_says_so_kindly():
+def test_a_session_idle_beyond_the_limit_is_404_with_a_kind_page():
     session = begin(study(instructions=""))
     Session.objects.update(last_seen_at=timezone.now() - timedelta(days=8))
     answer = send(session, row(session.trials.first()))
@@ -76,7 +76,7 @@ def test_answers_from_a_long_dead_spot_are_stored_though_the_study_filled_up_mea
     assert answer.json()["complete"] is True and Judgment.objects.count() == session.trials.count()
 
 
-def test_who_lost_the_place_is_told_and_nothing_is_stored():
+def test_a_session_without_its_place_is_refused_and_stores_nothing():
     session = begin(study())
     Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
     Experiment.objects.update(status=Experiment.Status.CLOSED)

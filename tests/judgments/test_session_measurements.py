@@ -40,7 +40,7 @@ def test_an_answer_is_stored_with_all_that_was_measured():
     assert (event.kind, event.trial, event.details) == ("early_answer", trial, {"ms": 90})
 
 
-def test_a_clock_that_goes_backwards_is_flagged_and_the_answer_is_kept():
+def test_a_clock_running_backwards_is_flagged_and_the_answer_is_kept():
     session = begin(study())
     now = timezone.now()
     later = (now + timedelta(hours=2)).isoformat()
@@ -98,7 +98,7 @@ def test_measurements_are_cleaned_and_never_cost_an_answer():
     ]
 
 
-def test_answers_without_javascript_say_so():
+def test_answers_without_javascript_are_marked():
     session = begin(study(instructions=""))
     trial = session.trials.first()
     Client().post(f"/s/{session.token}/trials/{trial.public_id}/", {"response": answer_to(trial)})

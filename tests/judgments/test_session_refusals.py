@@ -99,7 +99,7 @@ def test_a_body_that_is_no_delivery_is_400(body, code):
     assert (answer.status_code, answer.json()["code"]) == (400, code)
 
 
-def test_a_form_or_another_method_is_told_what_the_address_takes():
+def test_forms_and_other_methods_are_refused_with_what_the_endpoint_accepts():
     session = begin(study())
     assert Client().post(address(session), {"response": "x"}).json()["code"] == "invalid_json"
     for method, end in (("get", "judgments"), ("put", "judgments"), ("post", "plan"), ("delete", "plan")):

@@ -90,7 +90,7 @@ def test_cost_is_estimated_for_the_texts_with_their_contexts(tmp_path):
     assert cost["models"][0]["distinct"] == 4
 
 
-def test_prompt_is_an_option_of_the_api_and_stands_in_the_run(tmp_path, client, models_dir):
+def test_prompt_is_an_option_of_the_api_and_stored_in_the_run(tmp_path, client, models_dir):
     study = cast.study("s", materials=imported(tmp_path))
     client.force_login(cast.ada())
     prompt = "A%20key%20is%20there%20.%20%7Bsentence%7D"

@@ -57,7 +57,7 @@ def score_sets(study) -> tuple[ContentFile, ContentFile]:
     return ContentFile("\n".join(rows).encode(), "sets.csv"), ContentFile(metadata.encode(), "models.csv")
 
 
-def test_every_part_opens_for_members_and_says_what_it_lacks(comparison, client):
+def test_every_part_opens_for_members_and_states_what_it_lacks(comparison, client):
     study = comparison.release.experiment
     client.force_login(cast.ben())
     for name in SECTIONS:
@@ -194,7 +194,7 @@ def test_a_wrong_table_of_models_names_file_row_and_column_and_makes_no_run(ada)
     assert not ScoringRun.objects.exists()
 
 
-def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences(ada, tmp_path):
+def test_prefix_scores_come_from_an_ngram_model_and_are_shown_beside_whole_sentences(ada, tmp_path):
     study = judged_study()
     MinimalPair.objects.filter(material_set=study.materials).update(
         fields={"two_prefix_prefix_good": "keys", "two_prefix_prefix_bad": "key", "two_prefix_word": "are"}
@@ -223,7 +223,7 @@ def test_prefix_scores_come_from_an_ngram_model_and_stand_beside_whole_sentences
     )
 
 
-def test_a_prefix_method_without_its_pairs_says_what_they_need(tmp_path):
+def test_a_prefix_method_without_its_pairs_reports_the_requirement(tmp_path):
     study = judged_study()
     write_arpa(train_model([["a", "b"]], order=2), tmp_path / "two.arpa")
     model_file = ContentFile((tmp_path / "two.arpa").read_bytes(), "two.arpa")

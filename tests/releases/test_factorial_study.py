@@ -136,7 +136,7 @@ def test_the_interaction_is_the_first_figure_of_a_factorial_study(ada, study):
     assert page.context["groups"][0]["drawings"][0]["drawing"].name == "interaction"
 
 
-def test_a_larger_design_keeps_its_factors_and_says_why_there_is_no_difference(ada, study):
+def test_a_larger_design_keeps_its_factors_and_reports_why_there_is_no_difference(ada, study):
     study.materials.factors = [
         {"name": "structure", "levels": ["non-island", "island"]},
         {"name": "distance", "levels": ["short", "mid", "long"]},

@@ -67,7 +67,7 @@ def test_overtaken_start_stores_nothing(monkeypatch):
     assert release.job.result["sha256"] == release.sha256
 
 
-def test_full_disk_fails_the_release_and_says_so(monkeypatch):
+def test_full_disk_fails_the_release_and_reports_it(monkeypatch):
     def full(path, content):
         raise OSError(28, "No space left on device")
 

@@ -73,7 +73,9 @@ def test_evaluator_chooses_sees_the_cost_starts_and_compares(ada):
     assert AuditEntry.objects.filter(action="scoring started").count() == 2
 
 
-def test_conventions_of_every_run_stand_under_the_table_in_the_json_and_on_the_leaderboard(ada, tmp_path):
+def test_conventions_of_every_run_are_listed_under_the_table_in_the_json_and_on_the_leaderboard(
+    ada, tmp_path
+):
     study = judged_study(people=5)
     release = ready_release(study)
     other_uri = f"{URI}?casing=lower&eos=no"
@@ -216,7 +218,7 @@ def test_no_name_reaches_a_file_or_a_host(ada, name):
         checked_uri(name if ":" in name else f"hf-causal:{name}")
 
 
-def test_missing_extra_is_told_with_the_line_that_installs_it(ada, monkeypatch, models_dir):
+def test_missing_extra_is_reported_with_the_line_that_installs_it(ada, monkeypatch, models_dir):
     monkeypatch.setattr(model_registry, "find_spec", lambda name: None)
     study = cast.study("agreement")
     assert "make install-models" in ada.get(page("choose-models", study.slug)).content.decode()
@@ -260,7 +262,7 @@ def ready_job(study) -> Job:
     return Job.objects.create(kind="releases.build", experiment=study)
 
 
-def test_api_starts_tells_progress_and_retries(ada):
+def test_api_starts_shows_progress_and_retries(ada):
     study = cast.study("agreement")
     body = {"models": [URI], "methods": ["lp"]}
     address = reverse("api-model-runs", args=[study.slug])

@@ -109,7 +109,7 @@ def test_killed_worker_costs_one_shard_of_words(settings, models_dir):
     assert stored(run) == pytest.approx(expected(models_dir))
 
 
-def test_token_that_begins_before_the_word_is_told_with_the_run(monkeypatch):
+def test_token_that_begins_before_the_word_is_reported_with_the_run(monkeypatch):
     scored = ArpaScorer.score
 
     def joined(self, sentences, **options):

@@ -95,7 +95,7 @@ def test_the_api_takes_the_choice(study):
         assert api.get(f"/api/v1/studies/sizes/{name}/", {"zeros": "drop"}).status_code == 400
 
 
-def test_the_download_says_how_many_zeros_have_no_logarithm(ada, study):
+def test_the_download_shows_how_many_zeros_have_no_logarithm(ada, study):
     page = " ".join(ada.get(reverse("study-downloads", args=["sizes"])).content.decode().split())
     assert f"{N_ZEROS} estimates of zero: kept in" in page
     rows = b"".join(ada.get(reverse("api-judgments-csv", args=["sizes"])).streaming_content).decode()

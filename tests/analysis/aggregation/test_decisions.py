@@ -57,7 +57,7 @@ def test_several_sentences_on_one_side_are_averaged():
     assert agreements(frame) == {("A", "1"): 1}
 
 
-def test_without_a_task_column_the_values_tell():
+def test_without_a_task_column_the_values_decide():
     assert agreements(pd.DataFrame({"participant": ["A"], "item": ["1"], "value": [0]})) == {("A", "1"): 0}
     assert agreements(
         rated([("A", "1", "acceptable", 6), ("A", "1", "unacceptable", 2)]).drop(columns="task")

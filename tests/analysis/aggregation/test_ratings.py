@@ -40,7 +40,7 @@ def test_means_by_hand_leave_out_constant_raters():
     assert [row["status"] for row in report["participants"]] == ["ok", "ok", "constant"]
 
 
-def test_raw_means_count_everybody():
+def test_raw_means_count_every_participant():
     first = ratings_report(likert(), transform="raw")["items"][0]
     assert (first["n"], first["mean"]) == (3, pytest.approx(8 / 3))
     assert first["se"] == pytest.approx(np.std([1, 2, 5], ddof=1) / 3**0.5)
@@ -108,7 +108,7 @@ def test_other_transforms_keep_the_order_of_items(transform):
     assert values[0] < values[1] < values[2] or values.isna().all()
 
 
-def test_histogram_counts_points_that_nobody_chose():
+def test_histogram_counts_points_without_answers():
     distribution = likert_distribution(likert().assign(scale_low=1, scale_high=7))
     first = distribution.iloc[0]
     assert first[["1", "2", "3", "4", "5", "6", "7"]].tolist() == [1, 1, 0, 0, 1, 0, 0]
@@ -151,7 +151,7 @@ def test_means_without_a_typo_are_free_of_what_it_did_to_its_participant():
         assert row["mean"] != pytest.approx(row["mean_without"], abs=0.03)
 
 
-def test_an_interval_lies_about_its_mean_where_some_lack_a_condition():
+def test_an_interval_is_around_its_mean_where_some_lack_a_condition():
     rng = np.random.default_rng(9)
     rows = pd.DataFrame(
         [

@@ -35,7 +35,7 @@ def test_the_order_of_rows_never_breaks_a_tie():
 
 
 @pytest.mark.parametrize(("ties", "expected"), [("strict", 0.25), ("half", 0.5), ("drop", 0.5)])
-def test_each_tie_rule_counts_ties_as_it_says(ties, expected):
+def test_each_tie_rule_counts_ties_as_documented(ties, expected):
     words = ["expected", "tie", "tie", "unexpected", "no_data", "insufficient"]
     assert majority_agreement(words, ties=ties) == expected
 

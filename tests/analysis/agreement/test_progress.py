@@ -68,7 +68,7 @@ def test_open_decisions_and_items_near_a_tie_are_named(judgments):
     assert report["items_open"] == len(report["items"])
 
 
-def test_rules_about_a_share_say_whether_the_interval_settles_it(judgments):
+def test_rules_about_a_share_report_whether_the_interval_settles_the_decision(judgments):
     rows = by_name(progress_report(judgments, rule="0.5"))
     assert [rows[name]["settled"] for name in ("clear", "doubtful", "hopeless")] == [
         "above",
@@ -88,7 +88,7 @@ def test_ratings_of_one_side_only_are_not_estimable(judgments):
     assert {row["p_change"] for row in progress_report(rows)["paradigms"]} == {None}
 
 
-def test_rows_without_a_session_count_everybody(judgments):
+def test_rows_without_a_session_count_every_participant(judgments):
     report = progress_report(judgments.drop(columns="session_status"))
     assert by_name(report)["clear"]["participants"] == 14
 

@@ -117,7 +117,7 @@ def test_evidence_is_the_integral_over_the_prior():
     assert mixture_evidence(8, 10, 0.6, prior=(2, 3)) == pytest.approx(expected, abs=1e-8)
 
 
-def test_nobody_yet_means_nothing_known():
+def test_an_interval_without_data_is_the_whole_range():
     assert [float(end) for end in anytime_interval(0, 0)] == [0.0, 1.0]
     assert anytime_mean_interval([]) == (0.0, 1.0)
 

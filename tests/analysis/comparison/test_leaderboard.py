@@ -65,7 +65,7 @@ def test_order_is_best_first_ties_share_a_rank_and_baselines_stay_last(document)
         ordered(rows, "adc_0.6")
 
 
-def test_the_table_tells_the_line_to_people_and_what_is_left_after_it(document):
+def test_the_table_shows_the_line_to_people_and_what_is_left_after_it(document):
     text, near = " ".join(comparison_text(document, width=400).split()), document["models"][0]
     assert f"Least squares, Δh = near {near['intercept']:.2f} {near['slope']:+.2f} Δlm; far " in text
     assert f"recalibrated {near['adc_recalibrated']['0.5']:.3f} " in text

@@ -72,7 +72,7 @@ def test_association_equals_scipy_and_leaves_gaps_out():
     )
 
 
-def test_association_with_a_constant_is_undefined_and_says_so():
+def test_association_with_a_constant_is_reported_as_undefined():
     statistics = association([1.0, 2.0, 3.0], [1.25, 1.25, 1.25])
     assert (statistics["pearson_r"], statistics["status"]) == (None, "constant")
     assert statistics["mean_abs_difference"] == pytest.approx((0.25 + 0.75 + 1.75) / 3)

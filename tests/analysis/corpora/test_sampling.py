@@ -113,7 +113,7 @@ def test_a_filter_decides_by_the_sentence_alone(order, name):
     } == {sentence.lines for sentence in SENTENCES if pattern_filter.removes(sentence) is None}  # fmt: skip
 
 
-def test_the_report_counts_what_goes():
+def test_the_report_counts_what_is_removed():
     filters = [find_filter("passive"), find_filter("det-noun")]
     surveyed = survey(SENTENCES, filters)
     counts = report(surveyed, choose(surveyed), filters)

@@ -32,7 +32,7 @@ def test_filter_removes_its_construction_and_keeps_near_misses(name, goes, writt
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_filter_says_what_it_is_and_where_from(name):
+def test_filter_has_a_definition_and_a_source(name):
     corpus_filter = find_filter(name)
     assert corpus_filter.title and corpus_filter.definition and corpus_filter.note and corpus_filter.paradigms
     assert "Patil, Jumelet et al. (2024)" in corpus_filter.source

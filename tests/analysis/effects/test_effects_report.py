@@ -26,7 +26,7 @@ def island_rows(people=24, items=4, extra=1.0):
     return pd.DataFrame(rows, columns=names).assign(task="likert", phenomenon="wh")
 
 
-def test_the_unacceptable_condition_says_which_levels_are_marked():
+def test_the_unacceptable_condition_determines_the_marked_levels():
     cells = find_cells(ISLANDS)
     assert (cells.first.marked, cells.second.marked, cells.oriented_by) == ("island", "embedded", "expected")
     unlabelled = find_cells(dict.fromkeys(ISLANDS, ""))
@@ -169,7 +169,7 @@ def test_yes_no_loses_power_against_ratings_and_has_no_type_m():
     assert answers["designs"][0]["type_m"] is None and ratings["designs"][0]["type_m"] is not None
 
 
-def test_a_small_pilot_is_said_to_be_small():
+def test_a_small_pilot_is_reported_as_small():
     report = pilot_report(island_rows(people=12), participants=[10], draws=100, price=Price(100, 0.0))
     assert report["few_in_pilot"] and report["sizes"][0]["cost_minor"] == 1000
     assert report["conventions"]["share_powered"]

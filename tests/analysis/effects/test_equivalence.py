@@ -37,7 +37,7 @@ def test_the_exact_test_of_choices_is_that_of_r():
 
 
 @pytest.mark.parametrize("k", range(40, 61))
-def test_choices_are_equivalent_just_where_the_interval_lies_within_the_bounds(k):
+def test_choices_are_equivalent_just_where_the_interval_is_within_the_bounds(k):
     tost = binomial_tost(k, 100, 0.1)
     assert (tost.p < 0.05) == (tost.ci_low > -0.1 and tost.ci_high < 0.1)
 

@@ -102,7 +102,7 @@ def test_the_bayes_factor_of_two_groups_has_both_their_sizes():
     assert table.loc["bayes_factor", "statistic"] == pytest.approx(expected, rel=1e-6)
 
 
-def test_two_people_who_judged_both_sides_do_not_stand_for_forty_who_judged_one():
+def test_two_people_who_judged_both_sides_do_not_outweigh_forty_who_judged_one():
     rng = np.random.default_rng(5)
     rows = pd.DataFrame({"participant": np.arange(40), "item": "i", "phenomenon": "a", "task": "likert"})
     rows["expected"] = np.where(rows["participant"] % 2 == 0, "acceptable", "unacceptable")
@@ -131,13 +131,13 @@ def test_several_choices_are_tested_by_participants(shared_vectors):
     assert table.loc["direction", "estimate"] == pytest.approx(expected["k"] / expected["n"] - 0.5)
 
 
-def test_everybody_right_every_time_is_no_gap_in_the_table():
+def test_perfect_accuracy_leaves_no_gap_in_the_table():
     table = by_analysis(five_analyses(choices([3] * 10, per=3)))
     assert table.loc["two_tailed", "p"] == pytest.approx(2 / 1024)
     assert table.loc["bayes_factor", "outcome"] == "converges"
 
 
-def test_holm_stands_beside_raw_p_within_one_analysis():
+def test_holm_is_shown_beside_raw_p_within_one_analysis():
     rows = pd.concat([choices([1] * 12 + [0] * 3, phenomenon="a"), choices([1] * 14 + [0], phenomenon="b")])
     table = five_analyses(rows).table.query("analysis == 'two_tailed'").set_index("phenomenon")
     assert table.loc["b", "p_holm"] == pytest.approx(2 * table.loc["b", "p"])

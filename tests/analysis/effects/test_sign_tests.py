@@ -23,7 +23,7 @@ def test_vector_sign_mcnemar(shared_vectors):
     )
 
 
-def test_vector_fc_glmm_as_far_as_it_goes_without_a_logistic_model(shared_vectors):
+def test_vector_fc_glmm_without_the_logistic_model(shared_vectors):
     vector = shared_vectors["fc_glmm"]
     rows = pd.DataFrame(vector["input"], columns=["participant", "item", "ok"])
     expected = vector["expected"]

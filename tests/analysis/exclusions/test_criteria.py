@@ -65,6 +65,6 @@ def test_too_few_counts_answered_targets():
     assert remaining(frame, "too_few", scope="participant", minimum=3) == ["A", "B"]
 
 
-def test_absent_evidence_keeps_everybody():
+def test_absent_evidence_excludes_no_session():
     for rule in ("rejected", "catch_failed", "incomplete", "flagged"):
         assert remaining(sessions(), rule) == ["A", "B", "C"]

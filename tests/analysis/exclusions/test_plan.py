@@ -26,7 +26,7 @@ def test_unknown_step_suggests_near_names():
         parse_plan("rejected,catch_fail")
 
 
-def test_the_hash_tells_what_a_plan_does_not_what_it_is_called():
+def test_the_hash_depends_on_the_steps_of_a_plan_not_on_its_name():
     plan = parse_plan("rejected,catch_failed")
     same = Plan("other", plan.steps, author="Ada", version=3)
     assert same.sha256 == plan.sha256

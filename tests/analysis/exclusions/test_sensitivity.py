@@ -78,7 +78,7 @@ def test_removed_people_are_counted_by_group_and_rare_answers_are_put_together()
     assert not any("example.org" in value for _, value in groups)
 
 
-def test_the_report_is_json_and_says_when_the_plan_was_fixed():
+def test_the_report_is_json_and_states_when_the_plan_was_fixed():
     report = exclusion_report(choices(), PLAN, experiment="x")
     assert json.loads(json.dumps(report, allow_nan=False)) == report
     assert report["plan"]["locked_before_first_response"] is False

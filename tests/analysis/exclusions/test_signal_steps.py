@@ -36,7 +36,7 @@ def test_a_signal_removes_the_sessions_it_flags_and_gives_its_reason():
     )
 
 
-def test_a_signal_without_evidence_removes_nobody():
+def test_a_signal_without_evidence_removes_no_session():
     excluded = apply_plan(judgments(), parse_plan("signal:untrusted"))
     assert len(excluded.kept) == 24
     assert excluded.marginal["no_evidence"].tolist() == [2]

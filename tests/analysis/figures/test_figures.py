@@ -78,7 +78,7 @@ def test_a_figure_comes_out_in_every_form(figures, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_caption_says_how_many_in_lines_that_fit_a_phone(figures, name):
+def test_a_caption_states_counts_in_lines_that_fit_a_phone(figures, name):
     title = specification(figures[name])["title"]
     assert re.search(r"\b(30|3) (pairs|items|paradigms)", " ".join(title["subtitle"]))
     assert all(len(line) <= 54 for line in title["subtitle"])
@@ -103,7 +103,7 @@ def test_marks_are_lighter_on_dark_paper_but_for_tiles_under_white_letters(figur
     assert specification(tiles, "dark")["layer"] == specification(tiles)["layer"]
 
 
-def test_points_are_told_apart_by_outcome(study):
+def test_points_are_distinguished_by_outcome(study):
     frame = delta_frame(pair_table(*study), "trigram", delta=0.5)
     distance = (frame["human_delta"] - frame["model_delta"]).abs()
     assert (distance[frame["outcome"] == "within δ"] < 0.5).all()
@@ -113,7 +113,7 @@ def test_points_are_told_apart_by_outcome(study):
     ].all()
 
 
-def test_very_many_pairs_are_sampled_and_the_caption_says_so():
+def test_very_many_pairs_are_sampled_and_the_caption_states_it():
     rng = np.random.default_rng(0)
     many = pd.DataFrame({
         "pair_id": [f"p{i}" for i in range(MAX_POINTS + 1)], "human_delta": rng.normal(size=MAX_POINTS + 1),

@@ -123,7 +123,7 @@ def test_differences_have_intervals_and_rings(beside):
     assert (plotted["ci_high"] - plotted["human_delta"]).to_numpy() == pytest.approx(half)
 
 
-def test_people_stand_beside_models_by_paradigm():
+def test_people_are_shown_beside_models_by_paradigm():
     rows = examples.choices().replace(
         {"paradigm": {"a1": "paradigm 0", "a2": "paradigm 1", "b1": "paradigm 2"}}
     )
@@ -134,7 +134,7 @@ def test_people_stand_beside_models_by_paradigm():
     assert set(data["judge"]) == {"people", "people, majority", "bright", "dull"}
 
 
-def test_use_of_the_scale_shows_everybody_and_flagged_ones_first(likert):
+def test_use_of_the_scale_shows_all_participants_flagged_first(likert):
     data = draw("participants", likert).data
     assert data["participant"].nunique() == examples.PEOPLE
     assert data["participant"].iloc[0] == "p0" and data["flags"].iloc[0] == 1
@@ -152,7 +152,7 @@ def test_one_by_one_the_measures_are_those_of_plain_pandas(likert):
     assert plotted.loc[("p0", "catch"), "value"] == 0.5 and plotted.loc[("p0", "catch"), "flagged"]
 
 
-def test_one_by_one_those_flagged_for_equal_answers_are_told_from_the_rest(likert):
+def test_participants_flagged_for_equal_answers_are_distinguished_from_the_rest(likert):
     rows = likert.judgments.assign(list="1")
     twin = rows[rows["participant"] == "p5"].assign(participant="twin")
     figure = draw("participants-conduct", Evidence(judgments=pd.concat([rows, twin]))).to_dict()
@@ -203,7 +203,7 @@ def test_the_share_of_contrasts_counts_those_above_the_target(likert):
         assert shares[n] == (part["power"] >= 0.8).mean()
 
 
-def test_reliability_with_everybody_is_the_split_half():
+def test_reliability_with_all_participants_is_the_split_half():
     rows = examples.ratings().query("kind == 'target'")
     table = split_half_by_size(rows, draws=400)
     split = split_half(rows, splits=400)
@@ -257,7 +257,7 @@ def test_what_an_effects_report_holds_is_drawn_without_computing_it_again(name, 
     pd.testing.assert_frame_equal(draw(name, replace(likert, effects=report)).data, plotted)
 
 
-def test_the_interval_of_an_effect_covers_it_as_often_as_it_says():
+def test_the_interval_of_an_effect_covers_it_at_its_nominal_rate():
     rng = np.random.default_rng(0)
     draws = rng.normal(0.6, 1, size=(400, 15))
     ends = [d_z_interval(draw.mean() / draw.std(ddof=1), 15) for draw in draws]

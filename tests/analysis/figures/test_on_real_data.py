@@ -38,7 +38,7 @@ def test_figures_are_drawn_from_published_data(name, shared_data, tmp_path):
             )
 
 
-def test_the_published_counts_stand_in_the_captions(shared_data):
+def test_the_published_counts_are_in_the_captions(shared_data):
     evidence = SETS["li-adger"](shared_data)
     assert "2,365 pairs" in " ".join(draw("deltas", evidence).title["subtitle"])
     data = draw("deltas", evidence).data

@@ -24,7 +24,7 @@ def links(evidence, name, **file):
     }
 
 
-def test_points_lead_to_this_site_and_say_the_sentence_as_it_is_stored():
+def test_points_link_to_this_site_and_show_the_sentence_as_stored():
     rows = examples.choices()
     item = str(rows["item"].iloc[0])
     places = Addresses(item="/studies/a/judgments/?item=")

@@ -64,7 +64,7 @@ def test_every_caption_has_a_count_and_the_plan(name, evidences):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_without_evidence_a_figure_says_so_in_words(name):
+def test_a_figure_without_evidence_states_what_is_missing(name):
     chart = draw(name, Evidence())
     (sentence,) = chart.data["statement"]
     assert sentence.endswith(".")
@@ -89,7 +89,7 @@ def test_figures_are_sorted_into_those_that_apply_and_reasons_for_the_rest(evide
     assert len(drawable) + len(undrawable) == len(FIGURES)
 
 
-def test_figures_of_expectations_say_that_there_are_none(evidences):
+def test_figures_of_expectations_state_that_no_expectations_exist(evidences):
     plain = Evidence(judgments=examples.ratings().assign(expected=""))
     reasons = {drawing.name: reason for drawing, reason in applicable(plain)[1]}
     expecting = ("items", "agreement", "five-analyses", "effect-sizes", "power", "power-share")
@@ -97,7 +97,7 @@ def test_figures_of_expectations_say_that_there_are_none(evidences):
     assert not {"items", "agreement"} & {drawing.name for drawing, _ in applicable(evidences["choice"])[1]}
 
 
-def test_figures_of_agreement_say_that_nobody_rated_both_sides_of_an_item():
+def test_figures_of_agreement_state_that_no_participant_rated_both_sides_of_an_item():
     rows = examples.ratings()
     once = rows[(rows["participant"].str[1:].astype(int) % 2 == 0) == (rows["expected"] == "acceptable")]
     reasons = {drawing.name: reason for drawing, reason in applicable(Evidence(judgments=once))[1]}

@@ -161,7 +161,7 @@ def test_a_factor_without_spread_is_singular_and_keeps_the_estimate():
         (lambda rows: rows.assign(condition=1.0), "no_variation"),
     ],
 )
-def test_what_has_no_finite_answer_says_why(change, status):
+def test_models_without_a_finite_estimate_report_the_reason(change, status):
     fit = logistic_mixed_model(change(simulated(people=10)))
     assert (fit.status, fit["condition"].estimate) == (status, None)
 

@@ -161,7 +161,7 @@ def test_intercepts_alone_reject_too_often_where_people_differ_and_the_chosen_st
     assert intercepts >= 6 and slopes <= 2
 
 
-def test_the_effects_report_chooses_the_structure_and_can_be_told_none():
+def test_the_effects_report_chooses_the_structure_and_accepts_none():
     rows = reference_rows("latin_square")
     rows = rows.assign(value=rows["y"], phenomenon="islands", task="slider")
     rows["expected"] = np.where(rows["condition"] > 0, "acceptable", "unacceptable")

@@ -208,7 +208,7 @@ def test_numbers_to_prune_by_are_checked(prune, message):
 
 
 @pytest.mark.parametrize("step", ["train", "write"])
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path, step):
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path, step):
     model = train_model(golden_corpus(), order=4)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, before[1]))

@@ -186,7 +186,7 @@ def test_fifty_thousand_short_sentences_train_and_score():
 
 
 @pytest.mark.parametrize("block", [1, 2, 3])
-def test_lines_with_and_without_a_weight_may_stand_together(tmp_path, monkeypatch, block):
+def test_lines_with_and_without_a_weight_may_be_mixed(tmp_path, monkeypatch, block):
     path = tmp_path / "hand.arpa"
     path.write_text(HAND_MADE.replace("-0.35\tthe cat\t-0.1", "-0.35\tthe cat"))
     monkeypatch.setattr("analysis.ngrams.arpa.BLOCK", block)

@@ -169,7 +169,7 @@ def li_differences(shared_data):
     return delta.groupby(types).mean().dropna()
 
 
-def test_published_anchors_lie_within_the_computed_figures(shared_data):
+def test_published_anchors_are_within_the_computed_figures(shared_data):
     d_z = li_differences(shared_data).to_numpy() / (0.68 * 2**0.5)
     assert len(d_z) == pytest.approx(147, abs=2)
     expected = {10: 0.63, 15: 0.73, 20: 0.74, 25: 0.76, 30: 0.79, 35: 0.81}
@@ -213,7 +213,7 @@ def test_the_bayes_criterion_holds_for_single_choices_too():
         assert power["t"] == pytest.approx(float(sign_power(n, 29 / 40)))
 
 
-def test_a_contrast_nobody_judged_whole_has_no_power_and_no_part_in_the_share():
+def test_a_contrast_without_complete_participants_has_no_power_and_no_share():
     rng = np.random.default_rng(4)
     sides = [
         (p, name, side) for p in range(20) for name in ("a", "b") for side in ("acceptable", "unacceptable")

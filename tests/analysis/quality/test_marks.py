@@ -47,7 +47,7 @@ def test_items_of_several_paradigms_that_share_their_numbers_have_a_row_each():
     assert sorted(plotted["item"]) == ["a, 1", "a, 2", "b, 1", "b, 2"]
 
 
-def test_a_long_run_is_coloured_where_the_run_stands():
+def test_a_long_run_is_coloured_where_the_run_is():
     answers = [1] * 11 + [2, 7, 3, 6, 4, 5, 2, 7, 3, 6, 4, 5, 2]
     rows = pd.DataFrame({"value": answers, "position": range(len(answers))})
     rows = rows.assign(participant="p", session="s", task="likert", kind="target", item="i")
@@ -73,7 +73,7 @@ def test_correlations_with_people_name_the_ceiling_that_their_ratings_set():
     assert "A perfect model" not in alone
 
 
-def test_lines_of_models_and_of_people_are_told_apart():
+def test_lines_of_models_and_of_people_are_distinguished():
     shares = pd.DataFrame({
         "paradigm": ["a", "a"], "judge": [PEOPLE, "bright"], "share": [0.9, 0.8], "n": [5, 5],
         "ci_low": [0.8, 0.6], "ci_high": [0.95, 0.9],

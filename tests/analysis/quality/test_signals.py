@@ -164,7 +164,7 @@ def crowd(rng, *, n=24, people=8):
     return truth, [sitting(f"p{number}", truth + rng.normal(0, 0.8, n)) for number in range(people)]
 
 
-def test_who_answers_at_random_is_unlike_everybody_else():
+def test_a_random_participant_is_unlike_all_others():
     rng = np.random.default_rng(1)
     _, people = crowd(rng)
     flagged = flags(*people, sitting("quentin", rng.normal(4, 1.5, 24)), names=["leave_one_out"])
@@ -181,7 +181,7 @@ def test_the_correlation_equals_a_plain_one_with_the_means_of_the_others():
     assert table.loc["quentin", "value"] == pytest.approx(plain)
 
 
-def test_fewer_than_twenty_sentences_say_nothing_about_likeness():
+def test_fewer_than_twenty_sentences_give_no_signal_of_similarity():
     rng = np.random.default_rng(3)
     _, people = crowd(rng, n=19)
     assert flags(*people, sitting("quentin", rng.normal(4, 1.5, 19)), names=["leave_one_out"]) == {}

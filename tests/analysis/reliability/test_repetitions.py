@@ -67,7 +67,7 @@ def test_choices_given_three_times_count_equal_pairs_and_units_judged_once_stay_
     assert report["sd_within"] is None and report["icc"][0]["value"] is None
 
 
-def test_a_study_without_repetitions_says_so():
+def test_a_study_without_repetitions_is_reported_as_not_estimable():
     report = repetitions(ratings().query("occasion == 0"))
     assert (report["status"], report["agreement"]) == ("not_estimable", None)
     assert report["reason"] == "nobody judged the same sentence twice"

@@ -67,7 +67,7 @@ def test_choices_are_coded_blind_to_the_label_unless_asked():
     assert "nominal value" in measure(blind, "alpha_interval")["reason"]
 
 
-def test_unequal_numbers_of_answers_leave_fleiss_without_a_value_and_say_why():
+def test_unequal_numbers_of_answers_leave_fleiss_kappa_undefined_with_the_reason():
     row = measure(reliability_report(choices().iloc[:-1], splits=10, groups=0), "fleiss_kappa")
     assert row["value"] is None and "unequal" in row["reason"]
 

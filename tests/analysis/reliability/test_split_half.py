@@ -167,7 +167,7 @@ def test_people_who_sat_several_lists_are_halved_within_each():
     assert last["spearman_brown"] == pytest.approx(halves.spearman_brown, abs=0.005)
 
 
-def test_who_judged_a_unit_in_two_lists_stands_in_one_half():
+def test_participants_who_judged_a_unit_in_two_lists_stay_in_one_half():
     rng = np.random.default_rng(1)
     opinions = {(p, i): rng.normal() for p in range(20) for i in range(30)}
     rows = [

@@ -59,7 +59,7 @@ def test_compare_refuses_to_guess_and_names_the_option(files):
     assert "scores.csv" in text and "'gpt2_surprisal'" in text
 
 
-def test_compare_turns_a_loss_round_when_told(files):
+def test_compare_negates_a_loss_when_requested(files):
     assert compared(files, "--sign", "lower") == ({"gpt2_surprisal": 1.0, "bert": 1.0}, ["gpt2_surprisal"])
     by_column = compared(files, "--sign", "gpt2_surprisal=lower", "bert=lower")
     assert by_column == ({"gpt2_surprisal": 1.0, "bert": 0.0}, ["gpt2_surprisal", "bert"])

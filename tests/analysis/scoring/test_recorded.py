@@ -71,7 +71,7 @@ def test_record_of_other_columns_is_no_record(files):
         assert "spec" not in recorded_specs([files / "two.csv"], columns=columns)[0]
 
 
-def test_another_measure_of_kept_counts_tells_how_they_were_made(files):
+def test_another_measure_of_stored_counts_records_their_conventions(files):
     call_command(
         "score", f"csv:{files / 'two.counts.parquet'}", "--sentences", str(files / "sentences.csv"),
         "--method", "meanlp", "--name", "again", "--to", str(files / "again.csv"), stdout=StringIO(),

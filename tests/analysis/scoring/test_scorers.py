@@ -41,7 +41,7 @@ def test_undefined_measures_are_missing_not_infinite():
     assert np.isnan(measure("normlp", [-1.0], n_tokens=[1], unigram_logprob=[0.0])).all()
 
 
-def test_measures_that_need_unigrams_say_so():
+def test_measures_that_need_unigrams_are_refused_without_them():
     with pytest.raises(BadInput, match="words' own"):
         measure("slor", [-1.0], n_tokens=[1])
     with pytest.raises(UnknownName, match="slor"):
@@ -210,7 +210,7 @@ def test_a_broken_package_is_named(tmp_path, monkeypatch):
         scorer("broken:any")
 
 
-def test_our_own_kinds_stand_in_the_projects_entry_points():
+def test_our_own_kinds_are_in_the_projects_entry_points():
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
     entry_points = tomllib.loads(text)["project"]["entry-points"][GROUP]
     assert entry_points == {

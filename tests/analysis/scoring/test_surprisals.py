@@ -113,7 +113,7 @@ def test_critical_region_that_is_not_there_once_is_noted(arpa, tmp_path):
     assert notes["note"].tolist() == ["'keys' is in the sentence 2 times", "'zebra' is not in the sentence"]
 
 
-def test_word_that_begins_inside_a_token_is_empty_and_both_neighbours_say_why(arpa):
+def test_word_that_begins_inside_a_token_is_empty_and_flagged_on_both_neighbours(arpa):
     model = scorer(arpa)
     frame = pd.DataFrame({"sentence_id": ["a"], "sentence": ["the keys are"]})
     scores = model.score(["the keys are"], tokens=True)

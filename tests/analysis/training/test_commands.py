@@ -39,7 +39,7 @@ def cola(tmp_path):
     return path
 
 
-def test_one_seed_stands_in_the_folder_itself(capsys, tmp_path, corpus_file):
+def test_a_single_seed_is_stored_in_the_folder_itself(capsys, tmp_path, corpus_file):
     call_command(*map(str, ["train_lm", corpus_file, *TINY, "--out", tmp_path / "m"]))
     out, stages = capsys.readouterr()
     assert stages.splitlines()[:2] == ["reading the text", "seed 1, preparing tokens and model"]
@@ -89,7 +89,7 @@ def test_a_process_that_was_killed_is_resumed_to_the_numbers_of_an_unbroken_one(
     assert resumed == unbroken
 
 
-def test_what_learned_nothing_or_left_much_out_says_what_to_do(capsys, tmp_path):
+def test_a_model_that_learned_nothing_or_left_much_out_is_reported_with_a_remedy(capsys, tmp_path):
     noise = np.random.default_rng(1).choice(list("abcdefghijklmnopqrst"), size=(60, 5))
     long = ["a b c d e f g h", "b c d e f g h i", "c d e f g h i j"]
     text = tmp_path / "noise.txt"

@@ -140,7 +140,7 @@ def test_the_given_cola_file_is_read():
     assert len(cola.labels) == 8551 and sum(cola.labels) == 6023
 
 
-def test_the_report_stands_beside_the_model(trained):
+def test_the_report_is_stored_beside_the_model(trained):
     folder = Path(trained["model"].removeprefix("hf-classifier:"))
     written = json.loads((folder / "training.json").read_text())
     assert written == {name: value for name, value in trained.items() if name != "model"}

@@ -40,7 +40,7 @@ def break_at(epoch, step):
         ("transformer", "bpe", {}),
     ],
 )
-def test_a_model_learns_more_than_frequency_and_scores_as_it_says(tmp_path, corpus_file, kind, tokens, more):
+def test_a_model_learns_more_than_frequency_and_scores_as_reported(tmp_path, corpus_file, kind, tokens, more):
     corpus = read_corpus(corpus_file)
     plan = make_plan(kind, "tiny", tokens=tokens, **{**SHORT, "batch": 8, "lr": 1e-2}, **more)
     report = train_language_model(corpus, plan, tmp_path / "model")
@@ -70,7 +70,7 @@ def test_a_run_broken_off_and_resumed_gives_the_numbers_of_an_unbroken_one(tmp_p
     assert sums[0].tolist() == sums[1].tolist()
 
 
-def test_a_finished_run_goes_on_when_more_epochs_are_allowed(tmp_path, corpus_file):
+def test_a_finished_run_continues_when_more_epochs_are_allowed(tmp_path, corpus_file):
     corpus = read_corpus(corpus_file)
     train_language_model(corpus, make_plan("lstm", **{**SHORT, "epochs": 1}), tmp_path / "a")
     longer = train_language_model(corpus, make_plan("lstm", **SHORT), tmp_path / "a", resume=True)

@@ -12,7 +12,7 @@ def begin(tmp_path):
     return lambda: Scheduler(app, schedule_filename=str(tmp_path / "beat"))
 
 
-def test_it_remembers_when_a_thing_ran_last(begin):
+def test_the_scheduler_stores_the_time_of_the_last_run(begin):
     first = begin()
     name = "expire abandoned sessions"
     first.schedule[name] = next(first.schedule[name])
@@ -21,7 +21,7 @@ def test_it_remembers_when_a_thing_ran_last(begin):
 
 
 @pytest.mark.parametrize("kept_bytes", [0, 520, 1100, 2100, 2400])
-def test_a_file_cut_short_is_begun_anew(begin, tmp_path, kept_bytes):
+def test_a_truncated_schedule_file_is_recreated(begin, tmp_path, kept_bytes):
     begin().close()
     largest = max(tmp_path.iterdir(), key=lambda path: path.stat().st_size)
     largest.write_bytes(largest.read_bytes()[:kept_bytes])

@@ -38,7 +38,7 @@ def test_each_item_once_per_list_and_every_sentence_equally_often(n_items, n_con
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(0, 99))
-def test_expected_member_stands_on_both_sides_equally(sizes, seed):
+def test_expected_member_is_on_both_sides_equally(sizes, seed):
     stimuli = [pair for place, size in enumerate(sizes) for pair in pairs(size, paradigm=f"p{place}-")]
     lists = forced_choice_lists(stimuli, np.random.default_rng(seed), n_lists=4)
     for trials in lists:

@@ -105,7 +105,7 @@ FILLERS = [Stimulus(f"f{n}", f"filler:{n}") for n in range(40)]
 
 
 @given(st.integers(0, 50), st.booleans())
-def test_everybody_begins_with_the_same_anchors(seed, in_order):
+def test_every_list_begins_with_the_same_anchors(seed, in_order):
     extras = Extras(anchors=ANCHORS, practice=[Stimulus("p", "p")], catch=[Stimulus("c", "c")])
     spec = DesignSpec(forced_choice=True, per_paradigm=2, anchors_in_order=in_order, seed=seed)
     lists = planned_lists(pairs(12), spec, extras=extras)
@@ -124,7 +124,7 @@ def test_everybody_begins_with_the_same_anchors(seed, in_order):
 
 
 @given(ratio=st.sampled_from([0.0, 0.5, 1.0, 2.0]), between=st.integers(0, 2), seed=st.integers(0, 30))
-def test_fillers_stand_between_targets_in_their_ratio(ratio, between, seed):
+def test_fillers_are_between_targets_in_their_ratio(ratio, between, seed):
     spec = DesignSpec(
         forced_choice=True,
         per_paradigm=2,

@@ -19,7 +19,7 @@ def meetings(sets):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(3, 6), st.integers(1, 3), st.integers(0, 30), st.integers(0, 2**20))
-def test_each_sentence_stands_equally_often_and_never_twice_in_a_set(size, rounds, more, seed):
+def test_each_sentence_occurs_equally_often_and_never_twice_in_a_set(size, rounds, more, seed):
     n, showings = size + 1 + more, size * rounds
     sets = balanced_tuples(n, np.random.default_rng(seed), size=size, showings=showings)
     assert Counter(number for members in sets for number in members) == dict.fromkeys(range(n), showings)

@@ -49,7 +49,7 @@ def test_every_object_a_verb_takes_exists():
             assert LEXICON.all("noun", sense=sense)
 
 
-def test_features_are_told_apart():
+def test_features_distinguish_entries():
     teacher, car = (next(w for w in LEXICON.all("noun") if w.word == name) for name in ("teacher", "car"))
     assert teacher.animate and not car.animate
     smile, repair = (next(w for w in LEXICON.all("verb") if w.word == name) for name in ("smile", "repair"))

@@ -134,7 +134,7 @@ def planned_payloads(experiment):
     return [trial.payload for trial in trials]
 
 
-def test_unbalanceable_number_of_lists_says_what_to_take():
+def test_unbalanceable_number_of_lists_is_refused_with_a_suitable_one():
     with pytest.raises(BadInput, match="multiple of 2"):
         freeze(study(n_lists=3))
 

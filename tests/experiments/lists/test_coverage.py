@@ -57,7 +57,7 @@ def coverage_line(study):
     return next(step for step in steps(study) if step.key == "coverage")
 
 
-def test_a_sample_says_how_much_is_never_shown(client, large_set):
+def test_a_sample_reports_the_share_that_is_never_shown(client, large_set):
     study = cast.draft("large", materials=large_set)
     Design.objects.create(experiment=study, kind="sample", items_per_paradigm=2, n_lists=10, seed=1)
     notice = "39 of 250 pairs (16 %) are shown, over 10 lists: 211 (84 %) never are."

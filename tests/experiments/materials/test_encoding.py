@@ -74,7 +74,7 @@ def test_a_table_comes_back_exactly(encoding, newline, delimiter, sentences):
 @pytest.mark.parametrize(
     ("name", "codec"), [("Mac Roman", "mac-roman"), ("Windows-1252", "cp1252"), ("UTF-16 LE", "utf-16-le")]
 )
-def test_encodings_without_a_mark_are_inferred_and_said_to_be(name, codec):
+def test_encodings_without_a_mark_are_inferred_and_reported_as_inferred(name, codec):
     decoded = decode(f"id,sentence\n1,{LINGUISTIC}\n".encode(codec))
     assert (decoded.encoding, decoded.inferred) == (name, True)
     assert LINGUISTIC in decoded.text
@@ -84,7 +84,7 @@ def test_encodings_without_a_mark_are_inferred_and_said_to_be(name, codec):
     "text", ["Schütze", "Où est-il né?", "¿Qué pasó, señor?", "smörgåsbord", "São João não vê"]
 )
 @pytest.mark.parametrize(("name", "codec"), [("Mac Roman", "mac-roman"), ("Latin-1", "latin-1")])
-def test_eight_bit_words_of_several_languages_are_told_apart(text, name, codec):
+def test_eight_bit_words_of_several_languages_are_distinguished(text, name, codec):
     decoded = decode(text.encode(codec))
     assert (decoded.encoding, decoded.text) == (name, text)
 
@@ -152,7 +152,7 @@ def test_more_short_files_are_right_than_with_charset_normalizer_and_none_is_wro
     assert here["right"] >= 0.95 * len(files) > peer["right"]
 
 
-def test_a_named_encoding_goes_before_the_detection():
+def test_a_named_encoding_takes_precedence_over_the_detection():
     text = "这个学生"
     assert decode(text.encode("gb18030"), encoding="gb18030").text == text
     assert decode(codecs.BOM_UTF8 + text.encode(), encoding="utf8").text == text
@@ -195,7 +195,7 @@ def test_rows_are_known_by_their_line_also_after_a_cell_of_two_lines():
     assert table.frame.index.tolist() == [2, 5]
 
 
-def test_notices_above_the_head_are_passed_over_and_said():
+def test_notices_above_the_header_are_skipped_and_reported():
     table = table_from(decode(b'"# A notice, with commas",,\n,,\nid,sentence\n1,Yes\n'))
     assert table.frame.columns.tolist() == ["id", "sentence"]
     assert table.notes == ("2 lines above the header skipped",)

@@ -97,7 +97,7 @@ def table(tmp_path, rows):
     return check(read_materials([path]))
 
 
-def test_a_column_that_nobody_understands_is_named_with_its_row(tmp_path):
+def test_an_unknown_markup_value_is_named_with_its_row(tmp_path):
     (error,) = table(tmp_path, "s1,<em>John</em> left.,inline\ns2,Mary left.,html\n").errors
     assert "'html' is unknown; write inline" in error.message and error.row == 3
 

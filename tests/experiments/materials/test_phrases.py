@@ -14,7 +14,7 @@ from experiments.materials.phrases import phrases
         ("zh-Hant", "我昨天在圖書館看見了王老師的學生。", ("昨天", "圖書館", "看見", "老師")),
     ],
 )
-def test_no_break_lies_inside_a_word(language, text, words):
+def test_no_break_is_inside_a_word(language, text, words):
     parts = phrases(text, language)
     assert "".join(parts) == text and len(parts) > 3
     assert all(any(word in part for part in parts) for word in words)

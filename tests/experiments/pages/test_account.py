@@ -48,7 +48,7 @@ def test_account_pages_open_for_their_owner_and_ask_strangers_to_log_in(client, 
     assert client.get(address).status_code == 200
 
 
-def test_login_page_says_who_makes_accounts(client, settings):
+def test_login_page_names_who_creates_accounts(client, settings):
     assert "An administrator of this site makes them" in client.get("/accounts/login/").content.decode()
     settings.OPEN_SIGNUP = True
     assert "Create one" in client.get("/accounts/login/").content.decode()
@@ -136,9 +136,7 @@ def digits(secret: str) -> str:
 
 
 @pytest.mark.parametrize("is_open", [True, False])
-def test_who_gives_an_unknown_address_is_told_how_accounts_are_made_here(
-    client, settings, mailoutbox, is_open
-):
+def test_an_unknown_address_is_answered_with_how_accounts_are_created(client, settings, mailoutbox, is_open):
     settings.OPEN_SIGNUP = is_open
     client.post("/accounts/password/reset/", {"email": "nobody@example.org"})
     assert "No account has this address" in mailoutbox[0].subject

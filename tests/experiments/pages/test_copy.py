@@ -43,7 +43,7 @@ def test_copy_makes_the_same_lists(client):
     assert {**snapshot(duplicate), "slug": "", "title": ""} == {**snapshot(study), "slug": "", "title": ""}
 
 
-def test_viewer_owns_the_copy_and_both_studies_tell_of_it(client):
+def test_viewer_owns_the_copy_and_both_studies_record_it(client):
     cast.draft("agreement")
     client.force_login(cast.ben())
     duplicate = copied(client)

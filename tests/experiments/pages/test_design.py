@@ -76,7 +76,7 @@ def test_senseless_number_of_lists_is_refused(client, n_lists):
     assert not Design.objects.exists()
 
 
-def test_study_without_materials_says_so(client):
+def test_study_without_materials_shows_a_notice(client):
     study = cast.draft("agreement")
     study.materials = None
     study.save()
@@ -85,7 +85,7 @@ def test_study_without_materials_says_so(client):
     assert client.post("/studies/agreement/design/", sent()).status_code == 403
 
 
-def test_conditions_of_a_factorial_design_stand_in_the_order_of_their_levels(client, tmp_path):
+def test_conditions_of_a_factorial_design_are_in_the_order_of_their_levels(client, tmp_path):
     study = factorial.study(tmp_path)
     client.force_login(cast.ada())
     page = client.get(f"/studies/{study.slug}/design/").content.decode()

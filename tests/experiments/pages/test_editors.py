@@ -250,7 +250,7 @@ def test_designs_and_rounds_of_two_editors_overwrite_nothing(study, editors):
         ("practice", "A dog barks. | 0", "practice trial 1 has the right answer 0"),
     ],
 )
-def test_a_right_answer_that_nobody_can_give_is_not_saved(study, editors, field, lines, problem):
+def test_an_impossible_right_answer_is_not_saved(study, editors, field, lines, problem):
     ada, _ = editors
     answer = ada.post(SETTINGS, opened(ada, step("checks")) | {field: lines})
     assert answer.status_code == 200 and problem in answer.content.decode().lower()
@@ -278,7 +278,7 @@ def test_a_scale_does_not_become_shorter_than_a_right_answer(study, editors):
     [("yes_no", 1, True), ("yes_no", 2, False), ("slider", [60, 100], True), ("slider", [60, 101], False),
      ("magnitude_estimation", [0, 50], True), ("magnitude_estimation", -5, False)],
 )  # fmt: skip
-def test_each_task_says_which_answers_are_possible(client, task, correct, is_possible):
+def test_each_task_lists_the_possible_answers(client, task, correct, is_possible):
     cast.draft("agreement", task=task)
     client.force_login(cast.ada())
     body = {"catch_trials": [{"text": "A dog barks.", "correct": correct}]}

@@ -37,7 +37,7 @@ def test_list_holds_own_jobs_once(client, job):
     assert "No jobs yet" in client.get("/jobs/").content.decode()
 
 
-def test_result_stands_as_facts(client, job):
+def test_result_is_shown_as_facts(client, job):
     Job.objects.filter(pk=job.pk).update(
         state=Job.State.DONE, result={"n_pairs": 67, "parts": [1, 2]}, error=""
     )

@@ -18,7 +18,7 @@ def test_a_search_finds_pages_with_all_words_titles_first(ada):
     assert first.index("/manual/statistics/power.md") < first.index("/manual/how-to/")
 
 
-def test_a_search_without_a_result_says_so_and_escapes_the_query(ada):
+def test_a_search_without_a_result_shows_a_message_and_escapes_the_query(ada):
     text = ada.get("/manual/", {"q": "<b>xyzzy"}).content.decode()
     assert "0 pages with" in text and "<b>xyzzy" not in text
 

@@ -87,7 +87,7 @@ def test_a_study_in_a_language_without_our_texts_shows_none_of_them(client, task
     assert [page for page in pages if page and "Omat sanat." not in page] == []
 
 
-def test_another_study_and_the_version_before_keep_ours(client):
+def test_another_study_and_the_previous_version_keep_the_default_texts(client):
     study, other = cast.study("agreement", consent="Same."), cast.study("other", consent="Same.")
     client.force_login(cast.ada())
     sent = sent_by_browser(client.get(PAGE).content.decode(), "texts")
@@ -162,7 +162,7 @@ def test_two_editors_of_the_texts_lose_nothing_and_viewers_only_read(client):
     assert client.get(PAGE).status_code == 200 and client.post(PAGE, sent).status_code == 403
 
 
-def test_the_checklist_says_that_a_language_lacks_our_texts_and_what_to_do(client):
+def test_the_checklist_reports_a_language_without_texts_with_a_remedy(client):
     study = cast.draft("agreement", language="fi", task="likert")
     client.force_login(cast.ada())
 

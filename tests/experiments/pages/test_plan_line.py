@@ -39,7 +39,7 @@ def test_line_shows_what_is_done_and_what_is_next(client):
 
 
 @pytest.mark.parametrize("page", ["", "design/", "launch/"])
-def test_line_stands_on_every_planning_page_as_links(client, page):
+def test_line_is_on_every_planning_page_as_links(client, page):
     cast.draft("agreement")
     client.force_login(cast.ada())
     assert len(line(client, page)) == 8

@@ -30,7 +30,7 @@ def study(client):
     return study
 
 
-def test_no_page_address_or_cookie_of_a_participant_tells_the_researchers_title(study, client):
+def test_no_page_address_or_cookie_of_a_participant_reveals_the_researchers_title(study, client):
     assert (study.slug, study.title) == ("whether-islands", "Whether islands")
     assert re.fullmatch("[a-z0-9]{8}", study.public_slug)
     address = f"/take/{study.public_slug}/"

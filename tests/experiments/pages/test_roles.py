@@ -75,7 +75,7 @@ def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
 
 
 @pytest.mark.parametrize("is_logged_in", [True, False])
-def test_no_address_of_a_study_tells_a_stranger_anything(client, is_logged_in):
+def test_no_address_of_a_study_reveals_anything_to_a_stranger(client, is_logged_in):
     cast.sit(cast.study("agreement"), "pia")
     if is_logged_in:
         client.force_login(cast.cleo())
@@ -114,7 +114,7 @@ def test_a_viewer_sees_pages_without_a_form_that_changes_the_study(client, study
         assert [form for form in changing if not any(path in form for path in permitted)] == [], page
 
 
-def test_a_viewer_leaves_by_themselves_and_takes_nobody_along(client, study):
+def test_a_viewer_can_remove_only_their_own_membership(client, study):
     client.force_login(cast.ben())
     membership, other = study.memberships.get(user=cast.ben()), study.memberships.get(user=cast.cleo())
     assert client.post(f"/studies/agreement/team/{other.pk}/remove/").status_code == 403
@@ -123,7 +123,7 @@ def test_a_viewer_leaves_by_themselves_and_takes_nobody_along(client, study):
     assert client.get("/studies/agreement/").status_code == 404
 
 
-def test_an_editor_changes_the_study_and_the_trail_says_who(client, study):
+def test_an_editor_changes_the_study_and_the_audit_trail_names_them(client, study):
     client.force_login(cast.cleo())
     assert client.post("/studies/agreement/move/pause/").status_code == 302
     assert Experiment.objects.get().status == "paused"

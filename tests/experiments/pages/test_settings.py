@@ -56,7 +56,7 @@ def test_saving_unchanged_settings_changes_nothing(client):
     assert after == before
 
 
-def test_what_a_line_cannot_say_outlasts_saving(client):
+def test_options_that_a_line_cannot_express_survive_saving(client):
     options = {
         "practice": [{"options": [{"text": "A | b."}, {"text": "B; a."}], "language": "de"}],
         "anchors": [{"options": [{"text": "One."}, {"text": "Two."}]}] * 2,
@@ -108,7 +108,7 @@ def test_lines_become_catch_trials_and_questions(client):
     assert second["choices"] == ["north", "south"] and second["name"] == "dialect"
 
 
-def test_a_line_says_that_a_catch_trial_is_an_instruction_and_comes_back_as_written(client):
+def test_an_instruction_check_is_marked_in_its_line_and_comes_back_as_written(client):
     study = cast.draft("agreement", task="likert", parameters={})
     client.force_login(cast.ada())
     marked = "Check: instruction | markup: inline | Choose <b>3</b>. | 3"
@@ -226,7 +226,7 @@ def test_a_pass_mark_is_a_correlation(client, mark):
 
 
 @pytest.mark.parametrize(("task", "is_told"), [("magnitude_estimation", True), ("likert", False)])
-def test_who_chooses_magnitude_estimation_is_told_what_it_costs(client, task, is_told):
+def test_choosing_magnitude_estimation_shows_its_costs(client, task, is_told):
     cast.draft("agreement", task=task)
     client.force_login(cast.ada())
     page = client.get("/studies/agreement/settings/task/").content.decode()

@@ -24,7 +24,7 @@ def test_buttons_take_a_study_through_its_life(client):
     assert study.versions.count() == 1
 
 
-def test_what_is_missing_is_said_and_the_study_stays_a_draft(client):
+def test_missing_parts_are_reported_and_the_study_stays_a_draft(client):
     cast.draft("agreement", consent="", instructions="")
     client.force_login(cast.ada())
     page = press(client, "open")

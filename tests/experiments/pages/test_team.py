@@ -12,7 +12,7 @@ def roles(study):
     return dict(study.memberships.values_list("user__username", "role"))
 
 
-def test_owner_adds_somebody_and_changes_a_role(client):
+def test_owner_adds_a_member_and_changes_a_role(client):
     study = cast.draft("agreement")
     cast.cleo()
     client.force_login(cast.ada())
@@ -39,7 +39,7 @@ def test_last_owner_can_neither_leave_nor_step_down(client):
     assert roles(study)["ada"] == "owner"
 
 
-def test_editor_leaves_but_changes_nobody_else(client):
+def test_editor_can_leave_but_not_change_other_members(client):
     study = cast.draft("agreement")
     member = Membership.objects.create(experiment=study, user=cast.cleo(), role="editor")
     client.force_login(cast.cleo())

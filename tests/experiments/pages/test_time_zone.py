@@ -29,7 +29,7 @@ def history(client):
     return client.get(HISTORY).content.decode()
 
 
-def test_without_a_choice_times_are_as_the_browser_says_else_in_utc(client, study):
+def test_without_a_choice_times_use_the_zone_of_the_browser_else_utc(client, study):
     client.force_login(cast.ada())
     assert "2026-07-31 22:30 UTC" in history(client)
     client.cookies["time_zone"] = "Europe/Berlin"
@@ -91,7 +91,7 @@ def test_the_figure_of_arrivals_is_drawn_in_the_zone_of_its_reader(client, study
     assert figures["Asia/Tokyo"] != figures["Europe/Berlin"]
 
 
-def test_the_login_page_tells_the_zone_so_that_the_first_page_has_it(client):
+def test_the_login_page_sets_the_time_zone_for_the_first_page(client):
     assert "js/time_zone" in client.get("/accounts/login/").content.decode()
 
 

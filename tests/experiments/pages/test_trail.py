@@ -21,7 +21,7 @@ from tests import cast
         ({"deltas": [0.5, 1.0]}, "deltas 0.5, 1"),
     ],
 )
-def test_values_are_said_in_words(value, text):
+def test_values_are_shown_in_words(value, text):
     assert in_words(value) == text
 
 

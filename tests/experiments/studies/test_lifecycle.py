@@ -73,7 +73,7 @@ def test_a_closed_study_stays_closed():
         open_study(experiment, cast.ada())
 
 
-def test_everything_that_is_missing_is_said_at_once():
+def test_all_missing_parts_are_reported_at_once():
     experiment = cast.draft(consent="", instructions=" ", catch_trials=[{"options": []}])
     with pytest.raises(NotReady) as caught:
         open_study(experiment, cast.ada())

@@ -106,7 +106,7 @@ def test_adding_moving_and_taking_away_stores_nothing_and_loses_nothing(client, 
         ({"label": "Age?", "type": "date"}, "Select a valid choice."),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_its_question_and_nothing_is_saved(client, study, question, message):
+def test_an_invalid_question_is_reported_at_its_field_and_nothing_is_saved(client, study, question, message):
     page = press(client, LANGUAGE, question)
     assert message in page and "Nothing was saved" in page and stored_questions(study) == []
 
@@ -119,7 +119,7 @@ def test_senseless_forms_break_nothing(client, study, data):
     assert stored_questions(study) == []
 
 
-def test_two_questions_of_one_name_are_told_of(client, study):
+def test_two_questions_of_one_name_are_reported(client, study):
     twins = [{"name": "age", "label": label, "type": "number"} for label in ("Age?", "How old?")]
     assert "has the name of another" in press(client, *twins)
     assert stored_questions(study) == []
@@ -147,6 +147,6 @@ def test_settings_lead_to_the_page(client, study):
         ({"label": "Sure?", "type": "yes_no", "screen_out": "yes\nno"}, "screens everybody out"),
     ],
 )
-def test_a_question_that_nobody_gets_past_is_refused(client, study, question, problem):
+def test_an_unanswerable_required_question_is_refused(client, study, question, problem):
     assert problem in press(client, question)
     assert stored_questions(study) == []

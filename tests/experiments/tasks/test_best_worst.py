@@ -78,7 +78,7 @@ def test_simulated_answers_can_be_sent(profile):
 
 
 @pytest.mark.django_db
-def test_every_sentence_stands_equally_often_in_the_stored_lists():
+def test_every_sentence_occurs_equally_often_in_the_stored_lists():
     experiment = opened()
     rows = experiment.current_version().lists.values_list("planned_trials__payload", flat=True)
     sentence_ids = [key for payload in rows for key in payload.get("sentences", ())]

@@ -38,7 +38,7 @@ def test_a_catch_trial_is_right_when_its_option_is_chosen():
 @pytest.mark.parametrize(
     ("profile", "low", "high"), [("honest", 0.9, 1.0), ("careless", 0.6, 0.9), ("random", 0.4, 0.6)]
 )
-def test_simulated_participants_choose_as_their_profile_says(profile, low, high):
+def test_simulated_participants_choose_according_to_their_profile(profile, low, high):
     rng = np.random.default_rng(3)
     answers = [
         TASK.simulate(rng, TASK.settings({}), options=OPTIONS, acceptability=4, profile=profile)
@@ -68,7 +68,7 @@ def test_both_and_neither_are_answers_only_where_they_are_offered(word):
 
 
 @pytest.mark.parametrize("wrong", [{"undecided": "sometimes"}, {"offer_both": "yes"}, {"confirm": 1}])
-def test_a_treatment_nobody_knows_is_refused(wrong):
+def test_an_unknown_treatment_is_refused(wrong):
     with pytest.raises(BadInput):
         TASK.settings(wrong)
 

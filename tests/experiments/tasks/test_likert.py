@@ -34,7 +34,7 @@ def test_a_scale_may_begin_at_zero():
     assert TASK.parse("0", settings, options=()).value == 0
 
 
-def test_words_stand_at_the_ends_or_under_every_point():
+def test_words_are_at_the_ends_or_under_every_point():
     ends = TASK.screen(TASK.settings({"points": 3, "low_label": "bad", "high_label": "good"}), arrangement={})
     assert [point["label"] for point in ends["points"]] == ["bad", "", "good"]
     every = TASK.screen(TASK.settings({"points": 3, "labels": ["bad", "so so", "good"]}), arrangement={})

@@ -22,12 +22,12 @@ def test_every_place_on_the_line_is_an_answer_and_is_kept_as_given(typed, value)
 
 
 @pytest.mark.parametrize("wrong", ["", " ", "-1", "100.1", "101", "half", "nan", "inf", "1e1", "1,000.5"])
-def test_what_lies_beyond_an_end_or_is_no_number_is_refused(wrong):
+def test_values_beyond_an_end_or_not_numeric_are_refused(wrong):
     with pytest.raises(BadResponse):
         TASK.parse(wrong, TASK.settings({}), options=())
 
 
-def test_ends_stand_in_the_direction_asked_for_and_keep_their_values():
+def test_ends_are_in_the_direction_asked_for_and_keep_their_values():
     rising = TASK.screen(TASK.settings({"low_label": "bad", "high_label": "good"}), arrangement={})
     falling = TASK.screen(
         TASK.settings({"low_label": "bad", "high_label": "good", "high_first": True}), arrangement={}
@@ -43,7 +43,7 @@ def test_impossible_sliders_are_refused(impossible):
 
 
 @pytest.mark.parametrize("profile", ["honest", "careless", "left-biased", "random"])
-def test_simulated_places_lie_on_the_line(profile):
+def test_simulated_places_are_on_the_line(profile):
     rng, settings = np.random.default_rng(1), TASK.settings({})
     for z in (-6, 0, 6):
         for _ in range(50):

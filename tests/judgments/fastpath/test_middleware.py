@@ -29,14 +29,14 @@ def test_an_answer_of_the_short_way_carries_every_protecting_header(client, plan
         assert response.headers["Content-Type"] == "application/json"
 
 
-def test_it_asks_nobody_to_log_in_and_opens_no_login_session(client, plan, django_assert_max_num_queries):
+def test_it_requires_no_login_and_opens_no_login_session(client, plan, django_assert_max_num_queries):
     with django_assert_max_num_queries(4):
         response = client.get(plan)
     assert response.status_code == 200
     assert not response.cookies
 
 
-def test_a_host_that_is_not_ours_is_refused(client, plan):
+def test_an_unknown_host_is_refused(client, plan):
     assert client.get(plan, headers={"host": "elsewhere.example"}).status_code == 400
 
 
@@ -62,7 +62,7 @@ def test_a_participants_page_carries_what_every_page_carries(client):
         assert "csrftoken" not in page.cookies and "sessionid" not in page.cookies
 
 
-def test_a_page_that_breaks_says_so_kindly_and_safely(client, monkeypatch):
+def test_a_page_that_breaks_shows_a_kind_and_safe_message(client, monkeypatch):
     def breaks(*_, **__):
         raise RuntimeError("of a test")
 

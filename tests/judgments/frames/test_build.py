@@ -60,11 +60,11 @@ def test_an_item_with_several_pairs_gives_each_pair_as_an_item(study):
     assert judgment_frame(study, kinds=["target"])["item"].tolist() == ["sva:1a"] * 3
 
 
-def test_catch_trials_tell_whether_they_were_answered_as_intended(study):
+def test_catch_trials_record_whether_they_were_answered_as_intended(study):
     assert judgment_frame(study, kinds=["catch"])["correct"].tolist() == [True, False, True]
 
 
-def test_states_flags_and_native_answers_stand_in_every_row(study):
+def test_states_flags_and_native_answers_are_in_every_row(study):
     person = Participant.objects.order_by("pk").first()
     Flag.objects.create(participant=person, reason="talked to another participant")
     lifted = Flag.objects.create(participant=Participant.objects.order_by("pk").last(), reason="by mistake")

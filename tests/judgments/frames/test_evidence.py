@@ -20,7 +20,7 @@ def sit_with(study, name, **timing):
     return finish(session)
 
 
-def test_what_the_browser_noted_stands_beside_each_answer_and_nowhere_else():
+def test_browser_measurements_are_stored_beside_each_answer_only():
     study = cast.study("agreement", questionnaire=[{"name": "age", "label": "Age?", "type": "number"}])
     session = sit_with(study, "pia", trusted=False, focus_lost_ms=2500)
     frame = evidence_frame(study)

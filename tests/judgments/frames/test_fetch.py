@@ -36,7 +36,7 @@ def test_rows_come_by_session_and_position_however_they_were_stored(study):
     assert len(frame) == Judgment.objects.count()
 
 
-def test_every_cell_is_what_the_row_says(study):
+def test_every_cell_is_what_the_row_holds(study):
     frame = judgment_frame(study).set_index("trial")
     for judgment in Judgment.objects.select_related("trial__pair", "chosen"):
         row = frame.loc[str(judgment.trial_id)]
@@ -118,7 +118,7 @@ def test_several_connections_read_the_same_frame(monkeypatch):
 
 
 @pytest.mark.parametrize("words", [TrialKind.values, Judgment.Status.values])
-def test_first_letters_tell_kinds_and_states_apart(words):
+def test_first_letters_distinguish_kinds_and_states(words):
     assert len({word[0] for word in words}) == len(words)
 
 

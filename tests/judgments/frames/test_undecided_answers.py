@@ -84,7 +84,7 @@ def test_a_release_carries_counts_treatment_and_words():
     assert b",both,0.5," in files["judgments.csv"]
 
 
-def test_the_agreement_page_says_how_they_count(client):
+def test_the_agreement_page_shows_how_undecided_answers_count(client):
     a_study(undecided="leave_out")
     client.force_login(cast.ada())
     page = client.get("/studies/agreement/agreement/").content.decode()
@@ -94,7 +94,7 @@ def test_the_agreement_page_says_how_they_count(client):
     )
 
 
-def test_the_judgments_page_says_the_words_of_the_answer(client):
+def test_the_judgments_page_shows_the_label_of_the_answer(client):
     a_study()
     client.force_login(cast.ada())
     page = client.get("/studies/agreement/judgments/").content.decode()

@@ -52,7 +52,7 @@ def test_a_table_becomes_sessions_trials_judgments_and_its_own_materials(ratings
     assert Judgment.objects.get(status="missing").value is None
 
 
-def test_the_same_file_twice_adds_nothing_and_says_so(ratings):
+def test_importing_the_same_file_twice_adds_nothing_and_is_reported(ratings):
     path = ratings()
     imported(path)
     report = imported(path)
@@ -69,7 +69,7 @@ def test_a_file_that_has_grown_adds_its_new_sessions(ratings):
     assert Experiment.objects.get().versions.count() == 2
 
 
-def test_a_dry_run_tells_and_writes_nothing(ratings):
+def test_a_dry_run_reports_and_writes_nothing(ratings):
     report = imported(ratings(), dry_run=True)
     assert (report["sessions_new"], report["creates_experiment"]) == (2, True)
     assert report["creates_materials"]["sentences"] == 2

@@ -46,7 +46,7 @@ def phenomena_table():
     return "\n".join(["participant,test_item,phenomenon,sentence,value", *rows]) + "\n"
 
 
-def test_items_of_several_phenomena_are_told_apart_with_a_warning(table):
+def test_items_of_several_phenomena_are_distinguished_with_a_warning(table):
     report = imported(table(phenomena_table()), map=["item=test_item"])
     study = Experiment.objects.get()
     assert study.materials.sentences.count() == 6 and study.materials.phenomena.count() == 3
@@ -56,7 +56,7 @@ def test_items_of_several_phenomena_are_told_apart_with_a_warning(table):
     assert any("told_apart (2)" in warning and "'islands:1'" in warning for warning in report["warnings"])
 
 
-def test_texts_of_one_item_without_conditions_are_told_apart(table):
+def test_texts_of_one_item_without_conditions_are_distinguished(table):
     text = "participant,item,sentence,value\na,1,One.,5\na,1,Two.,2\nb,1,One.,6\nb,2,Three.,3\n"
     report = imported(table(text))
     sentences = dict(Experiment.objects.get().materials.sentences.values_list("key", "text"))
@@ -112,7 +112,7 @@ def test_repeats_are_reported_with_rows_and_numbered_by_default(table):
     assert sorted(Trial.objects.values_list("attributes__repetition", flat=True)) == [1] * 10 + [2] * 10
 
 
-def test_the_researcher_says_what_repeats_are(table):
+def test_the_researcher_declares_what_repeats_are(table):
     path = table(repeated(3, values={1: 1}))
     options = {"task": "slider", "scale_low": 1, "scale_high": 7}
     with pytest.raises(CommandError, match="20 rows judge a sentence again"):

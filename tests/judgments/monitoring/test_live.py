@@ -27,7 +27,7 @@ def fresh_numbers():
     cache.clear()
 
 
-def test_page_tells_people_lists_and_where_they_leave(client):
+def test_page_shows_people_lists_and_where_they_leave(client):
     study = cast.study("agreement", n_lists=2, target_judgments=10, questionnaire=QUESTIONS)
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
@@ -41,7 +41,7 @@ def test_page_tells_people_lists_and_where_they_leave(client):
     assert re.search(r"Trials, block 1\s+2\s+0", text) and re.search(r"Done\s+1", text)
 
 
-def test_a_study_that_has_enough_does_not_say_that_people_may_begin(client):
+def test_a_study_with_enough_participants_does_not_claim_to_admit_more(client):
     study = cast.study("agreement", n_lists=2, target_judgments=2)
     client.force_login(cast.ada())
     assert "The study takes participants" in client.get("/studies/agreement/live/").content.decode()
@@ -56,7 +56,7 @@ def test_a_study_that_has_enough_does_not_say_that_people_may_begin(client):
     assert "The target number of sessions is reached" in client.get("/").content.decode()
 
 
-def test_who_took_the_answers_back_after_the_end_stands_beside_those_who_reached_it(client):
+def test_participants_who_withdrew_after_completion_are_shown_beside_those_who_completed(client):
     study = cast.study("agreement")
     erase(cast.sit(study, "pia").participant, reason="asked")
     cast.sit(study, "quentin")
@@ -84,7 +84,7 @@ def test_silent_people_count_as_left_on_the_screen_they_were_at():
     assert stages["Trials, block 1"] == (1, 1) and stages["Trials, block 2"] == (0, 0)
 
 
-def test_pay_comes_from_the_recruitment_and_says_why_when_there_is_none():
+def test_pay_comes_from_the_recruitment_with_a_reason_when_there_is_none():
     study = cast.study("agreement")
     assert hourly_pay(study, 240).reason == "no reward is set"
     Campaign.objects.create(experiment=study, name="prolific", reward_minor=76, currency="GBP")
@@ -122,7 +122,7 @@ def test_flags_by_hand_and_by_signal_are_counted_once_per_person():
     assert count_live(study).flags[0] == ("faster than reading", 1)
 
 
-def test_nobody_reads_no_flags_where_nothing_was_looked_at(client):
+def test_missing_flags_are_not_shown_as_zero_before_signals_are_computed(client):
     study = cast.study("agreement")
     client.force_login(cast.ben())
 

@@ -112,7 +112,7 @@ def test_all_on_the_page_are_those_that_it_showed(ada, study, people):
     assert flagged() == {participant.pseudonym for participant in people}
 
 
-def test_nobody_without_answers_is_excluded_and_nobody_of_another_study(ada, study, people):
+def test_bulk_exclusion_skips_participants_without_answers_and_of_other_studies(ada, study, people):
     record_refusal(study, cast.arrival("never"), consent_text="You may stop at any time.")
     stranger = cast.sit(cast.study("other", materials=cast.material_set("other"))).participant
     decide(ada, "exclude", *study.participants.all(), stranger, reason="Too fast")
@@ -130,7 +130,7 @@ def test_nobody_without_answers_is_excluded_and_nobody_of_another_study(ada, stu
         ({"scope": "matching"}, "No action was chosen"),
     ],
 )
-def test_what_cannot_be_done_is_said(ada, people, sent, problem):
+def test_impossible_bulk_actions_are_reported(ada, people, sent, problem):
     assert problem in ada.post(DECIDE, sent, follow=True).content.decode()
     assert not Flag.objects.exists()
 

@@ -63,7 +63,7 @@ def test_member_of_nothing_is_taught_the_first_steps(client):
     assert "Study agreement" not in page
 
 
-def test_card_tells_places_of_the_wanted_ones_and_the_last_answer(client):
+def test_card_shows_progress_towards_the_target_and_the_last_answer(client):
     study = cast.study("agreement", n_lists=2, target_judgments=8)
     cast.sit(study, "pia")
     cast.sit(study, "quentin", n=1)
@@ -93,7 +93,7 @@ def test_a_study_that_has_reached_its_target_is_open_and_full(client):
         assert "open, full</span>" in client.get(page).content.decode(), page
 
 
-def test_card_counts_no_pilot_and_nobody_who_refused():
+def test_card_counts_neither_pilots_nor_refusals():
     study = cast.study("agreement")
     cast.sit(study, "pia")
     Session.objects.update(is_test=True)
@@ -158,7 +158,7 @@ def test_card_counts_flagged_people_once_and_forgets_lifted_flags():
     assert flag.pk and words(card(cast.ada())) == []
 
 
-def test_study_with_the_newest_answer_stands_first():
+def test_study_with_the_newest_answer_is_first():
     older = cast.study("older")
     cast.study("newer")
     assert [card.study.slug for card in study_cards(cast.ada())] == ["newer", "older"]

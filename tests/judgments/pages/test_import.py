@@ -74,7 +74,7 @@ def test_a_stranger_sees_no_upload_of_others_and_cannot_import_into_their_study(
     assert report["creates_experiment"] is True
 
 
-def test_a_discarded_file_is_gone(ada):
+def test_a_discarded_file_is_deleted(ada):
     address = send(ada).url
     ada.post(f"{address}discard/")
     assert not Upload.objects.exists()
@@ -86,7 +86,7 @@ def test_pages_ask_for_a_login(client):
     assert client.get(f"/judgments/import/{uuid.uuid4()}/").status_code == 302
 
 
-def test_bytes_that_are_no_text_are_told_on_the_page(ada):
+def test_binary_files_are_reported_on_the_page(ada):
     page = ada.get(send(ada, "a\0b,c\n1,2\n").url)
     assert 'role="alert"' in page.content.decode()
 

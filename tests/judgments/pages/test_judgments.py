@@ -11,7 +11,7 @@ PHONE = "Mozilla/5.0 (Android 14; Mobile; rv:129.0) Gecko/129.0 Firefox/129.0"
 DESK = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
 
 
-def test_newest_judgment_stands_first_and_filters_narrow(client):
+def test_newest_judgment_is_first_and_filters_narrow(client):
     session = cast.sit(cast.study("agreement"))
     client.force_login(cast.ben())
     page = client.get("/studies/agreement/judgments/")
@@ -29,7 +29,7 @@ def test_senseless_queries_still_give_a_page(client, query):
     assert client.get(f"/studies/agreement/judgments/{query}").status_code == 200
 
 
-def test_empty_study_says_what_will_come(client):
+def test_empty_study_shows_a_message(client):
     cast.study("agreement")
     client.force_login(cast.ada())
     assert "No judgments yet" in client.get("/studies/agreement/judgments/").content.decode()

@@ -90,13 +90,13 @@ def test_what_blocks_is_what_keeps_the_study_from_opening(fields):
         ),
     ],
 )
-def test_people_who_do_not_fill_the_lists_evenly_are_told_of(fields, message):
+def test_people_who_do_not_fill_the_lists_evenly_are_reported(fields, message):
     people = line(draft(**fields), "people")
     assert people.is_done == (fields["target_judgments"] == 0) and people.reason.startswith(message)
     assert "6 come out even" in people.reason or fields["target_judgments"] != 5
 
 
-def test_people_who_do_not_fill_lists_of_sets_are_told_of_too():
+def test_people_who_do_not_fill_lists_of_sets_are_reported_too():
     fields = {
         "task": "best_worst",
         "parameters": {"size": 4, "showings": 2},
@@ -145,7 +145,7 @@ def test_dry_run_sends_one_simulated_participant_to_each_list_and_counts_none(cl
     assert line(study, "dry-run").is_done and not line(study, "preview").is_done
 
 
-def test_a_dry_run_that_did_not_come_through_is_not_done_whoever_got_through_before(client, monkeypatch):
+def test_a_failed_dry_run_is_not_done_despite_an_earlier_success(client, monkeypatch):
     study = draft()
     client.force_login(cast.ada())
     client.post(f"{PAGE}dry-run/")
@@ -169,7 +169,7 @@ def test_a_dry_run_that_did_not_come_through_is_not_done_whoever_got_through_bef
     assert line(study, "dry-run").is_done
 
 
-def test_a_change_asks_for_another_dry_run_and_remembers_that_somebody_tried():
+def test_a_change_keeps_the_preview_done_with_a_note_of_the_earlier_version():
     study = draft()
     try_it(study)
     assert "present version" in line(study, "preview").reason
@@ -247,7 +247,7 @@ def test_an_instruction_check_need_not_look_like_the_rest():
     assert not line(study, "catch").is_done
 
 
-def test_time_and_pay_are_told():
+def test_time_and_pay_are_reported():
     reason = line(draft(reward_minor=100), "time").reason
     assert re.search(r"About \d+ min: 7 trials", reason) and "GBP" in reason
 
@@ -262,7 +262,7 @@ def test_time_and_pay_are_told():
         (0, "GBP", ""),  # volunteers, or credit
     ],
 )
-def test_pay_that_is_too_little_or_pence_taken_for_pounds_is_told(reward, currency, message):
+def test_pay_that_is_too_little_or_pence_taken_for_pounds_is_reported(reward, currency, message):
     time = line(draft(reward_minor=reward, currency=currency), "time")
     assert time.is_done == (not message) and time.reason.endswith(message)
 

@@ -40,7 +40,7 @@ def test_pilots_are_counted_apart():
     assert numbers.median_time is None and numbers.lost_share is None
 
 
-def test_wanted_sessions_follow_from_judgments_wanted_and_the_limit():
+def test_target_sessions_follow_from_target_judgments_and_the_limit():
     study = cast.study("agreement", target_judgments=20)
     assert study_numbers(study).target == 20
     study.max_participants = 12

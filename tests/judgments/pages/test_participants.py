@@ -26,7 +26,7 @@ def session():
     return cast.sit(cast.study("agreement"), n=2)
 
 
-def test_each_person_stands_with_state_progress_and_list(client, session):
+def test_each_person_is_shown_with_state_progress_and_list(client, session):
     client.force_login(cast.ben())
     page = client.get(ADDRESS)
     (participant_row,) = page.context["participants"]
@@ -36,7 +36,7 @@ def test_each_person_stands_with_state_progress_and_list(client, session):
     assert sitting.n_planned == session.list.n_trials or sitting.n_planned == session.trials.count()
 
 
-def test_who_said_no_left_no_answers_to_exclude_or_delete(client):
+def test_refusals_have_no_answers_to_exclude_or_delete(client):
     study = cast.study("agreement")
     record_refusal(study, cast.arrival("never"), consent_text="You may stop at any time.")
     client.force_login(cast.ada())
@@ -45,7 +45,7 @@ def test_who_said_no_left_no_answers_to_exclude_or_delete(client):
     assert "Exclude manually" not in page and "Delete the answers" not in page
 
 
-def test_nobody_whose_answers_enter_no_result_stands_as_kept(client, session):
+def test_participants_whose_answers_enter_no_result_are_not_shown_as_included(client, session):
     leave(session)
     study = session.experiment
     erase(cast.sit(study, "quentin").participant, reason="asked")
@@ -131,7 +131,7 @@ def test_instruction_checks_are_counted_apart_from_gold_sentences(client):
     assert all(row["kind"] != "catch" for row in rows if row["check"] is None)
 
 
-def test_somebody_who_writes_is_found_by_code_pseudonym_or_by_the_platforms_id(client):
+def test_a_participant_is_found_by_code_pseudonym_or_platform_id(client):
     study = cast.study("agreement")
     ident = "5f0c1d2e3a4b5c6d7e8f9012"
     pia = arrive(

@@ -26,7 +26,7 @@ def pay_of(client, query=""):
     return row["sessions"][0].pay
 
 
-def test_approving_twice_is_one_row_and_stands_on_the_page_and_the_trail(client, study):
+def test_approving_twice_is_one_row_and_is_on_the_page_and_the_trail(client, study):
     session = cast.sit(study)
     client.force_login(cast.ada())
     assert pay_of(client) == "undecided"
@@ -78,7 +78,7 @@ def test_a_wrong_field_is_named_as_on_the_page(client, study, fields, message):
     assert not Payment.objects.exists()
 
 
-def test_nobody_can_be_ticked_where_no_usual_pay_is_set(client):
+def test_no_row_can_be_selected_where_no_usual_pay_is_set(client):
     cast.sit(cast.study("agreement", currency="GBP"))
     client.force_login(cast.ada())
     page = client.get(ADDRESS)
@@ -109,7 +109,7 @@ def test_a_senseless_amount_is_refused(client, study, amount):
     assert not Payment.objects.exists()
 
 
-def test_all_complete_and_undecided_are_approved_at_once_and_nobody_else(client, study):
+def test_all_complete_and_undecided_sessions_are_approved_at_once_and_no_others(client, study):
     sessions = [cast.sit(study, name) for name in ("pia", "quentin", "rosa")]
     cast.sit(study, "sam", n=1)
     client.force_login(cast.ada())
@@ -153,7 +153,7 @@ def test_people_are_found_by_their_state_of_pay(client, study):
     assert len(client.get(f"{ADDRESS}?pay=approved").context["participants"]) == 1
 
 
-def test_somebody_who_did_not_finish_may_be_paid_by_hand(client, study):
+def test_an_unfinished_session_may_be_paid_manually(client, study):
     session = cast.sit(study, n=1)
     Session.objects.update(lease_expires_at=session.started_at)
     expire_sessions()
@@ -173,7 +173,7 @@ def test_viewers_read_and_do_not_decide_and_strangers_find_nothing(client, study
     assert decide(client, session, "approve").status_code == 404
 
 
-def test_the_page_says_that_failed_catch_trials_are_no_ground_for_refusing_pay(client, study):
+def test_the_page_states_that_failed_catch_trials_are_no_ground_for_refusing_pay(client, study):
     client.force_login(cast.ben())
     assert "they are no reason to refuse pay" in " ".join(client.get(ADDRESS).content.decode().split())
 

@@ -38,7 +38,7 @@ def work():
         assert job.state == Job.State.DONE, job.error
 
 
-def test_an_editor_has_the_signals_computed_and_they_stand_with_their_reasons(client, study):
+def test_an_editor_has_the_signals_computed_and_they_are_shown_with_their_reasons(client, study):
     session = robot(study)
     cast.sit(study, "pia")
     client.force_login(cast.ada())
@@ -75,7 +75,7 @@ def test_new_sessions_make_a_check_due_and_it_is_asked_for_once(study):
     assert last_check(study).n_since == 0
 
 
-def test_a_signal_excludes_nobody_and_rejects_nobody(client, study):
+def test_a_signal_excludes_and_rejects_no_participant(client, study):
     session = robot(study)
     client.force_login(cast.ada())
     client.post(f"{ADDRESS}check/")

@@ -109,7 +109,7 @@ def test_places_of_a_channel_are_its_own_limit(client):
 @pytest.mark.parametrize(
     ("state", "words"), [("paused", "takes a break"), ("finished", "is over"), ("draft", "not open")]
 )
-def test_a_channel_that_is_not_open_admits_nobody(client, state, words):
+def test_a_channel_that_is_not_open_admits_no_participant(client, state, words):
     study = cast.study("agreement")
     channel(study, state=state)
     page = client.get(LINK)
@@ -302,7 +302,7 @@ def test_a_list_that_cannot_give_links_is_refused_with_its_row(ada, table, words
     assert page.status_code == 422 and words in text_of(page)
 
 
-def test_a_personal_link_begins_nothing_after_its_last_day_but_goes_on(client):
+def test_an_expired_personal_link_starts_no_session_but_continues_one(client):
     study = cast.study("agreement")
     today = timezone.now().date()
     over = personal_link(study, "mia", until=today - timedelta(days=1))

@@ -133,7 +133,7 @@ def test_quotas_are_set_on_the_page_with_live_counts(ada):
         (("dialect", "", 3), "Give the answer and the number"),
     ],
 )
-def test_a_quota_that_nobody_could_fill_is_refused(ada, quota, words):
+def test_a_quota_that_cannot_be_filled_is_refused(ada, quota, words):
     experiment = study()
     version = ada.get("/studies/agreement/channels/").context["quota_version"]
     page = ada.post("/studies/agreement/channels/quotas/", rows(quota, version=version))

@@ -40,7 +40,7 @@ def test_answers_are_stored_and_the_code_stays_on_the_page(client):
     assert not SessionEvent.objects.filter(kind="closing").exists()
 
 
-def test_nothing_is_asked_unless_the_study_says_so_and_nothing_is_stored_before_the_end(client):
+def test_closing_questions_are_asked_only_where_configured_and_stored_at_the_end_only(client):
     study, session, address = complete()
     assert "closing" not in client.get(address).content.decode()
     running = cast.begin(study, "quentin")

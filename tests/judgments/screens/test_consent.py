@@ -63,14 +63,14 @@ def test_required_statements_are_ticked_and_all_are_stored_with_the_consent(clie
     assert "I am 18 or older." in consent_record(protocol_of(study.current_version()))
 
 
-def test_nobody_has_to_tick_to_refuse_and_simulated_participants_tick(client):
+def test_refusing_needs_no_statements_and_simulated_participants_tick_them(client):
     study = a_study()
     assert "formnovalidate" in client.get(LINK).content.decode()
     assert "You do not take part" in client.post(LINK, {**filled(client), "consent": "no"}).content.decode()
     assert visit(InProcess(), study, Persona("pia")).status == "complete"
 
 
-def test_everybody_can_keep_a_copy_as_page_and_pdf(client):
+def test_the_consent_copy_is_available_as_page_and_pdf(client):
     study = a_study(contact="lab@example.org", title="How natural?")
     for address in (f"{LINK}consent/", f"{LINK}consent.pdf"):
         assert address in client.get(LINK).content.decode()

@@ -34,7 +34,7 @@ def test_two_people_in_one_browser_are_alike_in_a_study_and_not_over_studies(cli
     assert pia == other and len({pia, elsewhere, rosa}) == 3
 
 
-def test_one_person_under_two_names_is_flagged_and_no_export_says_how(client):
+def test_one_device_with_two_names_is_flagged_and_no_export_has_the_device(client):
     study = cast.study("agreement")
     consent(client, "/take/agreement/?participant=pia")
     consent(client, f"/take/agreement/{OTHERS}")

@@ -31,7 +31,7 @@ def test_a_participant_whose_form_is_too_large_is_asked_once_more_in_their_langu
     "address",
     ["/take/agreement/?participant=a%00b", "/take/agreement/?a%00b=c%00", "/s/a%00b/", "/studies/?q=%00"],
 )
-def test_signs_that_no_database_keeps_are_no_fault_of_ours(browser, address):
+def test_characters_that_no_database_stores_cause_no_server_error(browser, address):
     study()
     consent = fields(browser.get("/take/agreement/").content.decode())
     sent = {field["name"]: field["value"] for field in consent if field.get("name") == "arrival"}
@@ -58,7 +58,7 @@ def test_a_participants_wrong_address_shows_no_researchers_page(browser):
         assert "Unter dieser Adresse gibt es keine Studie" in text and "/accounts/login/" not in text
 
 
-def test_a_fault_of_ours_lets_a_participant_try_again(browser, monkeypatch):
+def test_a_server_error_lets_a_participant_try_again(browser, monkeypatch):
     def fault(*args):
         raise RuntimeError("a mistake of ours")
 
@@ -68,7 +68,7 @@ def test_a_fault_of_ours_lets_a_participant_try_again(browser, monkeypatch):
     assert answer.status_code == 500 and "Noch einmal versuchen" in answer.content.decode()
 
 
-def test_programs_are_told_in_json(browser):
+def test_api_clients_get_errors_in_json(browser):
     browser.force_login(ada())
     answer = browser.get("/api/v1/nowhere/")
     assert answer.status_code == 404 and answer.json()["code"] == "not_found"
@@ -93,7 +93,7 @@ def test_programs_are_not_given_a_page_for_a_wrong_method(browser):
     assert answer.status_code == 405 and answer.json()["code"] == "method_not_allowed"
 
 
-def test_a_form_that_expired_or_came_without_a_cookie_says_what_to_do():
+def test_an_expired_form_or_one_without_a_cookie_shows_a_remedy():
     browser = Client(enforce_csrf_checks=True)
     without = browser.post("/accounts/login/", {"login": "ada", "password": "x"})
     assert without.status_code == 403 and "Allow this site to set cookies" in without.content.decode()
@@ -104,7 +104,7 @@ def test_a_form_that_expired_or_came_without_a_cookie_says_what_to_do():
     assert "load the page again" in expired.content.decode()
 
 
-def test_a_researchers_form_that_is_too_large_says_so(browser):
+def test_a_researchers_form_that_is_too_large_is_refused_with_a_message(browser):
     browser.force_login(ada())
     answer = browser.post("/studies/new/", MANY)
     assert answer.status_code == 400 and "This could not be read" in answer.content.decode()

@@ -50,7 +50,7 @@ def test_a_refusal_is_taken_back_where_cookies_are_dropped(client):
     assert Client().post(LINK, {"arrival": key, "consent": "yes"}).status_code == 302
 
 
-def test_taking_back_deletes_no_session_of_somebody_who_agreed(client):
+def test_taking_back_a_refusal_deletes_no_session_with_consent(client):
     study()
     key = hidden(page_at(client, LINK), "arrival")
     client.post(LINK, {"arrival": key, "consent": "yes"})
@@ -120,7 +120,7 @@ def test_a_button_hands_the_computer_to_the_next_person(client):
     assert code not in page_at(client, first)
 
 
-def test_somebody_in_the_middle_is_not_gone_on_with_by_the_next_person(client):
+def test_an_unfinished_session_is_not_continued_by_the_next_person(client):
     study(lab_mode=True, **FEW)
     first = consent(client, LINK)
     assert hidden(page_at(client, LINK), "arrival")
@@ -128,7 +128,7 @@ def test_somebody_in_the_middle_is_not_gone_on_with_by_the_next_person(client):
     assert page_at(client, first).count("<form") == 1  # a reload by the same person still works
 
 
-def test_a_refusal_on_a_shared_computer_binds_nobody_else(client):
+def test_a_refusal_on_a_shared_computer_does_not_affect_the_next_participant(client):
     study(lab_mode=True, **FEW)
     refuse(client)
     assert consent(client, LINK)

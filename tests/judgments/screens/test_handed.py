@@ -31,7 +31,7 @@ def brought(answer, name):
     return json.loads(match[1]) if match else None
 
 
-def test_some_answers_are_stored_and_the_page_brings_the_plan_and_says_which():
+def test_some_answers_are_stored_and_the_page_returns_the_plan_and_their_ids():
     session = begin(study(n_lists=1))
     first, second, *_ = session.trials.all()
     answer = hand(session, row(first, timing={"focus_lost_ms": 12}), row(second, response="nothing"))
@@ -62,7 +62,7 @@ def test_the_last_answers_complete_the_session_and_sent_again_lead_to_the_end():
     assert Judgment.objects.count() == 4 and not SessionEvent.objects.exists()
 
 
-def test_what_is_stored_already_stands_and_another_answer_is_an_event():
+def test_stored_answers_are_kept_and_a_different_one_becomes_an_event():
     session = sit(study(n_lists=1), n=2)
     first, second, third, _ = session.trials.all()
     other = answer_to(second, choose_expected=False)
@@ -89,7 +89,7 @@ def test_more_than_one_form_holds_is_left_for_the_next():
 @pytest.mark.parametrize(
     "sent", ["", "{", "[]", "[" * 100_000, '{"judgments": 1}', '{"judgments": {}}', "null", '"text"']
 )
-def test_what_is_no_delivery_is_told_so_and_leads_back(sent):
+def test_an_invalid_delivery_is_reported_and_links_back(sent):
     session = begin(study(n_lists=1))
     answer = Client().post(f"/s/{session.token}/handed/", {"sent": sent})
     assert answer.status_code == 400 and b"did not come through" in answer.content
@@ -125,7 +125,7 @@ def test_a_session_that_is_over_takes_nothing():
     assert not Judgment.objects.exists()
 
 
-def test_who_was_away_too_long_or_lost_the_place_is_told_so():
+def test_participants_whose_session_expired_or_lost_its_place_are_informed():
     session = sit(study(n_lists=1), n=1)
     second = session.trials.all()[1]
     Session.objects.update(last_seen_at=timezone.now() - timedelta(days=8))

@@ -60,7 +60,7 @@ def test_a_stranger_with_an_id_reaches_nothing_of_its_session_and_learns_nothing
 
 
 @pytest.mark.parametrize("answer", ["yes", "no"])
-def test_nobody_is_locked_out_by_somebody_who_used_the_id_first(client, answer):
+def test_an_id_used_before_does_not_lock_out_its_owner(client, answer):
     cast.study("agreement")
     stranger = Client()
     first = stranger.post(PIAS, form(stranger, PIAS, answer))

@@ -45,7 +45,7 @@ def test_the_plan_holds_the_words_and_the_parts_of_a_marked_sentence(client):
     assert texts == {MARKED, "a < b & c"}  # the trial keeps what was shown, tags and all
 
 
-def test_tags_in_a_sentence_that_says_nothing_are_shown_as_typed(client):
+def test_tags_in_a_sentence_without_markup_are_shown_as_typed(client):
     marked_study(bad="<b>bold</b>")
     html = client.get(consent(client, "/take/agreement/")).content.decode()
     assert "&lt;b&gt;bold&lt;/b&gt;" in html
@@ -57,7 +57,7 @@ PAIR_LINES = {
 }
 
 
-def test_a_studys_own_sentences_carry_markup_where_their_line_says_so(client):
+def test_a_studys_own_sentences_have_markup_where_their_line_declares_it(client):
     task = shown_task("forced_choice")
     extras = {name: trials_from_lines(line, task=task, kind="catch") for name, line in PAIR_LINES.items()}
     study = cast.draft("agreement", **extras)
@@ -141,7 +141,7 @@ def test_every_text_of_a_study_keeps_its_inline_tags_and_nothing_else(client):
         ("one.csv", "sentence_id,sentence,markup\n1,<em>a</em> b,inline\n2,b a,\n"),
     ],
 )
-def test_a_file_says_by_its_column_that_sentences_carry_markup(tmp_path, name, content):
+def test_a_column_of_the_file_declares_markup(tmp_path, name, content):
     (tmp_path / name).write_text(content, encoding="utf-8")
     store_materials(read_materials([tmp_path / name]), MaterialSetInfo("marked"))
     assert Sentence.objects.get(text="<em>a</em> b").words == "a b"

@@ -35,7 +35,7 @@ def attempt(client, address, session, *, right=True, number=None):
     return client.post(walk.action(html), {**sent, "attempt": number or walk.hidden(html, "attempt")})
 
 
-def test_who_understood_goes_on_to_the_trials_and_the_attempt_is_noted(client):
+def test_passing_the_quiz_continues_to_the_trials_and_records_the_attempt(client):
     _, session, address = begin_quiz(client)
     page = client.get(address).content.decode()
     assert "What counts?" in page and "At any time." not in page
@@ -53,7 +53,7 @@ def test_the_second_attempt_shows_the_instructions_and_the_hint_again(client):
     assert walk.choices(client.get(address).content.decode())
 
 
-def test_after_two_failures_the_study_goes_on_and_notes_it(client):
+def test_after_two_failures_the_study_continues_and_records_them(client):
     _, session, address = begin_quiz(client)
     for _ in range(2):
         attempt(client, address, session, right=False)
@@ -61,7 +61,7 @@ def test_after_two_failures_the_study_goes_on_and_notes_it(client):
     assert [event.details["wrong"] for event in SessionEvent.objects.filter(kind="quiz")] == [[1, 2], [1, 2]]
 
 
-def test_after_two_failures_the_study_ends_kindly_when_it_says_so(client):
+def test_after_two_failures_the_study_screens_out_where_configured(client):
     _, session, address = begin_quiz(client, quiz_failure="screen_out", screen_out_code="PARTIAL")
     for _ in range(2):
         attempt(client, address, session, right=False)
@@ -86,7 +86,7 @@ def test_an_unanswered_question_is_asked_again_and_is_no_attempt(client):
     assert not SessionEvent.objects.filter(kind="quiz").exists()
 
 
-def test_the_page_says_nothing_about_the_right_answer(client):
+def test_the_page_reveals_nothing_about_the_right_answer(client):
     _, session, address = begin_quiz(client)
     html = client.get(address).content.decode()
     values = [field["value"] for field in walk.fields(html) if field.get("name") == "answer_1"]

@@ -34,7 +34,7 @@ def test_other_answers_go_on(client):
     assert "Read each sentence" in client.get(address).content.decode()
 
 
-def test_a_study_that_screens_nobody_out_promises_so(client):
+def test_a_study_without_screening_promises_it(client):
     _, html = answered(client, AGE, age="30")
     assert "it changes neither your pay nor whether you may take part" in html
 

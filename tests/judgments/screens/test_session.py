@@ -89,7 +89,7 @@ def test_the_end_pages_of_two_people_differ_by_code_and_token_only(client):
     assert client.get(f"/s/{sessions[0].token}/")["Cache-Control"].startswith("max-age=0, no-cache, no-store")
 
 
-def test_the_page_of_a_trial_tells_nothing_but_the_sentences(client):
+def test_the_page_of_a_trial_reveals_only_the_sentences(client):
     session = at_trial(client, n_lists=1)
     html = text(client, session)
     assert "The keys 1 are here." in html and "The keys 1 is here." in html
@@ -181,7 +181,7 @@ def test_a_closed_study_lets_those_in_a_session_finish(client):
     assert Session.objects.get().status == "complete"
 
 
-def test_a_late_answer_to_a_study_that_filled_up_is_kept_and_the_session_goes_on(client):
+def test_a_late_answer_to_a_study_that_filled_up_is_kept_and_the_session_continues(client):
     session = at_trial(client, max_participants=1)
     html = text(client, session)
     Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
@@ -199,7 +199,7 @@ def test_a_late_answer_to_a_study_that_was_closed_is_a_kind_page(client):
     assert "your place is no longer free" in response.content.decode()
 
 
-def test_who_comes_back_after_a_while_is_welcomed_and_goes_on(client):
+def test_who_comes_back_after_a_while_is_welcomed_and_continues(client):
     session = at_trial(client)
     answer(client, session)
     Session.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1), status="abandoned")
@@ -234,7 +234,7 @@ def test_a_required_question_is_asked_again_with_what_was_typed(client):
         ("de", "Bitte geben Sie eine Zahl von 18 bis 99 an.", "Bitte schauen Sie noch einmal"),
     ],
 )
-def test_a_number_outside_is_told_its_limits(client, language, words, box):
+def test_a_number_outside_the_limits_is_refused_with_them(client, language, words, box):
     study(questionnaire=[{**QUESTIONS[0], "max": 99}], language=language)
     session = consent(client, "/take/agreement/")
     for age in ("7", "100"):

@@ -21,7 +21,7 @@ def test_looking_at_the_link_creates_nothing(client, method):
     assert not response.cookies
 
 
-def test_the_title_stands_once_on_the_page_of_the_consent(client):
+def test_the_title_is_shown_once_on_the_page_of_the_consent(client):
     study()
     page = client.get(LINK).content.decode().partition("<body")[2]
     assert page.count("Study agreement") == 1
@@ -59,7 +59,7 @@ def test_where_scripts_run_the_first_screen_answers_the_consent_itself(client, i
     assert repeated["Location"] == f"/s/{session.token}/" and Session.objects.count() == 1
 
 
-def test_where_scripts_run_whoever_comes_too_late_is_told_so(client):
+def test_late_participants_are_informed_where_scripts_run(client):
     study(max_participants=1)
     form = {"arrival": hidden(client.get(LINK).content.decode(), "arrival"), "consent": "yes", "script": "1"}
     begin(Experiment.objects.get(), "somebody quicker")
@@ -115,7 +115,7 @@ def test_refusing_is_final_for_a_form_left_open_where_cookies_are_dropped(client
     assert Session.objects.get().status == "refused"
 
 
-def test_a_refusal_tells_nothing_to_another_study(client):
+def test_a_refusal_reveals_nothing_to_another_study(client):
     study()
     study("agreement-2")
     refuse(client, f"{LINK}?participant=lab-7")
@@ -125,13 +125,13 @@ def test_a_refusal_tells_nothing_to_another_study(client):
 @pytest.mark.parametrize(
     "form", [{}, {"consent": "yes"}, {"consent": "yes", "arrival": "forged"}, {"consent": "perhaps"}]
 )
-def test_a_form_that_is_not_ours_begins_nothing(client, form):
+def test_a_forged_form_starts_no_session(client, form):
     study()
     assert "answer once more" in client.post(LINK, form).content.decode()
     assert not Session.objects.exists()
 
 
-def test_a_full_study_says_so_before_consent(client):
+def test_a_full_study_is_reported_before_consent(client):
     experiment = study(max_participants=1)
     html = client.get(LINK).content.decode()
     begin(experiment, "quentin")
@@ -144,7 +144,7 @@ def test_a_full_study_says_so_before_consent(client):
 @pytest.mark.parametrize(
     ("status", "words"), [("draft", "not open yet"), ("paused", "takes a break"), ("closed", "is over")]
 )
-def test_a_study_that_is_not_open_says_why(client, status, words):
+def test_a_study_that_is_not_open_shows_the_reason(client, status, words):
     study(status=status)
     assert words in client.get(LINK).content.decode()
 

@@ -59,7 +59,7 @@ def test_consent_sent_again_begins_one_session(browser):
     }
 
 
-def test_researchers_and_programs_are_told_too(browser):
+def test_researchers_and_programs_are_informed_too(browser):
     browser.force_login(ada())
     with connection.execute_wrapper(_away):
         page, api = browser.get("/"), browser.get("/api/v1/studies/")

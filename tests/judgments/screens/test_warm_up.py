@@ -105,7 +105,7 @@ def test_two_failures_go_on_and_are_flagged(client):
     assert len(flags) == 1 and "lines was not passed" in flags["reason"][0]
 
 
-def test_two_failures_end_kindly_where_the_study_says_so(client):
+def test_two_failures_screen_out_where_configured(client):
     a_study(training=True, training_failure="screen_out")
     session = arrive(client)
     for _ in range(2):
@@ -115,7 +115,7 @@ def test_two_failures_end_kindly_where_the_study_says_so(client):
     assert SessionEvent.objects.get(kind="screened_out").details == {"training": "failed"}
 
 
-def test_who_cannot_see_lines_goes_on_without_and_is_not_flagged(client):
+def test_participants_who_cannot_see_lines_continue_without_and_are_not_flagged(client):
     study = a_study(training=True)
     session = arrive(client)
     page = client.get(session).content.decode()

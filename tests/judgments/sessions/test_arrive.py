@@ -33,7 +33,7 @@ def test_the_same_arrival_sent_twice_is_one_session():
     assert (Session.objects.count(), Participant.objects.count(), Consent.objects.count()) == (1, 1, 1)
 
 
-def test_a_proven_id_of_a_platform_goes_to_the_vault_only_and_finds_its_session_again():
+def test_a_verified_platform_id_is_stored_in_the_vault_only_and_finds_its_session():
     experiment = study()
     first = begin(experiment, "laptop", external_id="worker-7", is_verified=True)
     assert begin(experiment, "phone", external_id="worker-7", is_verified=True) == first
@@ -106,7 +106,7 @@ def test_a_sentences_own_language_wins_over_the_sets():
 @pytest.mark.parametrize(
     ("status", "reason"), [("paused", "paused"), ("closed", "closed"), ("draft", "not_open")]
 )
-def test_a_study_that_is_not_open_takes_nobody(status, reason):
+def test_a_study_that_is_not_open_admits_no_participant(status, reason):
     experiment = study(status=status)
     with pytest.raises(StudyClosed) as door:
         begin(experiment)
@@ -114,7 +114,7 @@ def test_a_study_that_is_not_open_takes_nobody(status, reason):
     assert Participant.objects.count() == 0
 
 
-def test_a_full_study_takes_nobody_but_a_lapsed_lease_frees_its_place():
+def test_a_full_study_admits_no_participant_until_a_lease_expires():
     experiment = study(max_participants=2)
     sit(experiment, "pia")
     waiting = begin(experiment, "quentin")

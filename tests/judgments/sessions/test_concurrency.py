@@ -79,7 +79,7 @@ def test_one_arrival_sent_ten_times_at_once_is_one_session():
     assert Session.objects.get().trials.count() == 4
 
 
-def test_the_last_place_goes_to_one():
+def test_the_last_place_is_given_to_one_participant():
     study(max_participants=5)
     results = arrivals("agreement", [f"person {n}" for n in range(20)])
     assert sum(isinstance(result, Session) for result in results) == 5
@@ -117,7 +117,7 @@ def test_two_different_answers_at_once_keep_one_and_note_the_other():
     assert SessionEvent.objects.filter(kind="conflict").count() == 1
 
 
-def test_two_different_answers_sent_to_the_api_at_once_keep_the_first_and_tell_both():
+def test_two_different_answers_sent_to_the_api_at_once_keep_the_first_and_report_both():
     session = begin(study())
     trials = list(session.trials.all())[:-1]  # the session goes on
 

@@ -36,7 +36,7 @@ def test_live_and_complete_sessions_count_and_lost_ones_do_not():
     assert not target_reached(study)
 
 
-def test_whom_somebody_excludes_gives_the_list_back_until_the_flag_is_lifted():
+def test_an_excluded_participant_frees_the_list_until_the_exclusion_is_lifted():
     study = cast.study("agreement", n_lists=2, target_judgments=4)
     first, _ = [cast.sit(study, name) for name in ("pia", "quentin")]
     flag = raise_flag(first.participant, "Answers in a rhythm", by=cast.ada())
@@ -46,7 +46,7 @@ def test_whom_somebody_excludes_gives_the_list_back_until_the_flag_is_lifted():
     assert filled_counts([first.list_id], is_test=False) == {first.list_id: 2}
 
 
-def test_recruiting_goes_on_for_an_excluded_person_but_not_beyond_the_limit():
+def test_recruiting_continues_for_an_excluded_person_but_not_beyond_the_limit():
     study = cast.study("agreement", target_judgments=2)
     people = [cast.sit(study, name).participant for name in ("pia", "quentin")]
     assert target_reached(study)
@@ -100,7 +100,7 @@ def test_the_door_closes_before_consent_and_not_after_it(client):
     assert Session.objects.count() == 2
 
 
-def test_the_wanted_judgments_are_read_once_and_counted_in_few_queries(django_assert_max_num_queries):
+def test_the_target_is_read_once_and_judgments_are_counted_in_few_queries(django_assert_max_num_queries):
     study = cast.study("agreement", n_lists=4, target_judgments=50)
     target_reached(study)
     with django_assert_max_num_queries(3):

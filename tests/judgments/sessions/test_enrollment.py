@@ -44,7 +44,7 @@ def test_new_people_fill_the_lists_evenly_and_are_not_mixed_up():
     ]
 
 
-def test_everybody_gets_what_they_would_get_alone():
+def test_a_batch_gives_each_participant_the_same_result_as_alone():
     experiment = study(max_participants=4)
     by_link = begin(experiment, "laptop", external_id="worker-7", is_verified=True)
     by_cookie = sit(experiment, "cookie")
@@ -74,7 +74,7 @@ def test_everybody_gets_what_they_would_get_alone():
     assert Consent.objects.filter(session__in=admitted, given=True).count() == 2
 
 
-def test_nobody_begins_in_a_study_that_closed_meanwhile_and_nothing_is_left():
+def test_a_study_that_closed_meanwhile_admits_no_participant_and_stores_nothing():
     experiment = study()
     wishes = [wish(experiment, "a"), wish(experiment, "b")]
     Experiment.objects.update(status="paused")
@@ -111,7 +111,7 @@ def test_two_of_one_person_come_one_after_the_other():
     assert Session.objects.count() == 2
 
 
-def test_one_whose_arrival_fails_takes_nobody_along(monkeypatch):
+def test_a_failing_arrival_does_not_affect_others_of_the_batch(monkeypatch):
     experiment = study()
     stores = places_module.store_consents
 

@@ -42,7 +42,7 @@ def test_nothing_stays_of_answers_that_come_in_while_they_are_taken_back():
     assert Tombstone.objects.count() == 1
 
 
-def test_two_who_approve_everything_at_once_pay_everybody_once():
+def test_two_approvals_of_everything_at_once_pay_each_session_once():
     study = cast.study("agreement", reward_minor=100)
     for number in range(5):
         cast.sit(study, f"p{number}")

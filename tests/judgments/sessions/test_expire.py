@@ -31,7 +31,7 @@ def test_only_sessions_whose_lease_ran_out_are_abandoned():
     assert late.events.get().kind == "expired"
 
 
-def test_who_comes_back_goes_on_with_the_same_list_and_answers():
+def test_a_returning_participant_continues_with_the_same_list_and_answers():
     experiment = study()
     session = sit(experiment, "pia", n=2)
     Session.objects.update(lease_expires_at=timezone.now() - LONG_AGO)

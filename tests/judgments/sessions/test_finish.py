@@ -9,7 +9,7 @@ from tests.cast import begin, sit, study
 pytestmark = pytest.mark.django_db
 
 
-def test_nobody_finishes_before_the_last_answer():
+def test_no_session_completes_before_the_last_answer():
     session = sit(study(), n=3)
     with pytest.raises(NotFinished):
         finish(session)

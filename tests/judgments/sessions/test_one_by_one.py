@@ -96,7 +96,7 @@ def test_the_same_answer_again_is_acknowledged_and_another_one_is_noted():
     assert SessionEvent.objects.filter(session=session, kind="conflict").count() == 1
 
 
-def test_an_answer_that_leaves_a_gap_tells_where_the_gap_is():
+def test_an_answer_that_leaves_a_gap_returns_the_position_of_the_gap():
     session = longer()
     trials = list(session.trials.all())
     send(session, row(trials[0]))
@@ -126,7 +126,7 @@ def test_a_lease_that_is_no_longer_fresh_is_renewed():
     assert session.lease_expires_at > soon + timedelta(minutes=5)
 
 
-def test_a_place_that_is_gone_is_not_taken_by_an_answer():
+def test_an_answer_does_not_take_back_a_lost_place():
     session = longer()
     first, second, *_ = session.trials.all()
     send(session, row(first))

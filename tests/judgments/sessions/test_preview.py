@@ -113,7 +113,7 @@ def test_the_same_consent_twice_begins_once(ada, study):
     assert Session.objects.count() == 1
 
 
-def test_what_is_missing_is_said(ada, study):
+def test_missing_parts_are_reported(ada, study):
     study.materials = None
     study.save()
     page = ada.post(ADDRESS, follow=True).content.decode()

@@ -72,7 +72,7 @@ def test_a_preview_that_was_used_lately_stays():
     assert prune_previews() == 0 and Session.objects.count() == 2
 
 
-def test_somebody_who_also_took_part_keeps_the_pseudonym():
+def test_a_participant_of_the_study_keeps_the_pseudonym():
     study = draft()
     session = tried(study, "a")
     open_study(study, cast.ada())

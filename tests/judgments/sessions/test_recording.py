@@ -36,7 +36,7 @@ def test_repeated_delivery_returns_the_first():
     assert not SessionEvent.objects.exists()
 
 
-def test_a_different_second_answer_is_kept_as_an_event_and_the_first_stands():
+def test_a_different_second_answer_becomes_an_event_and_the_first_is_kept():
     session = begin(study())
     trial = session.trials.first()
     record(session, trial.public_id, answer_to(trial))
@@ -87,7 +87,7 @@ def test_an_answer_after_the_lease_takes_the_place_back_though_the_study_filled_
 
 
 @pytest.mark.parametrize("status", [Experiment.Status.CLOSED, Experiment.Status.PAUSED])
-def test_an_answer_after_the_lease_comes_too_late_for_a_study_that_takes_nobody(status):
+def test_an_answer_after_the_lease_is_refused_in_a_closed_study(status):
     experiment = study()
     session = begin(experiment, "pia")
     trial = session.trials.first()
@@ -107,7 +107,7 @@ def test_a_complete_session_answers_repeats_only():
         record(session, trial.public_id, answer_to(trial))
 
 
-def test_catch_trials_say_whether_they_were_answered_as_intended():
+def test_catch_trials_record_whether_they_were_answered_as_intended():
     extras = ({"kind": "catch", "payload": {"good": "It is.", "bad": "Is is it."}},)
     experiment = study(extras=extras, n_lists=1)
     for name, attentive in (("pia", True), ("quentin", False)):

@@ -37,7 +37,7 @@ def test_a_finished_participant_deletes_the_answers_and_keeps_the_code(client, s
     assert AuditEntry.objects.filter(action="answers deleted").count() == 1
 
 
-def test_what_was_said_about_the_person_goes_too_and_the_frame_is_empty(client, study):
+def test_notes_about_the_participant_are_deleted_too_and_the_frame_is_empty(client, study):
     session = cast.sit(study)
     person = session.participant
     person.background, person.is_native = {"age": 31}, True
@@ -58,7 +58,7 @@ def test_the_place_is_free_again(client, study):
     assert filled_counts(lists, is_test=False) == {session.list_id: 0}
 
 
-def test_in_the_middle_the_page_says_that_there_is_no_code_and_nothing_more_is_stored(client, study):
+def test_withdrawing_midway_gives_no_code_and_stores_nothing_more(client, study):
     session = cast.sit(study, n=1)
     trial = session.trials.filter(judgment__isnull=True).first()
     assert "there will be no completion code" in client.get(f"/s/{session.token}/withdraw/").content.decode()

@@ -49,7 +49,7 @@ def items(session):
     return set(session.trials.filter(kind="target").values_list("item__key", flat=True))
 
 
-def test_the_second_round_has_lists_of_other_items_and_rows_say_so():
+def test_the_second_round_has_lists_of_other_items_and_rows_record_the_round():
     experiment = study()
     first = cast.sit(experiment, "pia")
     start_round(experiment, 2, cast.ada())
@@ -123,7 +123,7 @@ def test_a_round_that_is_not_there_is_named(client):
     assert client.get("/studies/two/agreement/?round=3").status_code == 400
 
 
-def test_judgments_over_the_api_and_in_a_release_say_their_round(client):
+def test_judgments_over_the_api_and_in_a_release_have_their_round(client):
     experiment = two_rounds()
     client.force_login(cast.ada())
     rows = client.get("/api/v1/studies/two/judgments/").json()["results"]
@@ -158,7 +158,7 @@ def test_people_of_the_first_round_take_the_second_as_the_same_person(participan
     assert Participant.objects.count() == 1
 
 
-def test_a_round_for_the_same_people_takes_nobody_else():
+def test_a_round_for_the_same_people_admits_no_others():
     experiment = study("same")
     left = cast.begin(experiment, "quentin")
     leave(left)
@@ -170,7 +170,7 @@ def test_a_round_for_the_same_people_takes_nobody_else():
     assert not Participant.objects.filter(sessions__isnull=True).exists()
 
 
-def test_who_is_in_session_goes_on_with_the_lists_they_have():
+def test_running_sessions_continue_with_their_lists():
     experiment = study()
     session = cast.sit(experiment, "pia", n=1)
     start_round(experiment, 2, cast.ada())

@@ -48,7 +48,7 @@ def send(client, plan, trial):
     return client.post(address, {"judgments": [row]}, content_type="application/json")
 
 
-def test_the_first_page_comes_before_the_trials_are_stored_and_says_the_same():
+def test_the_first_page_comes_before_the_trials_are_stored_and_gives_the_same():
     cast.study(instructions="")
     client, address, page, plan = at_first_trial()
     assert Trial.objects.count() == 0
@@ -80,7 +80,7 @@ def test_what_looks_like_a_script_in_a_sentence_stays_text():
     assert plan["trials"][0]["options"][0]["text"].casefold().startswith("</script><script>alert(1)")
 
 
-def test_the_first_answer_stores_the_trials_of_everybody_who_arrived():
+def test_the_first_answer_stores_the_trials_of_all_arrivals():
     cast.study(instructions="", n_lists=2)
     (client, _, _, plan), *_ = [at_first_trial() for _ in range(3)]
     answer = send(client, plan, plan["trials"][0])

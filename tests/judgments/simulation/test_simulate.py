@@ -94,7 +94,7 @@ def test_lists_are_filled_evenly():
     assert sorted(session["list"] for session in report["sessions"]) == ["1", "1", "1", "2", "2", "2"]
 
 
-def test_profiles_differ_as_their_names_say():
+def test_profiles_differ_as_named():
     experiment = study(catch_trials=[PAIR] * 4)
     share, first = {}, {}
     for profile in ("honest", "careless", "left-biased", "random"):
@@ -116,7 +116,7 @@ CHECKS = {
 
 
 @pytest.mark.parametrize("task", CHECKS)
-def test_who_reads_does_what_a_check_says_and_who_does_not_read_does_not(task):
+def test_attentive_simulated_participants_follow_instruction_checks_and_careless_ones_do_not(task):
     parameters, right = CHECKS[task]
     check = {"text": "Please do this.", "correct": right, "check": "instruction"}
     experiment = study(task, n_items=2, parameters=parameters, catch_trials=[check] * 3)
@@ -182,7 +182,7 @@ def test_no_participants_is_refused():
         call_command("simulate", "agreement", "--participants", "0")
 
 
-def test_an_address_nobody_answers_at_is_named():
+def test_an_unreachable_address_is_named():
     study(n_items=2)
     with pytest.raises(CommandError, match="no response from http://127.0.0.1:9/"):
         call_command("simulate", "agreement", "--participants", "1", "--url", "http://127.0.0.1:9/")

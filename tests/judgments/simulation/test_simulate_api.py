@@ -61,7 +61,7 @@ def backwards():
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_whole_session_goes_over_the_api_with_times_and_facts(task):
+def test_a_whole_session_runs_over_the_api_with_times_and_measurements(task):
     experiment = study(task)
     report = simulate("--participants", "2", "--seed", "3")
     assert (report["completed"], report["judgments"], report["through"]) == (2, 40, "api")
@@ -82,7 +82,7 @@ def test_practice_breaks_and_catch_trials_are_passed_over_the_api():
     assert session.trials.filter(judgment__isnull=False).count() == 23
 
 
-def test_somebody_who_stops_leaves_the_rest_open():
+def test_a_participant_who_stops_leaves_the_remaining_trials_open():
     session = visit(InProcess(), study(), Persona("pia", stops_after=3), through="api")
     assert session.status == "active" and session.trials.filter(judgment__isnull=False).count() == 3
 
@@ -94,7 +94,7 @@ def test_a_running_server_takes_answers_over_the_network(live_server):
     assert session.status == "complete" and Judgment.objects.count() == 5
 
 
-def test_a_mix_comes_in_mixed_order_and_is_told_by_profile():
+def test_mixed_profiles_arrive_in_random_order_and_are_reported_by_profile():
     study(n_items=2)
     report = simulate("--profiles", "honest:4,careless:2,left-biased:1", "--seed", "1")
     assert report["profiles"] == {"honest": 4, "careless": 2, "left-biased": 1}

@@ -26,7 +26,7 @@ def comparison_page(client, people):
     return answer, comparison.report["models"][0]["intervals"]
 
 
-def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
+def test_both_kinds_of_intervals_are_shown_with_what_was_drawn(client):
     answer, ends = comparison_page(client, people=8)
     pairs, joint_row, moved = answer.context["interval_rows"]
     assert (pairs["cells"][1]["low"], pairs["cells"][1]["high"]) == tuple(ends["adc"]["0.5"])
@@ -41,7 +41,7 @@ def test_both_kinds_of_intervals_stand_with_what_was_drawn(client):
     assert "2,000 draws of participants within list" in page and "8 participants" in page and "Seed 0" in page
 
 
-def test_the_line_to_people_and_the_recalibrated_adc_stand_beside(client):
+def test_the_line_to_people_and_the_recalibrated_adc_are_shown_beside(client):
     answer, _ = comparison_page(client, people=8)
     (line,) = answer.context["lines"]
     model = answer.context["report"]["models"][0]
@@ -64,7 +64,7 @@ def test_too_few_people_are_named_instead_of_an_interval(client):
     assert "too few" in answer.content.decode()
 
 
-def test_r_stands_beside_its_share_of_the_ceiling(client):
+def test_r_is_shown_beside_its_share_of_the_ceiling(client):
     comparison_page(client, people=8)
     comparison = Comparison.objects.get()
     comparison.report["models"][0]["pearson_r_disattenuated"] = 0.617

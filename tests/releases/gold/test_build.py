@@ -121,7 +121,7 @@ def test_what_people_type_is_no_formula_in_a_spreadsheet():
         (0, "4 participants chose", "Human acceptability judgments"),
     ],
 )
-def test_texts_say_whose_answers_were_simulated(n, statement, card):
+def test_texts_state_whose_answers_were_simulated(n, statement, card):
     study = judged_study(people=4)
     some = study.participants.order_by("pk").values_list("pk", flat=True)[:n]
     study.participants.filter(pk__in=list(some)).update(is_simulated=True)

@@ -144,7 +144,7 @@ def test_a_release_keeps_its_plan_when_the_current_one_changes(ada):
 
 
 @pytest.mark.parametrize("command", ["agreement", "reliability", "progress", "items"])
-def test_commands_exclude_nothing_but_say_so(command):
+def test_commands_exclude_nothing_by_default_and_report_it(command):
     study = flagged_study()
     out, err = StringIO(), StringIO()
     call_command(command, study.slug, json=True, stdout=out, stderr=err)

@@ -52,7 +52,7 @@ def test_zip_holds_texts_lists_seeds_plans_engine_and_checksums(client):
     assert sums == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
 
 
-def test_what_the_screen_says_is_in_the_zip_where_nobody_changed_it_too(client):
+def test_default_screen_texts_are_in_the_zip_too(client):
     opened(parameters={"question": "Which one would you say?"})
     screen = json.loads(read(fetched(client))["texts/screen.json"])
     assert screen["question"] == "Which one would you say?"

@@ -20,7 +20,7 @@ def manifest(release):
     return json.loads(storage.read(release.storage_key, "manifest.json"))
 
 
-def test_a_release_says_what_was_taken_back_since_and_the_next_counts_it(client):
+def test_a_release_states_later_withdrawals_and_the_next_counts_them(client):
     study = judged_study()
     first = ready_release(study)
     assert manifest(first)["withdrawn"] == {"sessions": 0, "judgments": 0}

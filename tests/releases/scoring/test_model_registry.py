@@ -23,7 +23,7 @@ def test_name_that_is_a_folder_of_the_server_is_refused():
         resolved_uri("hf-causal:releases", device="cpu")
 
 
-def test_folder_of_models_tells_kinds_and_keeps_links_inside(models_dir, tmp_path):
+def test_folder_of_models_lists_kinds_and_confines_links(models_dir, tmp_path):
     folder_with(models_dir, "lab/gpt", "GPT2LMHeadModel")
     folder_with(models_dir, "llama", "LlamaForCausalLM")
     folder_with(models_dir, "bert", "BertForMaskedLM")

@@ -63,7 +63,7 @@ def test_options_are_those_that_the_scorer_takes(kind, module, monkeypatch):
     assert set(parsed[0]) == set(OPTIONS[kind])
 
 
-def test_options_go_into_every_address_but_those_that_say_otherwise():
+def test_options_are_added_to_every_address_without_its_own():
     filled = form(hub="gpt2\nEleutherAI/pythia-70m@main?boundary=none", option_boundary="corrected",
                   option_vocabulary="tokenizer", option_unigram=FILE)  # fmt: skip
     assert filled.is_valid(), filled.errors
@@ -96,7 +96,7 @@ def test_single_tokens_come_from_the_folder_of_models_alone(models_dir):
         ({"hub": "gpt2\nhf-masked:bert", "option_eos": "yes"}, "eos", "bert: unknown option of hf-masked"),
     ],
 )
-def test_wrong_combination_is_told_at_its_field_in_the_commands_words(client, data, field, words):
+def test_wrong_combination_is_reported_at_its_field_in_the_commands_words(client, data, field, words):
     study = cast.study("agreement")
     client.force_login(cast.ada())
     answer = client.post(reverse("study-choose-models", args=[study.slug]), {"methods": ["lp"], **data})

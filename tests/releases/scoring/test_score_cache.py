@@ -37,7 +37,7 @@ def test_key_holds_the_bytes_of_the_model_and_not_its_place(models_dir):
     assert changed.scorer != first.scorer and changed.n_cached == 0
 
 
-def test_key_tells_apart_single_bytes():
+def test_key_distinguishes_single_bytes():
     assert score_cache.sentence_sha("café") != score_cache.sentence_sha("cafe\u0301")
 
 

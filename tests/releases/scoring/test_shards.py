@@ -214,7 +214,7 @@ def test_full_disk_leaves_no_half_of_a_shard(monkeypatch):
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="SQLite alone has a limit of pages to run into")
 @pytest.mark.django_db(transaction=True)
-def test_really_full_database_says_so(settings):
+def test_a_full_database_is_reported(settings):
     settings.SHARD_SENTENCES = 2_000
     texts = ("The keys {n} are here" + " and here" * 40 + ".", "The keys {n} is here.")
     study = cast.study("agreement", materials=cast.material_set("long", n_items=300, texts=texts))

@@ -32,7 +32,7 @@ def new_report(study, **options):
 
 
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
-def test_the_report_says_what_pages_and_commands_say(task):
+def test_the_report_has_the_numbers_of_pages_and_commands(task):
     study = judged_study("judged", task=task)
     add_sitting(study, "careless", catch=False)
     numbers = build_report(study, Options("catch_failed", "4/5"), has_pdf=False).numbers
@@ -142,7 +142,7 @@ def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_the_page_is_one_file_that_asks_nobody_and_names_nobody(tmp_path):
+def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp_path):
     study = judged_study(title="<b>Bold & risky</b>")
     person = study.participants.first()
     PlatformIdentity.objects.create(
@@ -160,7 +160,7 @@ def test_the_page_is_one_file_that_asks_nobody_and_names_nobody(tmp_path):
     assert len(ids) == len(set(ids))
 
 
-def test_marks_that_signs_stand_on_have_the_same_colours_on_dark_paper():
+def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     study = judged_study("judged", task="likert")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
     figures = dict.fromkeys(re.findall(r"<figure( class=\"keeps\")?><div[^>]*aria-label=\"([^\"]+)", html))
@@ -173,7 +173,7 @@ def test_marks_that_signs_stand_on_have_the_same_colours_on_dark_paper():
     assert everywhere and elsewhere and not everywhere & elsewhere
 
 
-def test_letters_beyond_the_built_in_fonts_are_said_to_depend_on_the_machine():
+def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
     report = build_report(study, Options())
     assert "句子的可接受性" in report.files["report.html"].decode()
@@ -207,13 +207,13 @@ def test_the_button_makes_a_report_once_for_the_same_data(ada):
     assert address in nav
 
 
-def test_a_wrong_rule_stands_beside_its_field(ada):
+def test_a_wrong_rule_is_shown_beside_its_field(ada):
     study = judged_study()
     answer = ada.post(reverse("study-reports", args=[study.slug]), {"rule": "most"})
     assert answer.status_code == 400 and not Job.objects.filter(kind=STUDY_REPORT).exists()
 
 
-def test_a_study_without_judgments_is_told_so(ada):
+def test_a_study_without_judgments_shows_a_message(ada):
     study = cast.study("empty")
     answer = ada.post(reverse("study-reports", args=[study.slug]), {}, follow=True)
     assert "there are no judgments to report on" in answer.content.decode()

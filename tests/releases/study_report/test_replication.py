@@ -89,7 +89,7 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0
 
 
-def test_a_report_without_any_estimable_contrast_still_stands(tmp_path):
+def test_a_report_without_any_estimable_contrast_is_still_built(tmp_path):
     study = judged_study("alone", people=1)
     report = build_report(study, Options())
     assert "Not estimable" in report.files["report.html"].decode()

@@ -13,7 +13,7 @@ def records(**conventions):
     return [{"model": name, "conventions": row} for name, row in conventions.items()]
 
 
-def test_what_all_models_share_is_told_once_in_one_order():
+def test_shared_conventions_are_shown_once_in_one_order():
     conventions = by_model(records(lp=LP, slor=dict(reversed(SLOR.items()))))
     assert conventions.shared.pairs == [("model", "arpa:x.arpa"), ("end", "scored")]
     assert [(models, shared.pairs) for models, shared in conventions.by_conventions] == [
@@ -22,7 +22,7 @@ def test_what_all_models_share_is_told_once_in_one_order():
     ]
 
 
-def test_a_single_model_shares_with_nobody():
+def test_a_single_model_has_no_shared_conventions():
     conventions = by_model(records(lp=LP))
     assert conventions.shared.pairs == [] and conventions.by_conventions[0][1].pairs[0] == (
         "model",
@@ -30,7 +30,7 @@ def test_a_single_model_shares_with_nobody():
     )
 
 
-def test_models_scored_alike_stand_under_one_heading():
+def test_models_scored_alike_are_listed_under_one_heading():
     conventions = by_model(records(one=TABLE, two=TABLE, lp=LP))
     assert [models for models, _ in conventions.by_conventions] == [["one", "two"], ["lp"]]
     assert conventions.by_conventions[0][1].not_recorded == ["end", "casing"]

@@ -78,7 +78,7 @@ def test_agreement_page_shows_ties_rule_and_numbers(ada):
     assert table.splitlines()[0].startswith("paradigm,phenomenon,items,items_right,ties")
 
 
-def test_unknown_rule_is_told_beside_its_field(ada):
+def test_unknown_rule_is_reported_beside_its_field(ada):
     answer = ada.get(reverse("study-agreement", args=[judged_study().slug]), {"rule": "blimpp"})
     assert answer.status_code == 400 and b"Did you mean &#x27;blimp&#x27;" in answer.content
 
@@ -106,7 +106,7 @@ def test_contested_items_come_first(ada):
     assert page.context["items"][0]["share"] == pytest.approx(0.8)
 
 
-def test_items_of_a_latin_square_are_sorted_by_how_far_ratings_lie_apart(ada):
+def test_items_of_a_latin_square_are_sorted_by_how_far_ratings_differ(ada):
     study = judged_study("rated", people=6, task="likert")
     sessions = list(study.sessions.order_by("pk"))
     items = sorted(set(study.sessions.values_list("trials__item", flat=True)) - {None})
@@ -215,7 +215,7 @@ def test_models_have_a_page_for_each_question_and_viewers_see_no_form(client):
         assert "<form" not in page and address["add-models"] not in page, name
 
 
-def test_chance_stands_once_in_a_comparison_from_the_lowest_to_the_highest_of_its_models(ada):
+def test_chance_is_shown_once_in_a_comparison_from_the_lowest_to_the_highest_of_its_models(ada):
     study = judged_study(task="likert", people=8)
     runs = [scored(study, "bright"), scored(study, "dull")]
     comparison = request_comparison(ready_release(study), runs, options=Options((0.5, 1.0)), user=cast.ada())
@@ -234,7 +234,7 @@ def test_the_highest_is_left_out_where_it_reads_as_the_lowest():
     assert lowest_and_highest([None]) == (None, None)
 
 
-def test_a_release_says_what_each_file_holds_and_when_people_answered(ada):
+def test_a_release_states_what_each_file_holds_and_when_people_answered(ada):
     study = judged_study()
     ready_release(study)
     page = ada.get(reverse("study-release", args=[study.slug, 1]))
@@ -243,7 +243,7 @@ def test_a_release_says_what_each_file_holds_and_when_people_answered(ada):
 
 
 @pytest.mark.parametrize("value", [{"deltas": "wide"}, {"deltas": "-1"}, {"runs": []}])
-def test_bad_comparison_is_told(ada, value):
+def test_bad_comparison_is_reported(ada, value):
     study = judged_study()
     form = {
         "release": ready_release(study).pk,

@@ -27,7 +27,7 @@ def address(study, name, form):
     return reverse("study-figure", args=[study.slug, name, form])
 
 
-def test_the_page_lists_what_applies_and_says_why_the_rest_does_not(client, study):
+def test_the_page_lists_what_applies_with_the_reason_for_the_rest(client, study):
     page = client.get(reverse("study-figures", args=[study.slug])).content.decode()
     assert address(study, "items", "pdf") in page and address(study, "flow", "csv") in page
     assert address(study, "scale-points", "svg") not in page
@@ -91,7 +91,7 @@ def test_a_study_whose_people_see_one_sentence_of_each_item_has_no_broken_figure
     assert reason in page
 
 
-def test_a_figure_that_does_not_apply_says_so_in_the_file(client, study):
+def test_a_figure_that_does_not_apply_states_it_in_the_file(client, study):
     answer = client.get(address(study, "learning-curves", "csv"))
     assert answer.status_code == 200
     assert "No models trained on several amounts of text were compared." in answer.content.decode()

@@ -196,7 +196,7 @@ def test_people_who_sat_several_lists_set_the_ceiling_that_as_many_others_would(
     assert halves[0] == pytest.approx(halves[1], abs=0.01)
 
 
-def test_nobody_is_split_whose_lists_share_a_paradigm():
+def test_participants_whose_lists_share_a_paradigm_are_not_split():
     judgments, pairs = several_lists()
     assert choices_of(judgments, pairs, task="forced_choice").slots is not None
     shared = pairs.assign(paradigm="agreement")

@@ -79,7 +79,7 @@ def test_words_after_prefixes_are_scored_without_what_follows(tmp_path):
         score_words(scorer(f"csv:{tmp_path / 's.csv'}"), ["a"], ["b"])
 
 
-def test_methods_stand_side_by_side_on_the_pairs_both_scored():
+def test_methods_are_side_by_side_on_the_pairs_both_scored():
     good, bad = [f"g{i}" for i in range(8)], [f"b{i}" for i in range(8)]
     pairs = pd.DataFrame({
         "pair_id": range(8), "good_id": good, "bad_id": bad, "phenomenon": ["x", "x", "y", "y"] * 2,

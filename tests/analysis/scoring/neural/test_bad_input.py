@@ -109,7 +109,7 @@ def test_a_score_that_is_no_number_is_named_and_its_pair_left_out_and_counted(ca
     assert (model["pairs"], model["left_out"]) == (1, 1)
 
 
-def test_a_classifier_that_gives_no_number_says_so(tmp_path):
+def test_a_classifier_without_a_finite_score_is_flagged(tmp_path):
     tiny = classifier(tmp_path / "a", ["unacceptable", "acceptable"])
     with torch.no_grad():
         tiny.model.classifier.bias.fill_(float("nan"))
@@ -119,7 +119,7 @@ def test_a_classifier_that_gives_no_number_says_so(tmp_path):
     assert np.isnan(scores.logprob).all() and all(flags(scores, "score not finite"))
 
 
-def test_the_company_of_a_sentence_does_not_change_what_a_classifier_says(tmp_path):
+def test_other_sentences_do_not_change_the_score_of_a_classifier(tmp_path):
     model = scorer(classifier(tmp_path, ["unacceptable", "acceptable"]).address("hf-classifier"))
     alone = [float(model.score([sentence]).logprob[0]) for sentence in SENTENCES]
     np.testing.assert_allclose(model.score(SENTENCES[::-1]).logprob, alone[::-1], atol=1e-6)
@@ -148,7 +148,7 @@ def test_a_masked_model_whose_tokenizer_has_no_mask_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("n_bytes", [0, 7, 5_000])
-def test_a_download_that_was_cut_off_says_that_it_may_go_on(causal, tmp_path, n_bytes):
+def test_an_interrupted_download_reports_that_it_can_be_continued(causal, tmp_path, n_bytes):
     shutil.copytree(causal("gpt2").folder, tmp_path / "model")
     weights = tmp_path / "model" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:n_bytes])

@@ -42,7 +42,7 @@ def test_usual_architectures_take_the_fastest_way(causal, name):
 
 
 @pytest.mark.parametrize("name", ["gemma2", "mistral", "bloom", "mamba", "mpt", "gpt_neo"])
-def test_where_the_fast_way_is_wrong_a_slower_one_is_taken_and_says_why(causal, name):
+def test_a_slower_path_is_taken_with_the_reason_where_the_fast_path_is_wrong(causal, name):
     model = scorer(causal(name).address("hf-causal"))
     model.score(SENTENCES)
     assert not model.why.startswith("tree:") and "tree" in model.why
@@ -66,7 +66,7 @@ def test_token_probabilities_sum_to_the_score_and_spans_cut_the_sentence(causal)
         assert "".join(sentence[start:end] for start, end in spans) == sentence
 
 
-def test_the_end_a_space_and_lower_case_change_the_score_and_stand_in_the_key(causal):
+def test_end_mark_space_and_lower_case_change_the_score_and_the_key(causal):
     tiny = causal("gpt2")
     plain = scorer(tiny.address("hf-causal"))
     for options, sentence, end in (
@@ -111,7 +111,7 @@ def test_unknown_options_are_named(causal, options, message):
         scorer(causal("gpt2").address("hf-causal", **options))
 
 
-def test_a_folder_without_a_model_says_what_it_needs(tmp_path):
+def test_a_folder_without_a_model_is_refused_with_the_required_files(tmp_path):
     with pytest.raises(BadInput, match="cannot be opened") as problem:
         scorer(f"hf-causal:{tmp_path}")
     assert "config, weights and tokenizer" in str(problem.value)

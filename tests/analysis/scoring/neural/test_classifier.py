@@ -41,7 +41,7 @@ def test_confidence_is_the_winning_probability_with_the_label_as_its_sign(tmp_pa
     assert (np.abs(confidence) >= 0.5).all()
 
 
-def test_the_label_may_stand_first_and_is_found_by_its_name(tmp_path):
+def test_the_label_may_be_first_and_is_found_by_its_name(tmp_path):
     tiny = classifier(tmp_path, ["acceptable", "bad"])
     first = scorer(tiny.address("hf-classifier", output="margin")).score(SENTENCES).logprob
     other = scorer(tiny.address("hf-classifier", output="margin", label="bad")).score(SENTENCES).logprob

@@ -107,7 +107,7 @@ def download_and_score(hub, cache: Path) -> dict:
     return json.loads(process.stdout.strip().splitlines()[-1])
 
 
-def test_download_that_breaks_off_is_told_never_used_half_and_goes_on(hub, causal, tmp_path):
+def test_an_interrupted_download_is_reported_never_used_and_continued(hub, causal, tmp_path):
     failure = download_and_score(hub, tmp_path)
     assert "the model 'owner/tiny' cannot be opened: the download stopped (peer closed" in failure["error"]
     assert "continues when the command is run again" in failure["error"]

@@ -121,7 +121,7 @@ def test_question_and_answers_can_be_written_and_braces_in_sentences_stay(chatty
         judgment_prompt("yes_no", answers="Yes,Yes")
 
 
-def test_context_stands_before_the_question_and_can_be_ignored(chatty):
+def test_context_comes_before_the_question_and_can_be_ignored(chatty):
     question = prompt_question(GOOD, context="It rained.")
     message = "Context: It rained.\n\n" + judgment_prompt("yes_no").question.replace("{sentence}", GOOD)
     expected = np.mean([

@@ -81,7 +81,7 @@ def test_probabilities_of_all_short_strings_add_up(tmp_path):
     assert ends_at_once + closed[1] + closed[2] + totals[3] == pytest.approx(1, abs=1e-6)
 
 
-def test_characters_are_tokens_when_the_folder_says_so(tmp_path):
+def test_characters_are_tokens_when_the_folder_is_configured_so(tmp_path):
     words = ["<unk>", "<eos>", *"他她走了来"]
     model = folder_of(tmp_path, words, tokens="chars")
     scores = scorer(f"lstm:{tmp_path}").score(["他走了", "她 来 了", "他跑了"])

@@ -42,7 +42,7 @@ def test_every_architecture_is_scored_as_by_hand(masked, name, method):
     assert model.why.startswith("last layer and head at the mask: ")
 
 
-def test_an_architecture_of_another_build_takes_the_next_way_and_says_why(tmp_path):
+def test_an_architecture_of_another_build_takes_the_next_path_with_the_reason(tmp_path):
     transformers = pytest.importorskip("transformers")
     config = transformers.DistilBertConfig(
         vocab_size=300, dim=24, n_layers=2, n_heads=2, hidden_dim=48, max_position_embeddings=64
@@ -94,7 +94,7 @@ def test_unknown_signs_are_counted_and_empty_and_long_sentences_left_out(masked)
     assert np.isnan(scores.logprob).tolist() == [False, True, True, False]
 
 
-def test_a_model_without_a_mask_says_which_kind_of_scorer_it_needs(causal):
+def test_a_model_without_a_mask_is_refused_with_the_suitable_kind_of_scorer(causal):
     with pytest.raises(BadInput, match="cannot be opened|no mask token"):
         scorer(causal("gpt2").address("hf-masked"))
 

@@ -39,7 +39,7 @@ def test_tokens_and_words_add_up_to_the_sentence(causal, masked, tmp_path, kind)
         assert (words["n_tokens"] > 1).any()
 
 
-def test_first_word_without_a_beginning_mark_is_empty_and_says_why(causal):
+def test_first_word_without_a_beginning_mark_is_empty_with_the_reason(causal):
     table, _ = tabulated(scorer(causal("gpt2").address("hf-causal", bos="none")))
     words = table[table["unit"] == "word"]
     first = words["position"] == 1

@@ -40,7 +40,7 @@ def saved_causal(folder, name):
 
 
 @pytest.mark.parametrize("name", OBSTACLES)
-def test_structure_says_which_models_can_share_prefixes(name):
+def test_structure_determines_which_models_can_share_prefixes(name):
     obstacle = tree_obstacle(tiny_model("causal", name), n_tokens=20)
     assert OBSTACLES[name] in obstacle and bool(OBSTACLES[name]) == bool(obstacle)
 

@@ -283,7 +283,7 @@ def test_pitfall_one_sentence_in_several_pairs(causal):
     assert not any(flags(scores, SAME))
 
 
-def test_pitfall_ties_are_said_and_no_success():
+def test_pitfall_ties_are_reported_and_count_as_no_success():
     pairs = pd.DataFrame({"pair_id": [1, 2], "good_id": ["a", "c"], "bad_id": ["b", "d"]})
     tied = pd.DataFrame({"sentence_id": list("abcd"), "m": [-1.0, -1.0, -2.0, -3.0]})
     document = compare_report(None, pairs, tied, deltas=[0.5])

@@ -66,7 +66,7 @@ def test_corrections_of_neighbours_cancel_but_for_the_ends(causal):
     assert corrected - plain == pytest.approx(float(ends[0] - ends[1]), abs=1e-3)
 
 
-def test_the_correction_stands_in_the_key_and_leaves_whole_sentences_alone(causal):
+def test_the_correction_is_in_the_key_and_leaves_whole_sentences_alone(causal):
     tiny = causal("gpt2")
     plain, corrected = (
         scorer(tiny.address("hf-causal", **options)) for options in ({}, {"boundary": "corrected"})
@@ -92,7 +92,7 @@ def test_a_token_that_begins_before_the_word_counts_and_is_flagged(causal):
     assert scores.logprob[0] == pytest.approx(scores.logprob[1])
 
 
-def test_what_stands_between_prefix_and_word_is_taken_from_the_sentence(causal):
+def test_text_between_prefix_and_word_is_taken_from_the_sentence(causal):
     tiny = causal("gpt2")
     model = scorer(tiny.address("hf-causal"))
     logprobs = score_words(model, ["他走", "他走"], ["了", "了"], sentences=["他走了。", "她走了。"]).logprob

@@ -101,8 +101,8 @@ def test_one_sentence_that_the_model_fails_on_leaves_the_others_their_scores(tin
     longest = f"{max(SENTENCES, key=len)} The dog near the cat."
     limit = max(map(len, model.token_ids(SENTENCES))) + 1
 
-    def refuse(module, inputs, named):
-        if named["decoder_input_ids"].shape[1] > limit:
+    def refuse(module, inputs, keywords):
+        if keywords["decoder_input_ids"].shape[1] > limit:
             raise torch.OutOfMemoryError("tried to allocate more than there is")
 
     model.model.register_forward_pre_hook(refuse, with_kwargs=True)
@@ -112,7 +112,7 @@ def test_one_sentence_that_the_model_fails_on_leaves_the_others_their_scores(tin
     assert any(longest[:60] in text and "OutOfMemoryError" in text for text in model.warnings)
 
 
-def test_kinds_of_models_are_told_apart(tiny, causal):
+def test_kinds_of_models_are_distinguished(tiny, causal):
     with pytest.raises(BadInput, match="hf-seq2seq: for encoder-decoders|cannot be opened"):
         scorer(tiny.address("hf-causal"))
     with pytest.raises(BadInput, match="cannot be opened"):

@@ -31,7 +31,7 @@ def corpus(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["hf-causal", "hf-masked"])
-def test_slor_is_what_the_equation_says(causal, masked, corpus, tmp_path, kind):
+def test_slor_equals_its_equation(causal, masked, corpus, tmp_path, kind):
     tiny = causal("gpt2") if kind == "hf-causal" else masked("bert")
     to = tmp_path / "single.txt"
     assert "wrote" in command("train_unigram", tiny.address(kind), corpus, "--out", to)
@@ -89,7 +89,7 @@ def test_unigrams_of_another_tokenizer_are_refused(causal, masked, corpus, tmp_p
         scorer(causal("gpt2").address("hf-causal", unigram="nowhere.txt"))
 
 
-def test_a_model_without_unigrams_says_so_and_names_the_measure(causal):
+def test_a_measure_without_unigrams_is_refused_by_name(causal):
     with pytest.raises(BadInput, match="slor needs the words' own"):
         score_sentences(scorer(causal("gpt2").address("hf-causal")), FRAME, methods=["slor"])
 

@@ -107,7 +107,7 @@ def address(server, options=""):
     return f"openai:http://127.0.0.1:{server.server_port}/v1#tiny{options}"
 
 
-def test_the_sum_leaves_out_the_first_token_and_what_was_generated_and_says_so(server):
+def test_the_sum_leaves_out_the_first_and_the_generated_tokens_with_a_flag(server):
     scores = scorer(address(server)).score(["the cat sleeps", "a dog", "the cat sleeps"])
     assert scores.logprob.tolist() == [-11.0, -4.0, -11.0]
     assert scores.n_tokens.tolist() == [3, 2, 3]
@@ -130,7 +130,7 @@ def test_a_server_that_is_busy_is_asked_again_and_a_key_is_sent(server, monkeypa
     assert len(server.requests) == 2 + 3 and server.requests[0][2] == "Bearer secret"
 
 
-def test_a_refusal_is_said_at_once_with_the_address(server):
+def test_a_client_error_is_reported_at_once_with_the_address(server):
     server.failures = [404]
     with pytest.raises(BadInput, match="answers 404") as problem:
         scorer(address(server)).score(["a dog"])
@@ -149,7 +149,7 @@ def test_an_empty_sentence_is_not_sent(server):
     assert all(body["prompt"] == ["a dog"] for _, body, _ in server.requests)
 
 
-def test_what_is_no_address_says_how_to_write_one():
+def test_a_malformed_address_is_refused_with_its_syntax():
     with pytest.raises(BadInput, match="http://host/v1#model"):
         scorer("openai:gpt-x")
 
@@ -215,7 +215,7 @@ def test_numbers_of_tokens_are_sent_after_the_beginning_mark(server, tokenizer):
     assert bare.spec.spec_id != model.spec.spec_id
 
 
-def test_a_server_that_takes_no_numbers_is_told_apart(server, tokenizer):
+def test_a_server_that_accepts_no_token_ids_is_detected(server, tokenizer):
     server.deaf = True
     with pytest.raises(BadInput, match="4 tokens were sent, the server returns 1 probabilities"):
         scorer(address(server, f"?tokenizer={tokenizer}")).score(["the cat sleeps"])
@@ -260,13 +260,13 @@ def test_single_tokens_need_the_tokenizer_here(server, tmp_path):
     assert not (tmp_path / "x.txt").exists()
 
 
-def test_unknown_words_and_sentences_that_are_the_same_to_the_tokenizer_are_told(server, tokenizer):
+def test_unknown_words_and_indistinguishable_sentences_are_flagged(server, tokenizer):
     scores = scorer(address(server, f"?tokenizer={tokenizer}")).score(["the dog", "the bird", "the cat"])
     assert scores.n_unk.tolist() == [1, 1, 0]
     assert flag_counts(scores.flags) == {"unknown tokens": 2, "indistinguishable from another sentence": 2}
 
 
-def test_sentences_of_which_the_server_echoes_the_same_are_told(server, monkeypatch):
+def test_sentences_with_the_same_echo_are_flagged(server, monkeypatch):
     honest = Double.choice
     monkeypatch.setattr(Double, "choice", lambda self, place, prompt: honest(self, place, prompt.lower()))
     scores = scorer(address(server)).score(["the Cat", "the cat", "a dog "])
@@ -344,7 +344,7 @@ def test_a_sentence_that_the_server_refuses_is_named_and_the_others_are_scored(s
     assert "'an endless cat'" in warning and "too long" in warning
 
 
-def test_a_server_that_refuses_every_sentence_says_why(server):
+def test_a_server_that_refuses_every_sentence_is_reported_with_the_reason(server):
     server.refuses = "a"
     with pytest.raises(BadInput, match=r"refuses every sentence.*too long"):
         scorer(address(server)).score(["a dog", "a cat"])
@@ -393,7 +393,7 @@ def test_served_chat_model_is_asked_and_its_alternatives_are_read(chat_server):
     assert model.spec.options["read"].startswith("first token among 20") and not model.warnings
 
 
-def test_answers_that_the_server_does_not_list_are_said(chat_server):
+def test_answers_missing_from_the_alternatives_are_reported(chat_server):
     model = PromptScorer(scorer(address(chat_server)), "rating")
     assert model.score([prompt_question("a dog")]).logprob.tolist() == pytest.approx([1.5])
     assert "10 of 14 answers are not among the 20 alternatives" in model.warnings[0]
@@ -401,7 +401,7 @@ def test_answers_that_the_server_does_not_list_are_said(chat_server):
     assert np.isnan(choice.score([prompt_question("a dog", others=["a cat"])]).logprob).all()
 
 
-def test_chat_server_without_alternatives_says_what_it_needs(chat_server):
+def test_chat_server_without_alternatives_is_refused_with_its_requirements(chat_server):
     chat_server.silent = True
     with pytest.raises(BadInput, match="no log probabilities of answers.*top_logprobs"):
         PromptScorer(scorer(address(chat_server)), "yes_no").score([prompt_question("a dog")])

@@ -51,7 +51,7 @@ def test_trials_with_an_item_are_judgments_and_surveys_are_background(data):
     assert judgments.participants["background"].tolist() == [{"age": "30"}]
 
 
-def test_several_runs_and_an_unnamed_participant_are_told_apart(data):
+def test_several_runs_and_an_unnamed_participant_are_distinguished(data):
     runs = [
         [{key: value for key, value in trial.items() if key != "subject"} for trial in RUN] for _ in range(2)
     ]

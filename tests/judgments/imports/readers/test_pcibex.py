@@ -63,7 +63,7 @@ def test_answers_outside_of_trials_are_background_without_markup(results):
     assert person["background"] == {"age": "25", "school": "São J."}
 
 
-def test_the_hash_of_the_address_goes_nowhere(results):
+def test_the_hash_of_the_ip_address_is_discarded(results):
     judgments = read_judgments(results(), "pcibex")
     everything = [judgments.judgments, judgments.sessions, judgments.participants]
     assert not any("abc" in frame.to_csv() for frame in everything)

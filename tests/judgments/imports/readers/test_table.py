@@ -77,7 +77,7 @@ def test_a_missing_column_is_named_with_the_columns_found(table):
         read(table("participant,item,age", "p,i,30"))
 
 
-def test_an_unknown_column_of_ours_suggests_near_names():
+def test_an_unknown_standard_column_suggests_near_names():
     with pytest.raises(UnknownName, match="Did you mean.*value"):
         parse_judgment_mapping(["valu=rating"])
 
@@ -94,7 +94,7 @@ def test_yes_and_no_are_read_as_one_and_nothing(table):
     assert result.judgments["value"].tolist() == [1.0, 0.0]
 
 
-def test_repeated_positions_are_numbered_anew_and_said(table):
+def test_repeated_positions_are_renumbered_and_reported(table):
     result = read(table(HEAD, "p,i1,a,0,2", "p,i2,a,0,3", "p,i3,a,1,4"))
     assert result.judgments["position"].tolist() == [1, 2, 3]
     assert any("renumbered" in note for note in result.notes)

@@ -53,7 +53,7 @@ def test_a_plan_is_simulated_for_every_size(capsys):
     assert {"type_s", "type_m", "ci_width", "mc_error"} <= set(small)
 
 
-def test_forced_choice_says_how_many_participants_are_enough(capsys):
+def test_forced_choice_shows_how_many_participants_are_enough(capsys):
     words = ["prospective", "--task", "forced_choice", "--effect", "0.5", "--participants", "20", "--json"]
     document = json.loads(run(capsys, *words, "--draws", "200"))
     n, share = document["enough_participants_one_choice_each"], document["expected_share"]

@@ -40,7 +40,7 @@ def refused(*args):
     return str(refusal.value)
 
 
-def test_a_model_is_written_and_told_in_one_document(corpus, tmp_path):
+def test_a_model_is_written_and_described_in_one_document(corpus, tmp_path):
     to = tmp_path / "model.arpa.gz"
     printed, _ = train(
         corpus, "--order", 3, "--out", to, "--casing", "lower", "--punctuation", "split",
@@ -135,7 +135,7 @@ def test_a_broken_compressed_corpus_is_named(tmp_path):
     assert "broken" in refused(tmp_path / "corpus.gz", "--out", tmp_path / "m.arpa")
 
 
-def test_a_full_disk_is_told(corpus, tmp_path):
+def test_a_full_disk_is_reported_by_the_command(corpus, tmp_path):
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (500, before[1]))
     try:
@@ -145,7 +145,7 @@ def test_a_full_disk_is_told(corpus, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.txt"]
 
 
-def test_chinese_words_need_jieba_and_the_way_to_it_is_told(tmp_path, monkeypatch):
+def test_chinese_words_without_jieba_are_refused_with_its_installation(tmp_path, monkeypatch):
     def absent(name):
         raise ImportError(name)
 

@@ -37,7 +37,7 @@ def islands(tmp_path):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_ratings_without_expectation_are_not_said_to_be_missing(islands, ada, name):
+def test_ratings_without_expectation_are_not_reported_as_missing(islands, ada, name):
     page = ada.get(reverse(name, args=["islands"])).content.decode()
     assert "128 judgments, but none can be counted as expected or not" in page
     assert reverse("study-ratings", args=["islands"]) in page
@@ -45,7 +45,7 @@ def test_ratings_without_expectation_are_not_said_to_be_missing(islands, ada, na
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nobody_and_nothing_left_are_told_apart(client, name):
+def test_no_participants_and_no_rows_left_are_distinguished(client, name):
     judged_study("judged", task="likert")
     cast.study("waiting", task="likert")
     client.force_login(cast.ada())
@@ -54,7 +54,7 @@ def test_nobody_and_nothing_left_are_told_apart(client, name):
     assert "can be counted as expected" not in page
 
 
-def test_the_interaction_stands_without_any_contrast(islands, ada, capsys):
+def test_the_interaction_is_shown_without_any_contrast(islands, ada, capsys):
     page = ada.get(reverse("study-effects", args=["islands"]), {"by": "paradigm"}).content.decode()
     assert "Difference of differences" in page and "There is no contrast" not in page
     assert "How many contrasts hold" not in page
@@ -65,7 +65,7 @@ def test_the_interaction_stands_without_any_contrast(islands, ada, capsys):
     assert "alphabetically later levels count as marked" in output
 
 
-def test_no_contrast_at_all_is_said_by_the_command(capsys):
+def test_no_contrast_at_all_is_reported_by_the_command(capsys):
     cast.study("waiting", task="likert")
     call_command("effects", "waiting")
     assert "There is no contrast" in capsys.readouterr().out

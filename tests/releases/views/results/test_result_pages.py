@@ -64,7 +64,7 @@ def test_page_command_and_api_give_the_same_document(ada, printed, name, task):
     assert command["experiment"] == study.slug and command != printed(name, study.slug)
 
 
-def test_a_plan_locked_before_the_first_response_is_told_from_a_later_one(ada):
+def test_a_plan_locked_before_the_first_response_is_distinguished_from_a_later_one(ada):
     early, late = cast.study("early"), judged_study("late")
     step = {"name": "flagged", "scope": "session", "rule": "flagged", "parameters": {}}
     for study, notice in ((early, "locked before the first response"), (late, "after responses had come in")):
@@ -113,7 +113,7 @@ def test_bad_choices_are_explained(ada):
     assert ada.get(reverse("api-reliability", args=[study.slug]), {"coding": "x"}).status_code == 400
 
 
-def test_power_stands_beside_the_cost_of_the_campaign(ada, printed):
+def test_power_is_shown_beside_the_cost_of_the_campaign(ada, printed):
     study = cast.draft(slug="planned", task="forced_choice")
     Campaign.objects.create(
         experiment=study, name="first", recruiter="prolific", reward_minor=150, currency="GBP"
@@ -184,7 +184,7 @@ def test_numbers_lead_to_the_manual(ada):
         ({"transform": "raw"}, "raw values, over targets and fillers"),
     ],
 )
-def test_the_scale_of_ratings_is_told_in_words(ada, chosen, words):
+def test_the_scale_of_ratings_is_described(ada, chosen, words):
     study = judged_study(task="likert", people=8)
     assert words in ada.get(reverse("study-ratings", args=[study.slug]), chosen).content.decode()
 

@@ -43,7 +43,7 @@ def test_layers_and_activations_of_usual_architectures_are_replaced(causal, name
 
 @needs_onednn
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
-def test_scoring_runs_the_stand_ins_and_leaves_the_model_as_it_was(causal, name, monkeypatch):
+def test_scoring_runs_the_replacements_and_leaves_the_model_unchanged(causal, name, monkeypatch):
     ran, forward = [], packed.PackedLinear.forward
     monkeypatch.setattr(
         packed.PackedLinear, "forward", lambda self, rows: ran.append(self.activation) or forward(self, rows)
@@ -143,7 +143,7 @@ def test_without_onednn_a_model_keeps_its_own_layers_and_scores_the_same(request
 
 
 @needs_onednn
-def test_a_classifier_runs_the_stand_ins_and_says_the_same(tmp_path, monkeypatch):
+def test_a_classifier_runs_the_replacements_and_gives_the_same_scores(tmp_path, monkeypatch):
     tiny, ran, forward = classifier(tmp_path, ["no", "yes"]), [], packed.PackedLinear.forward
     monkeypatch.setattr(
         packed.PackedLinear, "forward", lambda self, rows: ran.append(1) or forward(self, rows)
