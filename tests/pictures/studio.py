@@ -118,7 +118,7 @@ def take(camera: Camera, *, password: str) -> None:
     if camera.wants("findings-preview", "findings-launch"):
         _findings(camera, page)
     if camera.wants("conflict"):
-        _conflict(camera, ours)
+        _conflict(camera, member)
     if camera.wants("import-preview"):
         _uploaded(camera, page, "/judgments/import/", JUDGMENTS, "import-preview")
     stranger.close()

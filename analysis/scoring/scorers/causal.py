@@ -7,43 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput
-from analysis.scoring.base import (
-    FLAG_NO_FIRST,
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    capabilities_with,
-    token_sums,
-)
-from analysis.scoring.model_uri import (
-    ADAPTER,
-    ANSWERS,
-    ATTENTION,
-    CASING,
-    CONTEXT,
-    DEVICE,
-    DTYPE,
-    EOS,
-    PROMPT,
-    QUANTIZE,
-    QUESTION,
-    SPACE,
-    TRUST,
-    UNIGRAM,
-    VOCABULARY,
-    ModelURI,
-    Option,
-    parse_options,
-)
+from analysis.scoring.base import FLAG_NO_FIRST, Progress, Scores
+from analysis.scoring.model_uri import ANSWERS, EOS, QUESTION, SPACE, ModelURI, Option
 from analysis.scoring.neural.chat import answer_ids, chat_ids, chat_template_of, template_warnings
 from analysis.scoring.neural.failures import Failures
-from analysis.scoring.neural.loading import load_model
 from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import begin_mark, n_rows, n_types
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import indistinguishable
-from analysis.scoring.words.unigrams import model_unigrams
+from analysis.scoring.neural.vocabulary import begin_mark, n_rows
+from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
 
 if TYPE_CHECKING:
     from analysis.scoring.neural.causal_paths import CausalPathChoice
@@ -76,48 +46,23 @@ PATH = Option(
 )
 
 
-class CausalScorer:
+class CausalScorer(TransformerScorer):
     """log p(sentence) = Σ log p(token | all before it), after a mark of the beginning.
 
     Without a beginning mark the first token has no probability and is not scored, which a flag reports.
     """
 
-    OPTIONS = (
-        BOS,
-        EOS,
-        CASING,
-        SPACE,
-        PROMPT,
-        CONTEXT,
-        QUESTION,
-        ANSWERS,
-        UNIGRAM,
-        BOUNDARY,
-        VOCABULARY,
-        DTYPE,
-        DEVICE,
-        ATTENTION,
-        ADAPTER,
-        QUANTIZE,
-        PATH,
-        TRUST,
-    )
+    AUTO_CLASS = "AutoModelForCausalLM"
+    OPTIONS = (BOS, EOS, SPACE, QUESTION, ANSWERS, BOUNDARY, PATH, *TOKEN_OPTIONS)
 
     def __init__(self, uri: ModelURI) -> None:
-        options = parse_options(uri, self.OPTIONS)
-        loaded = load_model(uri.target, "AutoModelForCausalLM", options)
-        # torch is there once a model is open; without it load_model says how to install it.
-        from analysis.scoring.neural.structure import longest
-
-        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
-        self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
-        self.contexts, self.name = context_rule(options), uri.target
+        options, loaded = self._open(uri)
+        self.name, self.space = uri.target, options["space"] == "yes"
         self.answer_settings = {
             "question": options["question"],
             "answers": options["answers"],
             "read": "log probability of the answer's tokens",
         }
-        self.lower, self.space = options["casing"] == "lower", options["space"] == "yes"
         self.start, start_name = begin_mark(self.tokenizer, options["bos"])
         if self.start is not None and self.start >= n_rows(self.model):
             raise BadInput(
@@ -125,36 +70,21 @@ class CausalScorer:
                 remedy="Give the tokenizer that the model was trained with, or bos=none.",
             )
         self.end = self._end() if options["eos"] == "yes" else None
-        self.max_tokens = longest(self.model)
         special = self.tokenizer.all_special_ids
         _refuse_lookahead(self.model, uri.target, special=special, longest=self.max_tokens)
         self.path_name = options["path"]
         self.choice: CausalPathChoice | None = None
         self.why = ""
-        self.unigrams = model_unigrams(
-            uri.target, options["unigram"], n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
-        )
-        self.capabilities = capabilities_with(self.unigrams)
         self.boundaries = self._boundaries() if options["boundary"] == "corrected" else []
-        self.spec = Spec(
-            uri=uri.uri,
-            revision=loaded.revision,
+        self.spec = self._spec_of(
+            uri,
+            loaded,
             method="ll",
             bos=self.start is not None,
             eos=self.end is not None,
-            casing=options["casing"],
-            dtype=loaded.dtype,
+            options={"start": start_name, "space": options["space"], "boundary": options["boundary"]},
             # In half precision the first version scored some architectures by a path that is wrong for them.
             scorer_version=1 if loaded.dtype == "float32" else 2,
-            options={
-                "start": start_name,
-                "space": options["space"],
-                "tokenizer": loaded.tokenizer_sha,
-                "boundary": options["boundary"],
-                "vocabulary": loaded.vocabulary,
-                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
-                **loaded.recorded,
-            },
         )
 
     def score(
@@ -171,31 +101,16 @@ class CausalScorer:
         logprobs = self._logprobs(encoded, failures, progress=progress)
         scored = self._scored_ids(encoded)
         is_failed = [tuple(row) in failures.reasons for row in encoded.ids]
-        unknown = self.tokenizer.unk_token_id
-        return assemble_scores(
+        no_first = np.uint8(FLAG_NO_FIRST if self.start is None else 0)
+        return self._columns(
             sentences,
-            token_sums(logprobs),
-            n_tokens=encoded.n_tokens,
-            n_unk=encoded.n_unk,
-            flags=encoded.flags
-            | np.uint8(FLAG_NO_FIRST if self.start is None else 0)
-            | failures.flags(sentences, is_failed),
-            unigram_logprob=self.unigrams.sums(scored) if self.unigrams is not None else None,
-            token_logprobs=logprobs if tokens else None,
-            spans=self._spans(encoded) if tokens and encoded.spans is not None else None,
-            token_unknown=[np.array([token == unknown for token in row], dtype=np.bool_) for row in scored]
-            if tokens
-            else None,
-            token_unigrams=self.unigrams.rows(scored) if tokens and self.unigrams is not None else None,
+            logprobs,
+            encoded=encoded,
+            scored=scored,
+            flags=encoded.flags | no_first | failures.flags(sentences, is_failed),
+            spans=self._spans(encoded),
+            tokens=tokens,
         )
-
-    def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which sentences have the same tokens as a different one."""
-        return indistinguishable(sentences, list(map(tuple, self.token_ids(sentences))))
-
-    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of sentences, without marks."""
-        return self._encode(sentences).ids
 
     def chat_template(self) -> str:
         """Return the template around a message; raise BadInput if the model has none."""
@@ -237,12 +152,14 @@ class CausalScorer:
         correction[usable] = ends - begins
         return correction
 
-    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]]:
+    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]] | None:
         """Return the characters of each scored token; the end of the sentence has an empty span."""
+        if encoded.spans is None:
+            return None
         first = 0 if self.start is not None else 1
         return [
             [*spans[first:], *([(len(sentence), len(sentence))] if self.end is not None else [])]
-            for sentence, spans in zip(encoded.sentences, encoded.spans or [], strict=True)
+            for sentence, spans in zip(encoded.sentences, encoded.spans, strict=True)
         ]
 
     def _scored_ids(self, encoded: Encoded) -> list[list[int]]:

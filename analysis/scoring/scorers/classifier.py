@@ -10,23 +10,12 @@ import numpy.typing as npt
 
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.base import Progress, Scores, Spec, assemble_scores
-from analysis.scoring.model_uri import (
-    ADAPTER,
-    ATTENTION,
-    CASING,
-    CONTEXT,
-    DEVICE,
-    DTYPE,
-    QUANTIZE,
-    TRUST,
-    ModelURI,
-    Option,
-    parse_options,
-)
+from analysis.scoring.model_uri import CASING, CONTEXT, ModelURI, Option, parse_options
 from analysis.scoring.neural.failures import Failures
 from analysis.scoring.neural.loading import load_model
 from analysis.scoring.neural.texts import encode
 from analysis.scoring.neural.vocabulary import n_rows
+from analysis.scoring.scorers.transformer import MODEL_OPTIONS
 from analysis.scoring.words.contexts import context_rule
 from analysis.scoring.words.tokens import indistinguishable
 
@@ -65,7 +54,7 @@ class ClassifierScorer:
     Vázquez Martínez (2021), *The Acceptability Delta Criterion*, section 4.
     """
 
-    OPTIONS = (OUTPUT, LABEL, CASING, CONTEXT, DTYPE, DEVICE, ATTENTION, ADAPTER, QUANTIZE, TRUST)
+    OPTIONS = (OUTPUT, LABEL, CASING, CONTEXT, *MODEL_OPTIONS)
     capabilities = frozenset({"sum"})
 
     def __init__(self, uri: ModelURI) -> None:

@@ -1,45 +1,19 @@
 """Scorer of masked language models by pseudo-log-likelihood: ``hf-masked:NAME`` or ``hf-masked:FOLDER``."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput
-from analysis.scoring.base import (
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    capabilities_with,
-    token_sums,
-)
-from analysis.scoring.model_uri import (
-    ADAPTER,
-    ATTENTION,
-    CASING,
-    CONTEXT,
-    DEVICE,
-    DTYPE,
-    PROMPT,
-    QUANTIZE,
-    SPACE,
-    TRUST,
-    UNIGRAM,
-    VOCABULARY,
-    ModelURI,
-    Option,
-    parse_options,
-)
+from analysis.scoring.base import Progress, Scores
+from analysis.scoring.model_uri import SPACE, ModelURI, Option
 from analysis.scoring.neural.failures import Failures, refuse_unrunnable
-from analysis.scoring.neural.loading import load_model
 from analysis.scoring.neural.masked_copies import METHODS, masked_copies
 from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import n_rows, n_types
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.tokens import indistinguishable
-from analysis.scoring.words.unigrams import model_unigrams
+from analysis.scoring.neural.vocabulary import n_rows
+from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
 
 if TYPE_CHECKING:
     from analysis.scoring.neural.masked_paths import Copy
@@ -56,67 +30,34 @@ METHOD = Option(
 SHARD = 2_000  # sentences whose masked copies are in memory at once
 
 
-class MaskedScorer:
+class MaskedScorer(TransformerScorer):
     """PLL(sentence) = Σ log p(token | the sentence with that token masked); its marks are not scored."""
 
-    OPTIONS: tuple[Option, ...] = (
-        METHOD,
-        CASING,
-        SPACE,
-        PROMPT,
-        CONTEXT,
-        UNIGRAM,
-        VOCABULARY,
-        DTYPE,
-        DEVICE,
-        ATTENTION,
-        ADAPTER,
-        QUANTIZE,
-        TRUST,
-    )
-    AUTO_CLASS, PREFIX = "AutoModelForMaskedLM", ""  # of the library, and before the method's name
+    OPTIONS: ClassVar[tuple[Option, ...]] = (METHOD, SPACE, *TOKEN_OPTIONS)
+    AUTO_CLASS = "AutoModelForMaskedLM"
+    PREFIX = ""  # before the method's name
     start: int | None = None
     end: int | None = None  # the end of a sentence is not scored
 
     def __init__(self, uri: ModelURI) -> None:
-        options = parse_options(uri, self.OPTIONS)
-        loaded = load_model(uri.target, self.AUTO_CLASS, options)
-        # torch is there once a model is open; without it load_model says how to install it.
-        from analysis.scoring.neural.structure import longest
-
-        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
-        self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
+        options, loaded = self._open(uri)
+        self.space = options["space"] == "yes"
         self.mask, self.method = self._mask(options, uri.target), options["method"]
         if options["method"] == "pll-l2r" and not self.tokenizer.is_fast:
             raise BadInput(
                 f"the tokenizer of {uri.target!r} does not give the words that pll-l2r masks.",
                 remedy="Add method=pll to the model URI, or use a model with a fast tokenizer.",
             )
-        self.contexts = context_rule(options)
-        self.lower, self.space = options["casing"] == "lower", options["space"] == "yes"
-        self.max_tokens = longest(self.model)
         before, after = self._marks()
         refuse_unrunnable(self.model, [*before, self.tokenizer.mask_token_id, *after], uri.target)
-        self.unigrams = model_unigrams(
-            uri.target, options["unigram"], n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
-        )
-        self.capabilities = capabilities_with(self.unigrams)
         self.chosen: Chosen[Any] | None = None
-        self.spec = Spec(
-            uri=uri.uri,
-            revision=loaded.revision,
+        self.spec = self._spec_of(
+            uri,
+            loaded,
             method=self.PREFIX + self.method,
             bos=True,
             eos=True,
-            casing=options["casing"],
-            dtype=loaded.dtype,
-            options={
-                "space": options["space"],
-                "tokenizer": loaded.tokenizer_sha,
-                "vocabulary": loaded.vocabulary,
-                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
-                **loaded.recorded,
-            },
+            options={"space": options["space"]},
         )
 
     @property
@@ -156,35 +97,21 @@ class MaskedScorer:
             [token for token, word in zip(row, words, strict=True) if word is not None]
             for row, words in zip(encoded.ids, encoded.words, strict=True)
         ]
-        unknown = self.tokenizer.unk_token_id
         failures, logprobs = Failures(self.warnings), list[Floats]()
         for start in range(0, len(encoded.ids), SHARD):
             logprobs += self._logprobs(encoded, range(start, min(start + SHARD, len(encoded.ids))), failures)
             if progress is not None:
                 progress(min(SHARD, len(encoded.ids) - start))
-        return assemble_scores(
+        is_failed = [index in failures.reasons for index in range(len(sentences))]
+        return self._columns(
             sentences,
-            token_sums(logprobs),
-            n_tokens=encoded.n_tokens,
-            n_unk=encoded.n_unk,
-            flags=encoded.flags
-            | failures.flags(sentences, [index in failures.reasons for index in range(len(sentences))]),
-            unigram_logprob=None if self.unigrams is None else self.unigrams.sums(scored),
-            token_logprobs=logprobs if tokens else None,
-            spans=encoded.spans if tokens else None,
-            token_unknown=[np.array([token == unknown for token in row], dtype=np.bool_) for row in scored]
-            if tokens
-            else None,
-            token_unigrams=self.unigrams.rows(scored) if tokens and self.unigrams is not None else None,
+            logprobs,
+            encoded=encoded,
+            scored=scored,
+            flags=encoded.flags | failures.flags(sentences, is_failed),
+            spans=encoded.spans,
+            tokens=tokens,
         )
-
-    def same_tokens(self, sentences: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Return which sentences have the same tokens as a different one."""
-        return indistinguishable(sentences, list(map(tuple, self.token_ids(sentences))))
-
-    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of sentences, without marks."""
-        return self._encode(sentences).ids
 
     def _encode(self, sentences: Sequence[str]) -> Encoded:
         before, after = self._marks()

@@ -8,44 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.errors import BadInput
-from analysis.scoring.base import (
-    FLAG_TOO_LONG,
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    capabilities_with,
-    flag_where,
-    token_sums,
-)
-from analysis.scoring.model_uri import (
-    ADAPTER,
-    ATTENTION,
-    CASING,
-    CONTEXT,
-    DEVICE,
-    DTYPE,
-    EOS,
-    PROMPT,
-    QUANTIZE,
-    TRUST,
-    UNIGRAM,
-    VOCABULARY,
-    ModelURI,
-    parse_options,
-)
+from analysis.scoring.base import FLAG_TOO_LONG, Progress, Scores, flag_where
+from analysis.scoring.model_uri import EOS, ModelURI
 from analysis.scoring.neural.failures import Failures
-from analysis.scoring.neural.loading import load_model
 from analysis.scoring.neural.texts import Encoded, encode
-from analysis.scoring.neural.vocabulary import n_rows, n_types
-from analysis.scoring.words.contexts import context_rule
-from analysis.scoring.words.unigrams import model_unigrams
+from analysis.scoring.neural.vocabulary import n_rows
+from analysis.scoring.scorers.transformer import TOKEN_OPTIONS, TransformerScorer
 
 Floats = npt.NDArray[np.float64]
 TOKENS = 1_024  # of one batch, source and sentence
 
 
-class Seq2SeqScorer:
+class Seq2SeqScorer(TransformerScorer):
     """log p(sentence | source) = Σ log p(token | source, all before it), by the decoder.
 
     The source is what stands before the sentence: its context, or the text of a template, and nothing
@@ -64,55 +38,23 @@ class Seq2SeqScorer:
     JMLR 21. Lewis et al. (2020), "BART", ACL.
     """
 
-    OPTIONS = (
-        EOS,
-        CASING,
-        PROMPT,
-        CONTEXT,
-        UNIGRAM,
-        VOCABULARY,
-        DTYPE,
-        DEVICE,
-        ATTENTION,
-        ADAPTER,
-        QUANTIZE,
-        TRUST,
-    )
+    AUTO_CLASS = "AutoModelForSeq2SeqLM"
+    OPTIONS = (EOS, *TOKEN_OPTIONS)
 
     def __init__(self, uri: ModelURI) -> None:
-        options = parse_options(uri, self.OPTIONS)
-        loaded = load_model(uri.target, "AutoModelForSeq2SeqLM", options)
-        from analysis.scoring.neural.structure import longest
-
-        self.model, self.tokenizer, self.warnings = loaded.model, loaded.tokenizer, loaded.warnings
-        self.tokenizer_sha, self.n_types = loaded.tokenizer_sha, n_types(loaded.tokenizer)
-        self.contexts, self.lower = context_rule(options), options["casing"] == "lower"
+        options, loaded = self._open(uri)
         self.before, after = _marks(self.tokenizer)
         if options["eos"] == "yes" and not after:
             raise BadInput("the tokenizer ends no target.", remedy="Remove eos=yes.")
         self.end = after[-1] if options["eos"] == "yes" else None
-        self.max_tokens = longest(self.model)
         self.why = "sources and sentences of one length together, with the model's own head"
-        self.unigrams = model_unigrams(
-            uri.target, options["unigram"], n_types=self.n_types, tokenizer_sha=self.tokenizer_sha
-        )
-        self.capabilities = capabilities_with(self.unigrams)
-        self.spec = Spec(
-            uri=uri.uri,
-            revision=loaded.revision,
+        self.spec = self._spec_of(
+            uri,
+            loaded,
             method="seq2seq",
             bos=True,
             eos=self.end is not None,
-            casing=options["casing"],
-            dtype=loaded.dtype,
-            options={
-                "start": f"decoder:{_start(self.model, uri.target)}",
-                "source": "empty, or the context",
-                "tokenizer": loaded.tokenizer_sha,
-                "vocabulary": loaded.vocabulary,
-                "unigram": self.unigrams.revision if self.unigrams is not None else "none",
-                **loaded.recorded,
-            },
+            options={"start": f"decoder:{_start(self.model, uri.target)}", "source": "empty, or the context"},
         )
 
     def score(
@@ -147,10 +89,6 @@ class Seq2SeqScorer:
             ]
         )
 
-    def token_ids(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of sentences, without marks."""
-        return self._encode(sentences).ids
-
     def _score(
         self,
         sentences: Sequence[str],
@@ -179,26 +117,22 @@ class Seq2SeqScorer:
         run = partial(self._run, progress=progress)
         by_pair = dict(zip(distinct, failures.run(run, distinct, missing=np.empty(0)), strict=True))
         logprobs = [np.empty(0) if pair is None else by_pair[pair] for pair in pairs]
-        unknown = self.tokenizer.unk_token_id
-        return assemble_scores(
+        return self._columns(
             sentences,
-            token_sums(logprobs),
-            n_tokens=encoded.n_tokens,
-            n_unk=encoded.n_unk,
+            logprobs,
+            encoded=encoded,
+            scored=scored,
             flags=flags | failures.flags(sentences, [pair in failures.reasons for pair in pairs]),
-            unigram_logprob=None if self.unigrams is None else self.unigrams.sums(scored),
-            token_logprobs=logprobs if tokens else None,
-            spans=self._spans(encoded) if tokens and encoded.spans is not None else None,
-            token_unknown=[np.array([token == unknown for token in row], dtype=np.bool_) for row in scored]
-            if tokens
-            else None,
-            token_unigrams=self.unigrams.rows(scored) if tokens and self.unigrams is not None else None,
+            spans=self._spans(encoded),
+            tokens=tokens,
         )
 
-    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]]:
+    def _spans(self, encoded: Encoded) -> list[list[tuple[int, int]]] | None:
+        if encoded.spans is None:
+            return None
         return [
             [*spans, *([(len(sentence), len(sentence))] if self.end is not None and spans else [])]
-            for sentence, spans in zip(encoded.sentences, encoded.spans or [], strict=True)
+            for sentence, spans in zip(encoded.sentences, encoded.spans, strict=True)
         ]
 
     def _encode(self, sentences: Sequence[str]) -> Encoded:

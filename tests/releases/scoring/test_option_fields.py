@@ -9,7 +9,7 @@ from django.urls import reverse
 from analysis.scoring import BUILT_IN
 from analysis.scoring.model_uri import ModelURI, parse_model_uri
 from analysis.scoring.registry import OPTIONS
-from analysis.scoring.scorers import arpa, causal, classifier, lstm, masked
+from analysis.scoring.scorers import arpa, classifier, lstm, transformer
 from experiments.models import Experiment, Job
 from releases.scoring import execution, loaded_model
 from releases.scoring.forms import FORM_KINDS, PREFIX, ModelRunsForm, form_options
@@ -52,7 +52,7 @@ def test_page_offers_every_option_of_the_command():
 
 @pytest.mark.parametrize(
     ("kind", "module"),
-    [("arpa", arpa), ("lstm", lstm), ("hf-causal", causal), ("hf-masked", masked),
+    [("arpa", arpa), ("lstm", lstm), ("hf-causal", transformer), ("hf-masked", transformer),
      ("hf-classifier", classifier)],
 )  # fmt: skip
 def test_options_are_those_that_the_scorer_takes(kind, module, monkeypatch):

@@ -112,6 +112,11 @@ def test_one_sentence_that_the_model_fails_on_leaves_the_others_their_scores(tin
     assert any(longest[:60] in text and "OutOfMemoryError" in text for text in model.warnings)
 
 
+def test_sentences_of_the_same_tokens_are_known_to_every_shard_of_a_run(tiny):
+    model = scorer(tiny.address("hf-seq2seq", casing="lower"))
+    assert model.same_tokens(["Dogs sleep.", "dogs sleep.", "The cat."]).tolist() == [True, True, False]
+
+
 def test_kinds_of_models_are_distinguished(tiny, causal):
     with pytest.raises(BadInput, match="hf-seq2seq: for encoder-decoders|cannot be opened"):
         scorer(tiny.address("hf-causal"))
