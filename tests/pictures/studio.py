@@ -53,7 +53,6 @@ PAGES = {
     "releases": "/studies/demo/releases/",
     "release": "/studies/demo/releases/1/",
     "reports": "/studies/demo/reports/",
-    "deviations": "/studies/demo/deviations/",
     "models": "/studies/demo/models/",
     "models-add": "/studies/demo/models/add/",
     "leaderboard": "/studies/demo/releases/1/leaderboard/",
