@@ -22,6 +22,7 @@ from releases.reports.report_cache import REPORT, compute_and_store
 from releases.scoring.cost import COST, cost_of
 from releases.scoring.execution import score, store_scores
 from releases.scoring.runs import SCORE
+from releases.scoring.surprisals import SURPRISALS, run_surprisals
 from releases.study_report.request import STUDY_REPORT, run_report
 
 
@@ -53,6 +54,12 @@ def estimate_cost(run: Run) -> None:
     cost = cost_of(run.arguments, progress=run.progress)
     with run.finishing() as result:
         result |= cost
+
+
+@job(SURPRISALS)
+def tabulate_surprisals(run: Run) -> None:
+    """Tabulate the surprisals of tokens, words and regions by the model of one scoring run."""
+    run_surprisals(run)
 
 
 @job(COMPARE)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from releases.views import deviations, downloads, figures, releases, study_reports
-from releases.views.models import comparisons, depth, leaderboard, scoring_runs
+from releases.views.models import comparisons, depth, leaderboard, scoring_runs, surprisals
 from releases.views.results import (
     agreement,
     effects,
@@ -91,6 +91,17 @@ urlpatterns = [
     path(f"{S}models/runs/<int:pk>/", scoring_runs.run, name="study-scoring-run"),
     path(f"{S}models/runs/<int:pk>/part/", scoring_runs.part, name="study-scoring-run-part"),
     path(f"{S}models/runs/<int:pk>/retry/", scoring_runs.retry, name="study-scoring-retry"),
+    path(f"{S}models/runs/<int:pk>/surprisals/", surprisals.tabulate, name="study-surprisals"),
+    path(
+        f"{S}models/runs/<int:pk>/surprisals/<int:number>/part/",
+        surprisals.part,
+        name="study-surprisals-part",
+    ),
+    path(
+        f"{S}models/runs/<int:pk>/surprisals/<int:number>/<str:name>",
+        surprisals.file,
+        name="study-surprisals-file",
+    ),
     path(f"{S}models/score-sets/", comparisons.score_sets, name="study-score-sets"),
     path(f"{S}models/comparisons/<int:pk>/depth/<slug:name>/", depth.section, name="study-depth"),
     path(f"{S}models/score/", comparisons.score, name="study-score"),

@@ -87,6 +87,18 @@ def scorer(uri: str) -> Scorer:
     return maker(parsed)
 
 
+def may_have_tokens(kind: str) -> bool:
+    """Return whether models of a kind may give tokens; kinds that do not declare it are opened to find out.
+
+    Examples
+    --------
+    >>> may_have_tokens("arpa"), may_have_tokens("hf-causal"), may_have_tokens("csv")
+    (True, True, False)
+    """
+    capabilities = getattr(BUILT_IN.get(kind), "capabilities", None)
+    return capabilities is None or "tokens" in capabilities
+
+
 def check_options(uri: ModelURI, *, without: Collection[str] = ()) -> None:
     """Validate the options of a model URI without opening the model; installed packages check their own.
 

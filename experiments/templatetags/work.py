@@ -17,6 +17,7 @@ WORDS = {
     "releases.score": "Scoring of sentences",
     "releases.scoring_cost": "Cost of scoring",
     "releases.study_report": "Report",
+    "releases.surprisals": "Surprisals of tokens and words",
 }
 
 

@@ -211,6 +211,36 @@ def table_snippets(file: str, *, value: str) -> list[Snippet]:
     ]
 
 
+def surprisal_snippets(file: str, *, has_regions: bool) -> list[Snippet]:
+    """Read a table of surprisals and average it by region, or by the position of words."""
+    unit, group = ("region", "region") if has_regions else ("word", "position")
+    # Words such as NA and None are texts, and only empty surprisals are missing.
+    texts = ("sentence_id", "unit", "region", "text", "note")
+    characters = ", ".join(f'{name} = "character"' for name in texts)
+    strings = ", ".join(f'"{name}": str' for name in texts)
+    r_lines = [
+        f'd <- read.csv({_quoted(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
+        f"              colClasses = c({characters}))",
+        "",
+        f"# mean surprisal in bits by {group}",
+        f'{unit}s <- subset(d, unit == "{unit}" & !is.na(surprisal_bits))',
+        f"means <- aggregate(surprisal_bits ~ {group}, data = {unit}s, FUN = mean)",
+        "print(means)",
+    ]
+    pandas_lines = [
+        "import pandas as pd",
+        "",
+        f'd = pd.read_csv({_quoted(file)}, keep_default_na=False, na_values=[""],',
+        f"                dtype={{{strings}}})",
+        "",
+        f"# mean surprisal in bits by {group}",
+        f'{unit}s = d[d["unit"] == "{unit}"]',
+        f'means = {unit}s.groupby("{group}")["surprisal_bits"].mean()',
+        "print(means)",
+    ]
+    return [Snippet(R, "\n".join(r_lines) + "\n"), Snippet(PANDAS, "\n".join(pandas_lines) + "\n")]
+
+
 def _exclusion(is_release: bool) -> str:
     return RELEASE_EXCLUSION if is_release else EXCLUSION
 

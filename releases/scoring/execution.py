@@ -102,7 +102,9 @@ class RunScores:
 def sentences_of(run: ScoringRun) -> list[Sentence]:
     """Return the sentences of the run's material set, or those in its release."""
     rows = Sentence.objects.filter(material_set=run.material_set).select_related("item__paradigm")
-    sentences = list(rows.only("key", "text", "attributes", "item__paradigm__name").order_by("pk"))
+    sentences = list(
+        rows.only("key", "text", "attributes", "critical_region", "item__paradigm__name").order_by("pk")
+    )
     if run.spec.get("release"):
         release = Release.objects.get(
             experiment__materials=run.material_set, state=Release.State.READY, number=run.spec["release"],
@@ -137,6 +139,20 @@ def score(run: ScoringRun, *, progress: Progress) -> RunScores:
     model, row = create_shards(run, scorable)
     score_shards(run, progress)
     return _scored(run, model, scores_of(row, list(questions.values()), model), scorable)
+
+
+def counter(progress: Progress, total: int, message: str) -> Callable[[int], None]:
+    """Return a function that adds to a count and reports it, at most every two seconds."""
+    n_done, last_report = 0, -REPORT_EVERY_S
+
+    def count(n: int) -> None:
+        nonlocal n_done, last_report
+        n_done += n
+        if time.monotonic() - last_report >= REPORT_EVERY_S:
+            last_report = time.monotonic()
+            progress(min(n_done, total) if total else n_done, total, message)
+
+    return count
 
 
 def create_shards(run: ScoringRun, sentences: Sequence[Sentence]) -> tuple[Scorer, ScorerSpec]:
@@ -273,14 +289,7 @@ def _values(run: ScoringRun, scores: Scores, sentences: Sequence[Sentence]) -> n
 
 
 def _score_at_once(model: Scorer, sentences: Sequence[Sentence], *, progress: Progress) -> Scores:
-    n_done = 0
-
-    def report(n: int) -> None:
-        nonlocal n_done
-        n_done += n
-        progress(min(n_done, len(sentences)), len(sentences), "scoring")
-
     texts, keys = [sentence.words for sentence in sentences], [sentence.key for sentence in sentences]
     contexts = [sentence.context for sentence in sentences]
     model, texts = in_context(model, texts, contexts, ids=keys)
-    return model.score(texts, ids=keys, progress=report)
+    return model.score(texts, ids=keys, progress=counter(progress, len(sentences), "scoring"))

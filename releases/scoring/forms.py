@@ -8,6 +8,7 @@ from django.conf import settings
 
 from analysis.comparison.in_depth.models import METHODS, PREFIX_METHODS
 from analysis.errors import BadInput
+from analysis.files import SUFFIXES
 from analysis.scoring.judgment_prompts import PROMPT_METHODS
 from analysis.scoring.measures import MEASURES
 from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, with_revisions
@@ -290,6 +291,18 @@ class ScoringForm(forms.Form):
     def training(self) -> Training:
         """Return the training metadata."""
         return Training(**{name: self.cleaned_data[name] for name in TRAINING_FIELDS})
+
+
+class SurprisalsForm(forms.Form):
+    """Regions to tabulate the surprisal of, beside tokens and words."""
+
+    regions = forms.FileField(
+        required=False,
+        label="Regions",
+        widget=forms.FileInput(attrs={"accept": ",".join(SUFFIXES)}),
+        help_text="CSV, TSV, JSON lines or Parquet: sentence_id, region (its name) and text, or start and end. "
+        "Critical regions of the materials are tabulated without it.",
+    )
 
 
 class ScoreSetsForm(forms.Form):

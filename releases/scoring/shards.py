@@ -89,6 +89,15 @@ def served_for(run: ScoringRun, model: Scorer) -> str:
     return "" if has_fixed_revision(model.spec) else f"run {run.pk}"
 
 
+def check_model(run: ScoringRun, model: Scorer, row: ScorerSpec) -> None:
+    """Raise BadInput if a model is not the one that a run recorded."""
+    spec = key_spec(model.spec, served_for=served_for(run, model))
+    if spec.revision != row.spec.get("revision"):
+        raise BadInput("the model's files are no longer those that the run began with.", remedy="Start anew.")
+    if spec.spec_id != row.spec_id:
+        raise BadInput("this version scores the model by other conventions.", remedy="Start anew.")
+
+
 def shards_of(run: ScoringRun) -> QuerySet[ScoreShard]:
     """Return the run's shards."""
     # A subquery in place of a join: select_for_update would lock the joined rows as well.
@@ -162,8 +171,7 @@ def _score(
 ) -> None:
     is_in_context = bool(run.spec.get("in_context"))
     model, row = reader(run.method, model_of(run), is_in_context=is_in_context), shard.scorer
-    if key_spec(model.spec, served_for=served_for(run, model)).spec_id != row.spec_id:
-        raise BadInput("the model's files are no longer those that the run began with.", remedy="Start anew.")
+    check_model(run, model, row)
     texts = _texts(run, model, shard)
     cached = cached_rows(row, [sentence_sha(text) for text in texts])
     left = [text for text in texts if sentence_sha(text) not in cached]

@@ -50,10 +50,15 @@ class Region(NamedTuple):
 def require_tokens(model: Scorer) -> None:
     """Raise BadInput if a model has no tokens, such as a classifier or a table."""
     if "tokens" not in model.capabilities:
-        raise BadInput(
-            f"{model.spec.uri.partition(':')[0]}: has no tokens, so it gives no surprisal of them.",
-            remedy="Use an n-gram, recurrent, causal, masked or served model.",
-        )
+        raise without_tokens(model.spec.uri.partition(":")[0])
+
+
+def without_tokens(kind: str) -> BadInput:
+    """Return the error of a kind of model that has no tokens."""
+    return BadInput(
+        f"{kind}: has no tokens, so it gives no surprisal of them.",
+        remedy="Use an n-gram, recurrent, causal, masked or served model.",
+    )
 
 
 def read_regions(path: str | Path, sentences: pd.DataFrame) -> dict[str, list[Region]]:

@@ -34,17 +34,13 @@ from analysis.scoring.orientation import SIGNS
 from analysis.scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
 from analysis.scoring.words.critical_words import WordScorer
 from analysis.scoring.words.regions import RegionScores, score_regions
-from analysis.scoring.words.surprisals import (
-    critical_regions,
-    read_regions,
-    require_tokens,
-    surprisal_table,
-)
+from analysis.scoring.words.surprisals import require_tokens
 from config.commands import ContractCommand
 from experiments.models import Sentence
 from experiments.studies.creation import find_materials
 from releases.material_frames import pair_frame
 from releases.scoring.score_cache import CachedScorer, has_fixed_revision
+from releases.scoring.surprisals import leads_of, named_regions, score_tokens, sentence_table, unit_counts
 from releases.scoring.texts import prefix_regions
 
 MANY_UNKNOWN = 0.05
@@ -189,17 +185,10 @@ class Command(ContractCommand):
         if token_file:
             require_tokens(opened)
         sentences = self.sentences(options)
-        stretches = critical_regions(sentences) if token_file else {}
-        if options["regions"]:
-            for name, rows in read_regions(options["regions"], sentences).items():
-                stretches[name] = [*stretches.get(name, []), *rows]
+        stretches = named_regions(sentences, options["regions"]) if token_file else {}
         names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
         contexts, rule = context_column(sentences), rule_of(opened)
-        is_in_context = rule.applies(contexts)
-        leads = [
-            rule.lead(context, sentence_id=name) if is_in_context else ""
-            for context, name in zip(contexts, names, strict=True)
-        ]
+        is_in_context, leads = rule.applies(contexts), leads_of(opened, sentences)
         template = rule.template if is_in_context else ""
         word_scorers = {method: WordScorer(opened, method, template=template) for method in regions}
         is_cached = options["materials"] and has_fixed_revision(opened.spec) and opened.spec.method != "csv"
@@ -209,22 +198,28 @@ class Command(ContractCommand):
         if is_in_context and opened.spec.method != "csv":
             opened_in_context = ContextScorer(opened)
         model: Scorer = CachedScorer(opened_in_context) if is_cached else opened_in_context
-        if not (plain or regions or token_file):
+        if not (plain or regions):
             model = NotScored(opened)  # a chat server may give no log probabilities of sentences
         table: pd.DataFrame | None = None
         with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
             task = bar.add_task("scoring", total=len(sentences))
-            scored = score_sentences(
-                model,
-                sentences,
-                methods=plain,
-                name=options["name"],
-                tokens=token_file is not None,
-                progress=lambda n: bar.advance(task, n),
-            )
-            if token_file and scored.scores is not None:
-                bar.update(task, description="words")
-                table = surprisal_table(opened, sentences, scored.scores, regions=stretches, leads=leads)
+            if token_file:
+                scored, table = score_tokens(
+                    opened,
+                    sentences,
+                    regions=stretches,
+                    methods=plain,
+                    name=options["name"],
+                    progress=lambda n: bar.advance(task, n),
+                )
+            else:
+                scored = score_sentences(
+                    model,
+                    sentences,
+                    methods=plain,
+                    name=options["name"],
+                    progress=lambda n: bar.advance(task, n),
+                )
             for method, word_scorer in word_scorers.items():
                 bar.reset(task, total=len(regions[method]), description=method)
                 cached_scorer = CachedScorer(word_scorer) if is_cached else word_scorer
@@ -258,7 +253,7 @@ class Command(ContractCommand):
                 )
         if table is not None:
             write_table(table, token_file)
-            scored.summary["tokens_file"] = {"file": token_file.name, **token_counts(table)}
+            scored.summary["tokens_file"] = {"file": token_file.name, **unit_counts(table)}
         write(scored, to)
         self.print_summary(scored, to, as_json=options["json"])
 
@@ -267,11 +262,7 @@ class Command(ContractCommand):
         if options["sentences"]:
             return read_sentences(options["sentences"])
         stored = Sentence.objects.filter(material_set=find_materials(options["materials"])).order_by("pk")
-        rows = [
-            (sentence.key, sentence.words, sentence.context, sentence.critical_region)
-            for sentence in stored.only("key", "text", "attributes", "critical_region")
-        ]
-        return pd.DataFrame(rows, columns=["sentence_id", "sentence", "context", "critical_region"])
+        return sentence_table(stored.only("key", "text", "attributes", "critical_region"))
 
     def regions(self, method: str, options: dict[str, Any]) -> dict[str, tuple[str, str]]:
         """Prefix and critical word of each sentence, from a file of pairs or from the stored ones."""
@@ -396,13 +387,6 @@ def prompt_scores(
     values[places] = model.score(questions, progress=progress).logprob
     zeros = np.zeros(len(names), dtype=np.int32)
     return RegionScores(values, zeros, zeros.astype(np.bool_))
-
-
-def token_counts(table: pd.DataFrame) -> dict[str, Any]:
-    """How many tokens, words and regions a table of surprisals has."""
-    n = table["unit"].value_counts()
-    counts = {f"{unit}s": int(n.get(unit, 0)) for unit in ("token", "word", "region")}
-    return {**counts, "without a value": int(table["surprisal_nats"].isna().sum())}
 
 
 def with_column(scored: ScoredSentences, method: str, scores: RegionScores) -> ScoredSentences:

@@ -23,6 +23,7 @@ from releases.scoring.shards import shards_of
 from releases.views.base import explained, explained_on_top, page, study_page
 from releases.views.models.comparisons import runs_of
 from releases.views.models.leaderboard import newest_release
+from releases.views.models.surprisals import surprisal_context
 
 SHOWN_SPEC = {
     "bos": "beginning-of-sentence token (bos)",
@@ -111,6 +112,7 @@ def run(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase
         board_release=release,
         shown_spec={} if scoring_run.model.startswith("csv:") else SHOWN_SPEC,
         compared=scoring_run.comparisons.exclude(report={}).first(),
+        **surprisal_context(study, scoring_run),
         **_run_context(scoring_run),
     )
 
