@@ -300,8 +300,8 @@ class SurprisalsForm(forms.Form):
         required=False,
         label="Regions",
         widget=forms.FileInput(attrs={"accept": ",".join(SUFFIXES)}),
-        help_text="CSV, TSV, JSON lines or Parquet: sentence_id, region (its name) and text, or start and end. "
-        "Critical regions of the materials are tabulated without it.",
+        help_text="CSV, TSV, JSON lines or Parquet: sentence_id, region (its name) and text, or start and "
+        "end. Critical regions of the materials are tabulated without it.",
     )
 
 

@@ -52,11 +52,7 @@ SURPRISALS = "releases.surprisals"
 FORMAT = "obelus-surprisals/1"  # another one for the same request makes another table
 PURPOSE = "scores"  # of the upload
 CSV, PARQUET = "surprisals.csv", "surprisals.parquet"
-FILES = {
-    CSV: "CSV",
-    PARQUET: "Parquet",
-    MANIFEST: "model, revision, specification and checksums (JSON)",
-}
+FILES = (CSV, PARQUET, MANIFEST)
 KEY_LENGTH = 16  # hexadecimal digits of a SHA-256 in a folder's name
 PREVIEW_SENTENCES, PREVIEW_ROWS = 4, 60  # rows of each sentence
 LISTED_IDS = 100  # sentences without rows that the manifest lists
@@ -159,9 +155,9 @@ class StoredSurprisals:
 
     @property
     def files(self) -> list[dict[str, Any]]:
-        """Name, size and content of each file; the tables first."""
+        """Name and size of each file; the tables first."""
         sizes = {file["path"]: file["bytes"] for file in self.job.result.get("files", [])}
-        return [{"path": name, "bytes": sizes[name], "holds": FILES[name]} for name in FILES if name in sizes]
+        return [{"path": name, "bytes": sizes[name]} for name in FILES if name in sizes]
 
     @property
     def preview(self) -> list[dict[str, Any]]:

@@ -1,13 +1,18 @@
 """The researcher's pages in a browser: axe finds nothing, nothing scrolls sideways, in both lights."""
 
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.cache import cache
 
-from experiments.models import Design
+from experiments import job_runner
+from experiments.models import Design, Job
 from experiments.pages.settings_steps import STEPS
+from releases import jobs
 from releases.views.figures import QUESTIONS
 from tests import cast
+from tests.releases.models_dir import write_bigram
+from tests.releases.scoring_runs import a_run, carried_out
 from tests.releases.study import judged_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -94,6 +99,32 @@ def test_every_text_for_participants_reads_well_with_all_sections_open(studio, w
     assert page.get_by_role("status").get_by_text("Not saved yet").is_visible()
     page.get_by_role("button", name="Save").click()
     assert page.get_by_text("1 of your own").is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_surprisals_of_a_scoring_run_appear_when_their_job_ends(studio, width, scheme, settings, tmp_path):
+    folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "releases": folder}
+    settings.MODELS_DIR = tmp_path / "models"
+    write_bigram(settings.MODELS_DIR)
+    page = studio(width, scheme)
+    run = carried_out(a_run(cast.Experiment.objects.get(slug="running")))
+    page.goto("/studies/running/models/scored/")
+    page.get_by_role("link", name=run.name).click()
+    page.get_by_role("button", name="Compute surprisals").click()
+    section = page.get_by_role("region", name="Surprisal of tokens and words")
+    assert section.get_by_text("waiting", exact=True).is_visible()
+    assert Axe().run(page).violations_count == 0
+    job_runner.run(Job.objects.get(kind=jobs.SURPRISALS).pk)
+    section.get_by_role("heading", name="First sentences").wait_for()
+    for sentence in section.locator("details:not([open]) > summary").all():
+        sentence.click()
+    assert Axe().run(page).violations_count == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert section.evaluate("section => section.scrollWidth <= section.clientWidth")
+    with page.expect_download() as download:
+        section.get_by_role("link", name="surprisals.parquet").click()
+    assert pd.read_parquet(download.value.path())["surprisal_nats"].gt(0).any()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
