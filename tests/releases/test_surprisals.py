@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import threading
 from io import StringIO
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
+from django.db import connection
 from django.urls import reverse
 
 from experiments import job_runner
 from experiments.models import AuditEntry, Job, MaterialSet, Upload
 from releases.models import ScoringRun, SentenceScore
 from releases.scoring.runs import request_scoring
+from releases.scoring.surprisals import request_surprisals
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
 from tests.releases.scoring_runs import a_run, carried_out
@@ -160,6 +163,22 @@ def test_pressing_twice_starts_one_job_and_one_audit_entry(ada, study, run):
         ).content.decode()
     )
     assert Job.objects.filter(kind=KIND).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_presses_at_the_same_moment_start_one_job(run, study):
+    start, numbers = threading.Barrier(3), []
+
+    def request():
+        start.wait()
+        numbers.append(request_surprisals(run, study, user=cast.ada()).number)
+        connection.close()
+
+    cast.ada()
+    threads = [threading.Thread(target=request) for _ in range(3)]
+    [thread.start() for thread in threads], [thread.join() for thread in threads]
+    assert numbers == [Job.objects.get(kind=KIND).pk] * 3
+    assert AuditEntry.objects.filter(action="surprisals started").count() == 1
 
 
 def test_regions_that_are_not_in_the_sentence_are_refused_with_file_row_and_column(ada, study, run, settings):
