@@ -117,8 +117,7 @@ def test_surprisals_of_a_scoring_run_appear_when_their_job_ends(studio, width, s
     assert Axe().run(page).violations_count == 0
     job_runner.run(Job.objects.get(kind=jobs.SURPRISALS).pk)
     section.get_by_role("heading", name="First sentences").wait_for()
-    for sentence in section.locator("details:not([open]) > summary").all():
-        sentence.click()
+    section.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
     assert Axe().run(page).violations_count == 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert section.evaluate("section => section.scrollWidth <= section.clientWidth")
