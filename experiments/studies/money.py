@@ -19,8 +19,8 @@ def minor_digits(currency: str) -> int:
     return get_currency_precision(currency)
 
 
-def minor_units(text: str, currency: str) -> int:
-    """Parse an amount such as 1.50.
+def minor_units(text: str, currency: str, *, largest: int = LARGEST) -> int:
+    """Parse an amount such as 1.50, up to ``largest`` minor units.
 
     >>> minor_units("1,5", "EUR"), minor_units("500", "RWF"), minor_units("1.5", "KWD")
     (150, 500, 1500)
@@ -31,7 +31,7 @@ def minor_units(text: str, currency: str) -> int:
     # Two decimals at least, for 500.00 RWF; no third one elsewhere, where 1,500 may mean a thousand.
     amount = re.fullmatch(rf"(\d{{1,7}})(?:[.,](\d{{1,{max(digits, 2)}}}))?", text, re.ASCII)
     minor = Decimal(f"{amount[1]}.{amount[2] or 0}").scaleb(digits) if amount else Decimal(-1)
-    if minor != minor.to_integral_value() or not 0 < minor <= LARGEST:
+    if minor != minor.to_integral_value() or not 0 < minor <= largest:
         problem = f"{text!r} is no amount." if text else "nothing is written here."
         raise BadInput(problem, column="amount", remedy="Write for example 1.50.")
     return int(minor)

@@ -49,6 +49,8 @@ GROUPS = {
     "Recruit": (
         ("launch", "study-launch", "Launch checklist"),
         ("channels", "study-channels", "Channels"),
+        ("campaigns", "study-campaigns", "Campaigns"),
+        ("payments", "study-payments", "Payments"),
         ("live", "study-live", "Live"),
     ),
     "Data": (
@@ -75,7 +77,14 @@ GROUPS = {
         ("models", "study-models", "Models"),
     ),
 }
-COLLECTED = {"launch", "channels", "live", "progress"}  # pages that an imported study does not have
+COLLECTED = {
+    "launch",
+    "channels",
+    "campaigns",
+    "payments",
+    "live",
+    "progress",
+}  # pages that an imported study does not have
 BELONGS = {"ordinal": "effects"}  # pages without an entry of their own
 
 

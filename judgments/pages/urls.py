@@ -1,6 +1,6 @@
 """URLs of the researchers' pages on data collection."""
 
-from django.urls import path
+from django.urls import include, path
 
 from judgments.pages import (
     channel_views,
@@ -28,6 +28,7 @@ urlpatterns = [
         channel_views.change_state,
         name="study-channel-state",
     ),
+    path("studies/<slug:slug>/campaigns/", include("judgments.pages.recruitment.urls")),
     path("studies/<slug:slug>/live/", overview_views.live, name="study-live"),
     path("studies/<slug:slug>/live/part/", overview_views.live_part, name="study-live-part"),
     path("studies/<slug:slug>/launch/", launch_views.launch, name="study-launch"),

@@ -1,7 +1,7 @@
-// Count the participants that are selected, and select all of a page; without this script the bar works alike.
+// Count the rows that are selected, and select all of a page; without this script the bar works alike.
 const bar = document.querySelector("#bulk");
 const all = bar?.querySelector("[data-select-all]");
-const boxes = [...document.querySelectorAll("input[name=participant]")];
+const boxes = [...document.querySelectorAll("input.pick")];
 
 function count() {
   const n = boxes.filter((box) => box.checked).length;

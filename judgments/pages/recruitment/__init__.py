@@ -1,0 +1,1 @@
+"""Researchers' pages of recruitment: accounts, campaigns, submissions and payments."""

@@ -1,0 +1,208 @@
+"""Accounts of recruitment platforms: connect, test, replace the token, remove."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.debug import sensitive_post_parameters
+
+from analysis.errors import BadInput
+from experiments.models import Experiment, Mode, PlatformAccount
+from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
+from experiments.studies.money import format_money
+from judgments.pages.recruitment.campaign_access import PLATFORMS, action, mode_note, sentence
+from judgments.recruitment import credentials
+from judgments.recruitment.recruiter import Money, adapter
+
+SECRET_NAMES = sorted({name for secrets in credentials.SECRETS.values() for name in secrets})
+CURRENCIES = {"prolific": ("GBP", "USD"), "mturk": ("USD",)}
+WHERE = {  # where a person gets a token on the platform's own site
+    "prolific": "On Prolific: your workspace, Settings, Go to API token page, Create API token. It is"
+    " shown once there; it has all permissions of your account.",
+    "mturk": "In the AWS console: IAM, Users, Security credentials, Create access key, for a user with the"
+    " policy AmazonMechanicalTurkFullAccess.",
+}
+
+
+class AccountForm(forms.Form):
+    """A new account: its label, mode, currency and secrets, which are never shown again."""
+
+    label = forms.CharField(max_length=100, label="Name of the account", help_text="For you and your team.")
+    mode = forms.ChoiceField(choices=Mode.choices, initial=Mode.TEST, widget=forms.RadioSelect, label="Mode")
+    currency = forms.ChoiceField(label="Currency of the workspace")
+
+    def __init__(self, *args: Any, platform: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.platform = platform
+        self.fields["label"].initial = PLATFORMS[platform]
+        mode, currency = self.fields["mode"], self.fields["currency"]
+        assert isinstance(mode, forms.ChoiceField)
+        assert isinstance(currency, forms.ChoiceField)
+        mode.choices = [
+            (Mode.TEST.value, "Sandbox" if platform == "mturk" else "Test: nothing is published or paid"),
+            (Mode.LIVE.value, "Live: real participants, real money"),
+        ]
+        currency.choices = [(code, code) for code in CURRENCIES[platform]]
+        if len(CURRENCIES[platform]) == 1:
+            currency.widget, currency.initial = forms.HiddenInput(), CURRENCIES[platform][0]
+        _add_secret_fields(self, platform)
+
+    def secrets(self) -> dict[str, str]:
+        """The secrets that were typed in."""
+        return _secrets(self.platform, self.cleaned_data)
+
+
+class TokenForm(forms.Form):
+    """Other secrets for an account."""
+
+    def __init__(self, *args: Any, platform: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _add_secret_fields(self, platform)
+
+
+def _add_secret_fields(form: forms.Form, platform: str) -> None:
+    for name, label in credentials.SECRETS[platform].items():
+        form.fields[name] = forms.CharField(
+            label=label,
+            max_length=credentials.LONGEST_SECRET,
+            widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        )
+    first = next(iter(credentials.SECRETS[platform]))
+    form.fields[
+        first
+    ].help_text = f"{WHERE[platform]} Stored encrypted; only its last 4 characters are shown."
+
+
+def _secrets(platform: str, values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(values.get(name, "")) for name in credentials.SECRETS[platform]}
+
+
+def _page(
+    request: AuthenticatedRequest, study: Experiment, *, form: AccountForm | None = None, status: int = 200
+) -> HttpResponse:
+    accounts = credentials.accounts_of(study).select_related("owner")
+    rows = [
+        {
+            "account": account,
+            "platform": PLATFORMS.get(account.platform, account.platform),
+            "mode": mode_note(account),
+            "is_own": account.owner_id == request.user.pk,
+            "tokens": TokenForm(platform=account.platform, auto_id=f"id_{account.pk}_%s"),
+        }
+        for account in accounts
+    ]
+    forms_by_platform = {
+        platform: form
+        if form is not None and form.platform == platform
+        else AccountForm(platform=platform, auto_id=f"id_{platform}_%s")
+        for platform in credentials.SECRETS
+    }
+    context = {
+        "study": study,
+        "page": "campaigns",
+        "rows": rows,
+        "new": [(PLATFORMS[name], name, form) for name, form in forms_by_platform.items()],
+        "attachable": credentials.attachable(study, by=request.user),
+        "may_edit": may_edit(request.user, study),
+    }
+    return render(request, "judgments/recruitment/accounts.html", context, status=status)
+
+
+@login_required
+def accounts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """List the accounts that the study may use."""
+    return _page(request, get_study(request.user, slug))
+
+
+@sensitive_post_parameters(*SECRET_NAMES)
+@login_required
+def add(request: AuthenticatedRequest, slug: str, platform: str) -> HttpResponse:
+    """Store an account and test its token."""
+    study = get_study(request.user, slug, editing=True)
+    if request.method != "POST":
+        return redirect("study-accounts", slug)
+    form = AccountForm(request.POST, platform=platform, auto_id=f"id_{platform}_%s")
+    if not form.is_valid():
+        return _page(request, study, form=form, status=422)
+    data = form.cleaned_data
+    try:
+        account = credentials.add_account(
+            study,
+            platform=platform,
+            label=data["label"],
+            secrets=form.secrets(),
+            by=request.user,
+            mode=data["mode"],
+            options={"currency": data["currency"]},
+        )
+    except BadInput as error:
+        form.add_error(error.column if error.column in form.fields else None, sentence(error))
+        return _page(request, study, form=form, status=422)
+    _test(request, account)
+    return redirect("study-accounts", slug)
+
+
+def _own_account(study: Experiment, number: int) -> PlatformAccount:
+    return get_object_or_404(credentials.accounts_of(study), pk=number)
+
+
+def _back(study: Experiment, **_numbers: int) -> HttpResponse:
+    return redirect("study-accounts", study.slug)
+
+
+def _test(request: AuthenticatedRequest, account: PlatformAccount) -> None:
+    """Ask the platform for the balance: the smallest call that needs the token."""
+    try:
+        balance = adapter(account.platform)(account).balance()
+    except BadInput as error:
+        messages.error(
+            request, f"“{account.label}” is stored, but the connection does not work: {sentence(error)}"
+        )
+        return
+    account.checked_at = timezone.now()
+    account.save(update_fields=["checked_at"])
+    messages.success(request, f"“{account.label}” is connected.{_shown_balance(balance)}")
+
+
+def _shown_balance(balance: Money | None) -> str:
+    return f" Balance: {format_money(balance.amount_minor, balance.currency)}." if balance else ""
+
+
+@action(_back)
+def test_connection(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
+    """Test the connection."""
+    _test(request, _own_account(study, account_id))
+
+
+@sensitive_post_parameters(*SECRET_NAMES)
+@action(_back)
+def replace_token(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
+    """Replace the secrets of an account of one's own."""
+    account = _own_account(study, account_id)
+    credentials.replace_secrets(
+        account, _secrets(account.platform, request.POST), study=study, by=request.user
+    )
+    _test(request, account)
+
+
+@action(_back)
+def remove(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
+    """Take an account away from the study."""
+    account = _own_account(study, account_id)
+    credentials.detach(account, study, by=request.user)
+    messages.success(request, f"“{account.label}” is removed from this study.")
+
+
+@action(_back)
+def attach(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
+    """Let the study use an account of one's own from another study."""
+    user: User = request.user
+    account = get_object_or_404(credentials.attachable(study, by=user), pk=account_id)
+    credentials.attach(account, study, by=user)
+    messages.success(request, f"This study may use “{account.label}”.")
