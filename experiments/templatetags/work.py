@@ -10,6 +10,8 @@ WORDS = {
     "judgments.import": "Import of judgments",
     "judgments.quality": "Check of answers",
     "judgments.dry-run": "Dry run",
+    "judgments.reconcile_campaign": "Reading of submissions",
+    "judgments.send_to_platform": "Sending of decisions",
     "judgments.erase_all": "Deletion of everybody’s answers",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",

@@ -236,7 +236,7 @@ def _second_person_alert(campaign: Campaign) -> list[Alert]:
         return []
     return [
         Alert(
-            f"{plural(n, 'payment')} wait for a second person",
+            f"{plural(n, 'payment waits', 'payments wait')} for a second person",
             "They are above the campaign’s limit for one person. Another editor confirms them.",
             reverse("study-payments", args=[campaign.experiment.slug]),
             "Payments",
@@ -250,7 +250,7 @@ def _mismatch_alert(campaign: Campaign) -> list[Alert]:
         return []
     return [
         Alert(
-            f"{plural(n, 'submission')} differ between {PLATFORMS[campaign.recruiter]} and your data",
+            f"{plural(n, 'submission differs', 'submissions differ')} between {PLATFORMS[campaign.recruiter]} and your data",
             "Both facts stand beside each other with one next step.",
             _submissions_address(campaign, "show=mismatch"),
             "Show them",

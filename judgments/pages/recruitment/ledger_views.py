@@ -15,6 +15,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
+from analysis.text import plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
 from experiments.pages.pagination import page_of
@@ -70,8 +71,7 @@ class SumRow:
 
     campaign: str
     mode: str
-    kind: str
-    n: int
+    what: str
     paid: str
     fee: str
     total: str
@@ -148,8 +148,9 @@ def sums_of(study: Experiment) -> list[SumRow]:
             SumRow(
                 total.campaign,
                 total.mode,
-                "rewards" if total.kind == Kind.APPROVE else "bonuses",
-                total.n,
+                plural(total.n, "reward")
+                if total.kind == Kind.APPROVE
+                else plural(total.n, "bonus", "bonuses"),
                 format_money(total.amount_minor, total.currency),
                 format_money(total.fee_minor, total.currency),
                 format_money(total.amount_minor + total.fee_minor, total.currency),

@@ -39,9 +39,8 @@ from judgments.recruitment import campaigns
 from judgments.recruitment.credentials import accounts_of
 from judgments.recruitment.prolific.drafts import (
     CODE_TYPES,
-    RETURN_REASONS,
     FilterOption,
-    completion_codes,
+    completion_paths,
     group_name,
     shortest_maximum_minutes,
 )
@@ -221,6 +220,7 @@ class PayForm(forms.Form):
                 label="Days until MTurk approves by itself",
                 help_text="Work that nobody has decided on by then is paid.",
             )
+        self.order_fields(["places", "reward", "estimated_minutes", "maximum_minutes"])
 
     def clean(self) -> dict[str, Any]:
         """Refuse a maximum time that the platform would refuse."""
@@ -717,20 +717,26 @@ def _render(
 
 def outcome_rows(campaign: Campaign) -> list[dict[str, str]]:
     """Each outcome with its code and what Prolific does with it."""
-    codes, settings = completion_codes(campaign), campaign.options.get("codes") or {}
-    rows = []
-    for outcome in CODE_TYPES:
-        paid = settings.get(outcome, {}).get("reward_minor")
-        if outcome == "complete" and "AUTOMATICALLY_APPROVE" in settings.get(outcome, {}).get("actions", []):
-            effect = "Approves and pays at once"
-        elif outcome in {"complete", "failed_check"}:
-            effect = "Waits for your review"
-        elif outcome == "screened_out" and paid:
-            effect = f"Pays {format_money(paid, campaign.currency)}"
-        else:
-            effect = f"Asks the participant to return the place: “{RETURN_REASONS[outcome]}”"
-        rows.append({"label": OUTCOME_LABELS[outcome], "code": codes[outcome], "effect": effect})
-    return rows
+    return [
+        {"label": OUTCOME_LABELS[outcome], "code": path["code"], "effect": _effect(path["actions"], campaign)}
+        for outcome, path in zip(CODE_TYPES, completion_paths(campaign), strict=True)
+    ]
+
+
+def _effect(actions: Sequence[Mapping[str, Any]], campaign: Campaign) -> str:
+    """What a completion path's actions do, in words."""
+    for row in actions:
+        match row["action"]:
+            case "AUTOMATICALLY_APPROVE":
+                return "Approves and pays at once"
+            case "MANUALLY_REVIEW":
+                return "Waits for your review"
+            case "FIXED_SCREEN_OUT_PAYMENT":
+                reward = format_money(row["fixed_screen_out_reward"], campaign.currency)
+                return f"Pays {reward}, to at most {row['slots']} people"
+            case "REQUEST_RETURN":
+                return f"Asks the participant to return the place: “{row['return_reason']}”"
+    return "Nothing"
 
 
 def _eligible(campaign: Campaign) -> str:

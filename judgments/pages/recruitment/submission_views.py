@@ -112,8 +112,8 @@ class DecisionForm(forms.Form):
         category.choices = [("", "choose for a rejection …"), *recruiter.reject_categories.items()]
         message.help_text = (
             "For a rejection or a request to return. A rejection needs"
-            f" {recruiter.shortest_reject_message} to {recruiter.longest_reject_message:,} characters: what was"
-            " asked for, what you saw, and why that is a ground. It is sent as it stands."
+            f" {recruiter.shortest_reject_message} to {recruiter.longest_reject_message:,} characters: what"
+            " was asked for, what you saw, and why that is a ground. It is sent as it stands."
         )
         set_remark(message, "")
         set_remark(category, "")
@@ -698,7 +698,7 @@ def _report_sending(request: HttpRequest, campaign: Campaign, sending: decisions
     n_waiting = decisions.waiting_for_second_person(campaign).count()
     if n_waiting:
         messages.warning(
-            request, f"{plural(n_waiting, 'payment')} wait for a second person, above the limit for one."
+            request, f"{plural(n_waiting, 'payment waits', 'payments wait')} for a second person."
         )
     if not sending.is_empty or not n_waiting:
         messages.success(request, f"Decisions are being sent to {PLATFORMS[campaign.recruiter]}.")
