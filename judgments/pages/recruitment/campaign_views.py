@@ -248,9 +248,10 @@ def _mismatch_alert(campaign: Campaign) -> list[Alert]:
     n = Submission.objects.filter(campaign=campaign).exclude(mismatches=[]).count()
     if not n:
         return []
+    label = PLATFORMS[campaign.recruiter]
     return [
         Alert(
-            f"{plural(n, 'submission differs', 'submissions differ')} between {PLATFORMS[campaign.recruiter]} and your data",
+            f"{plural(n, 'submission differs', 'submissions differ')} between {label} and your data",
             "Both facts stand beside each other with one next step.",
             _submissions_address(campaign, "show=mismatch"),
             "Show them",

@@ -148,15 +148,20 @@ def sums_of(study: Experiment) -> list[SumRow]:
             SumRow(
                 total.campaign,
                 total.mode,
-                plural(total.n, "reward")
-                if total.kind == Kind.APPROVE
-                else plural(total.n, "bonus", "bonuses"),
+                _what(total),
                 format_money(total.amount_minor, total.currency),
                 format_money(total.fee_minor, total.currency),
                 format_money(total.amount_minor + total.fee_minor, total.currency),
             )
         )
     return rows
+
+
+def _what(total: ledger.Total) -> str:
+    """What a sum is of: one call approves one reward, and may pay many bonuses."""
+    if total.kind == Kind.APPROVE:
+        return plural(total.n, "reward")
+    return f"bonuses in {plural(total.n, 'call')}"
 
 
 def _back(study: Experiment, **_numbers: int) -> HttpResponse:
