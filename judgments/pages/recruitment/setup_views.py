@@ -38,8 +38,8 @@ from judgments.pages.recruitment.campaign_access import (
 from judgments.recruitment import campaigns
 from judgments.recruitment.credentials import accounts_of
 from judgments.recruitment.prolific.drafts import (
-    CODE_TYPES,
     FilterOption,
+    completion_codes,
     completion_paths,
     group_name,
     shortest_maximum_minutes,
@@ -70,7 +70,7 @@ LONGEST = {"prolific": {"title": 120, "description": 3000}, "mturk": {"title": 1
 DEVICES = [("desktop", "desktop"), ("tablet", "tablet"), ("mobile", "phone")]
 OUTCOME_LABELS = {
     "complete": "Completed",
-    "failed_check": "Failed attention checks",
+    "failed_check": "Failed check of the instructions",
     "screened_out": "Screened out",
     "left": "Stopped before the end",
     "over_quota": "Quota or study full",
@@ -717,9 +717,11 @@ def _render(
 
 def outcome_rows(campaign: Campaign) -> list[dict[str, str]]:
     """Each outcome with its code and what Prolific does with it."""
+    actions = {path["code"]: path["actions"] for path in completion_paths(campaign)}
     return [
-        {"label": OUTCOME_LABELS[outcome], "code": path["code"], "effect": _effect(path["actions"], campaign)}
-        for outcome, path in zip(CODE_TYPES, completion_paths(campaign), strict=True)
+        {"label": OUTCOME_LABELS[outcome], "code": code, "effect": _effect(actions[code], campaign)}
+        for outcome, code in completion_codes(campaign).items()
+        if code in actions
     ]
 
 

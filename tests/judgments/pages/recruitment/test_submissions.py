@@ -14,7 +14,7 @@ from tests.judgments.pages.recruitment.conftest import STUDY
 
 pytestmark = pytest.mark.django_db
 MESSAGE = (
-    "In two of forty lines you were asked to choose a given number. Both had another answer, and the whole took"
+    "In two of forty lines you were asked to choose a given number. Both had another answer, and all took"
     " one minute."
 )
 
