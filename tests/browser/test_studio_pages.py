@@ -36,6 +36,8 @@ PLANNING = [
     "launch/",
     "channels/",
     "channels/new/?preset=sona",
+    "campaigns/accounts/",
+    "campaigns/new/",
     "team/",
     "power/",
 ]
