@@ -47,8 +47,7 @@ def test_replacing_a_token_is_for_its_owner(ada, client, account, prolific):
     prolific.platform.token = TOKEN
     page = ada.post(f"{PAGE}{account.pk}/token/", {"token": TOKEN}, follow=True)
     assert "is connected" in text_of(page)
-    account.owner = cast.ben()
-    account.save()
+    PlatformAccount.objects.filter(pk=account.pk).update(owner=cast.ben())
     page = ada.post(f"{PAGE}{account.pk}/token/", {"token": "x" * 30}, follow=True)
     assert "belongs to somebody else" in text_of(page)
     account.refresh_from_db()

@@ -1,5 +1,6 @@
 """Five steps from a study to a published campaign, over HTTP with a double of Prolific."""
 
+import html
 import re
 
 import pytest
@@ -30,7 +31,7 @@ def values_on(page):
         name, value = re.search(r'name="([^"]+)"', tag), re.search(r'value="([^"]*)"', tag)
         kind = re.search(r'type="([^"]+)"', tag)
         if name and (kind is None or kind[1] in {"text", "number", "hidden"}):
-            values[name[1]] = value[1] if value else ""
+            values[name[1]] = html.unescape(value[1]) if value else ""
     values.pop("csrfmiddlewaretoken", None)
     return values
 
