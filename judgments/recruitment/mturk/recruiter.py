@@ -165,8 +165,8 @@ class MTurkRecruiter(Recruiter):
 
     def add_places(self, campaign: Campaign, n: int, *, total: int, key: str) -> None:
         """Create further HITs for the places that are missing to the total."""
-        others = [row for row in self._hits(campaign) if _call_key(row) != key]
-        missing = total - sum(row["MaxAssignments"] for row in others)
+        existing = [row for row in self._hits(campaign) if _call_key(row) != key]
+        missing = total - sum(row["MaxAssignments"] for row in existing)
         self._create_hits(campaign, missing, key=key)
 
     def pause(self, campaign: Campaign, *, key: str) -> None:
@@ -567,8 +567,8 @@ def _qualification_request(campaign: Campaign) -> dict[str, Any]:
 
 def _batches(n: int) -> list[int]:
     """Sizes of the HITs for so many places."""
-    full, rest = divmod(max(0, n), BATCH)
-    return [BATCH] * full + ([rest] if rest else [])
+    full, remainder = divmod(max(0, n), BATCH)
+    return [BATCH] * full + ([remainder] if remainder else [])
 
 
 def _hit_request(campaign: Campaign, size: int, number: int, *, key: str) -> dict[str, Any]:
