@@ -522,7 +522,10 @@ class ProlificRecruiter(Recruiter):
     def _study_with(self, campaign: Campaign, key: str) -> str:
         """The study whose own data have this key; empty if there is none."""
         for row in self.client.studies(self._project()):
-            if key in str(row.get("internal_name", "")) or key in str(row.get("metadata", "")):
+            is_short = "internal_name" not in row and row.get("status") == "UNPUBLISHED"
+            study = self.client.study(str(row["id"])) if is_short else row
+            is_named = str(study.get("internal_name", "")).split()[-1:] == [key]
+            if is_named or study.get("metadata") == _metadata(key):
                 return str(row["id"])
         return ""
 
@@ -559,7 +562,7 @@ class ProlificRecruiter(Recruiter):
             "project": self._project(),
             "submissions_config": {"max_submissions_per_participant": 1},
             "study_labels": [str(options.get("label") or "annotation")],
-            "metadata": json.dumps({"campaign": key}),
+            "metadata": _metadata(key),
         }
         if campaign.maximum_minutes:
             values["maximum_allowed_time"] = campaign.maximum_minutes
@@ -679,6 +682,11 @@ def _findings_of_pay(campaign: Campaign, rates: Json) -> list[Finding]:
 
 def _rejection(category: str, message: str) -> Json:
     return {"action": "REJECT", "rejection_category": category, "message": message.strip()}
+
+
+def _metadata(key: str) -> str:
+    """Our own data in a study, by which it is found again."""
+    return json.dumps({"campaign": key})
 
 
 def _planned(method: str, path: str, body: Json) -> PlannedCall:
