@@ -18,6 +18,7 @@ from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.studies.money import format_money
 from judgments.pages.recruitment.campaign_access import PLATFORMS, action, mode_note, sentence
 from judgments.recruitment import credentials
+from judgments.recruitment.prolific import webhooks
 from judgments.recruitment.recruiter import Money, adapter
 
 SECRET_NAMES = sorted({name for secrets in credentials.SECRETS.values() for name in secrets})
@@ -93,6 +94,8 @@ def _page(
             "platform": PLATFORMS.get(account.platform, account.platform),
             "mode": mode_note(account),
             "is_own": account.owner_id == request.user.pk,
+            "has_events": bool(account.options.get("subscriptions")),
+            "may_have_events": account.platform == "prolific",
             "tokens": TokenForm(platform=account.platform, auto_id=f"id_{account.pk}_%s"),
         }
         for account in accounts
@@ -189,6 +192,20 @@ def replace_token(request: AuthenticatedRequest, study: Experiment, *, account_i
         account, _secrets(account.platform, request.POST), study=study, by=request.user
     )
     _test(request, account)
+
+
+@action(_back)
+def switch_events(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
+    """Subscribe this server to the events of a Prolific workspace, or end the subscription."""
+    account = _own_account(study, account_id)
+    if account.platform != "prolific":
+        raise BadInput("this platform has no events.", remedy="Its list of submissions is read instead.")
+    if account.options.get("subscriptions"):
+        webhooks.unsubscribe(account)
+        messages.success(request, "Prolific sends no more events; its list is read every few minutes.")
+        return
+    address = webhooks.subscribe(account, request.build_absolute_uri("/"))
+    messages.success(request, f"Prolific announces changes at {address}.")
 
 
 @action(_back)

@@ -368,8 +368,13 @@ def change_limits(request: AuthenticatedRequest, slug: str, campaign_id: int) ->
 
 
 @action(_to_page)
-def read_platform(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -> None:
-    """Queue a reconciliation with the platform's list."""
+def read_platform(
+    request: AuthenticatedRequest, study: Experiment, *, campaign_id: int
+) -> HttpResponse | None:
+    """Queue a reconciliation with the platform's list; back to the page from which it was asked for."""
     stored = get_campaign(study, campaign_id)
     reconcile_later(stored, by=request.user)
     messages.success(request, f"Submissions are being read from {PLATFORMS[stored.recruiter]}.")
+    if request.POST.get("back") == "submissions":
+        return redirect("study-submissions", study.slug, campaign_id)
+    return None

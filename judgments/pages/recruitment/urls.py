@@ -15,6 +15,7 @@ urlpatterns = [
     path("accounts/add/<slug:platform>/", account_views.add, name="study-account-add"),
     path("accounts/<int:account_id>/test/", account_views.test_connection, name="study-account-test"),
     path("accounts/<int:account_id>/token/", account_views.replace_token, name="study-account-token"),
+    path("accounts/<int:account_id>/events/", account_views.switch_events, name="study-account-events"),
     path("accounts/<int:account_id>/attach/", account_views.attach, name="study-account-attach"),
     path("accounts/<int:account_id>/remove/", account_views.remove, name="study-account-remove"),
     path("", campaign_views.campaign_list, name="study-campaigns"),
