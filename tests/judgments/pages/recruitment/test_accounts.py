@@ -78,11 +78,11 @@ def test_an_account_of_one_study_is_attached_to_another(ada, account):
 
 
 def test_events_are_received_and_stopped(ada, account, prolific):
-    page = ada.post(f"{PAGE}{account.pk}/events/", follow=True)
-    assert "Prolific announces changes at http://testserver/hooks/prolific/" in text_of(page)
+    page = ada.post(f"{PAGE}{account.pk}/events/", follow=True, secure=True)
+    assert "Prolific announces changes at https://testserver/hooks/prolific/" in text_of(page)
     assert "Stop events" in text_of(page)
     assert prolific.platform.subscriptions
-    page = ada.post(f"{PAGE}{account.pk}/events/", follow=True)
+    page = ada.post(f"{PAGE}{account.pk}/events/", follow=True, secure=True)
     assert "Prolific sends no more events" in text_of(page)
     account.refresh_from_db()
     assert account.options["subscriptions"] == []
