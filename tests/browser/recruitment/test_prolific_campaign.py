@@ -1,0 +1,201 @@
+"""A whole campaign in the browser: from the account to the closed campaign, against a double of Prolific."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.cache import cache
+from playwright.sync_api import expect
+
+from experiments.job_runner import run_job
+from experiments.models import Campaign, Job
+from judgments.models import Judgment, Session, Submission
+from judgments.sessions.pretrial import correct_choice
+from tests import cast
+from tests.browser import playing
+from tests.doubles.prolific import running
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+QUIZ = [{"question": "What counts?", "right": "how it sounds", "wrong": ["is it true", "is it long"]}]
+PAGES = "/studies/agreement/campaigns/"
+
+
+@pytest.fixture
+def prolific(settings):
+    """A double to which the settings lead."""
+    cache.clear()
+    with running() as double:
+        settings.PROLIFIC_URL = settings.PROLIFIC_WEB_URL = double.url
+        yield double
+
+
+@pytest.fixture
+def researcher(open_page, client, live_server):
+    """Ada's browser."""
+    client.force_login(cast.ada())
+    page = open_page(width=1280)
+    page.context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
+    )
+    return page
+
+
+def work():
+    """What the worker does: every job that waits."""
+    for job in Job.objects.filter(state=Job.State.QUEUED).order_by("pk"):
+        run_job(job.pk)
+
+
+def press(page, name):
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_load_state()
+
+
+def shown(page, text):
+    expect(page.locator(".messages")).to_contain_text(text)
+
+
+def read_platform(page, address):
+    page.goto(address)
+    press(page, "Read from Prolific")
+    work()
+    page.goto(address)
+
+
+def reads_well(page):
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), page.url
+
+
+def publish(page, prolific):
+    """Connect the account and go through the five steps; returns the campaign."""
+    page.goto(f"{PAGES}accounts/")
+    page.get_by_role("heading", name="Connect Prolific").click()
+    page.locator("#id_prolific_token").fill(prolific.platform.token)
+    press(page, "Connect Prolific")
+    shown(page, "is connected")
+    page.goto(PAGES)
+    page.get_by_role("link", name="New campaign").click()
+    press(page, "Go on to places and pay")
+    page.get_by_label("Places", exact=True).fill("5")
+    page.get_by_label("Estimated minutes").fill("9")
+    press(page, "Save and go on to Who")
+    press(page, "Save and go on to Completion")
+    page.get_by_label("Description").fill("Choose the better one of two sentences.")
+    reads_well(page)
+    press(page, "Save and go on to Review")
+    expect(page.get_by_text("nothing stands in the way")).to_be_visible()
+    reads_well(page)
+    press(page, "Publish in test mode")
+    shown(page, "The campaign is published on Prolific.")
+    return Campaign.objects.get()
+
+
+def come(open_page, prolific, campaign):
+    """Somebody takes a place and follows the link; returns the browser and the submission."""
+    place = prolific.platform.take_place(campaign.external_id)
+    page = open_page()
+    page.goto(place["url"])
+    return page, place["submission"]
+
+
+def consent(page, answer="I agree"):
+    page.get_by_role("button", name=answer).first.click()
+    page.wait_for_load_state()
+
+
+def way_back(page):
+    """The completion code in the link that leads back."""
+    link = page.locator(".ways a.button.primary")
+    link.wait_for()
+    return parse_qs(urlsplit(link.get_attribute("href")).query)["cc"][0]
+
+
+def pass_quiz(page, *, is_right):
+    """Answer the question on the instructions, twice if it is wrong."""
+    session = Session.objects.latest("pk")
+    for _ in range(1 if is_right else 2):
+        right = correct_choice(session, 0)
+        chosen = right if is_right else next(place for place in "123" if place != right)
+        page.locator(f"input[name=answer_1][value='{chosen}']").check()
+        page.get_by_role("button", name="Continue").click()
+        page.wait_for_load_state()
+
+
+def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, researcher, prolific):
+    cast.study(
+        "agreement",
+        n_lists=1,
+        instructions="",
+        quiz=QUIZ,
+        quiz_failure="screen_out",
+        reward_minor=150,
+        currency="GBP",
+    )
+    campaign = publish(researcher, prolific)
+    codes = campaign.options["codes"]
+
+    page, finished = come(open_page, prolific, campaign)
+    consent(page)
+    pass_quiz(page, is_right=True)
+    playing.finish(page)
+    assert way_back(page) == codes["complete"]["code"]
+    prolific.submit(finished, codes["complete"]["code"])
+
+    page, returned = come(open_page, prolific, campaign)
+    consent(page)
+    prolific.return_(returned)
+
+    page, late = come(open_page, prolific, campaign)
+    consent(page)
+    prolific.time_out(late)
+
+    page, failed = come(open_page, prolific, campaign)
+    consent(page)
+    pass_quiz(page, is_right=False)
+    assert way_back(page) == codes["failed_check"]["code"]
+    prolific.submit(failed, codes["failed_check"]["code"])
+    prolific.return_(failed)
+
+    n_before = Judgment.objects.count()
+    page, declined = come(open_page, prolific, campaign)
+    consent(page, "I do not agree")
+    assert way_back(page) == codes["refused"]["code"]
+    assert Judgment.objects.count() == n_before
+    prolific.submit(declined, codes["refused"]["code"])
+    prolific.return_(declined)
+
+    here = f"{PAGES}{campaign.pk}/"
+    read_platform(researcher, f"{here}submissions/")
+    statuses = dict(Submission.objects.values_list("external_id", "status"))
+    assert statuses == {
+        finished: "submitted",
+        returned: "returned",
+        late: "timed_out",
+        failed: "returned",
+        declined: "returned",
+    }
+    reads_well(researcher)
+    researcher.get_by_label("Select all on this page").check()
+    researcher.get_by_label("Action").select_option("approve")
+    press(researcher, "Apply")
+    shown(researcher, "1 of 5 selected approved")
+    researcher.goto(f"{here}send/")
+    reads_well(researcher)
+    press(researcher, "Send and pay 2.10 GBP")
+    work()
+    assert prolific.money() == {("reward", finished): 1}
+    researcher.goto(f"{PAGES}payments/")
+    expect(researcher.get_by_role("row", name="1 reward")).to_contain_text("2.10 GBP")
+    reads_well(researcher)
+
+    researcher.goto(here)
+    press(researcher, "Stop for good")
+    shown(researcher, "admits nobody else")
+    read_platform(researcher, here)
+    press(researcher, "Close the campaign")
+    shown(researcher, "The campaign is closed")
+    campaign.refresh_from_db()
+    assert campaign.state == "closed"
+    assert prolific.money() == {("reward", finished): 1}
