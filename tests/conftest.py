@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("shared_machine", deadline=None)  # a busy core is not a failing property
+settings.register_profile(  # a busy core is not a failing property
+    "shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("shared_machine")
 
 BESIDE = Path(__file__).resolve().parent.parent.parent / "shared"

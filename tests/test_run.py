@@ -30,7 +30,7 @@ def run_with(port: str) -> subprocess.CompletedProcess:
         env={**os.environ, "PORT": port},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

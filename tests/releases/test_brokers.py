@@ -32,7 +32,7 @@ from tests.releases.scoring_runs import ROOT, expected
 pytestmark = pytest.mark.django_db(transaction=True)
 HERE = "amqp://guest:guest@127.0.0.1:5672//,redis://127.0.0.1:6379/15"
 BROKERS = os.environ.get("TEST_BROKERS", HERE).split(",")
-STALE_S, PATIENCE_S = 3, 60
+STALE_S, PATIENCE_S = 6, 300
 N_PAIRS = 8
 really_send = job_runner.send  # the tests beside this one send nothing
 

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from analysis.scoring import scorer
 from analysis.scoring.scorers.arpa import ArpaScorer
@@ -40,7 +41,7 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
 def test_processes_claim_different_shards(settings):
     run = with_shards(a_run(cast.study("agreement")))
     with worker(run, halt_at=0, settings=settings) as first, worker(run, halt_at=0, settings=settings) as two:
-        assert first.wait(60) == two.wait(60) == 0
+        assert first.wait(300) == two.wait(300) == 0
     assert set(shards_of(run).values_list("attempts", "state")) == {(1, "done")}
     assert CachedScore.objects.count() == 8 and execute_run(run).state == "done"
 
@@ -65,13 +66,14 @@ def test_threads_that_claim_at_once_get_different_shards():
 
 @pytest.mark.django_db(transaction=True)
 def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
-    settings.JOB_STALE_SECONDS = 1
+    settings.JOB_STALE_SECONDS = 3  # renewed each second: two seconds of a busy machine change nothing
     scored, claims = ArpaScorer.score, []
 
     def slow(self, sentences, *, progress=None, **options):
         progress(1)
-        for _ in range(8):
-            time.sleep(0.25)
+        first_lease = shards_of(run).get().lease_until
+        while timezone.now() <= first_lease:
+            time.sleep(0.2)
             claims.append(claim(run))
         return scored(self, sentences, **options)
 
@@ -80,7 +82,7 @@ def test_lease_is_renewed_while_a_shard_is_scored(settings, monkeypatch):
     monkeypatch.setattr(ArpaScorer, "score", slow)
     score_shard(run, claim(run))
     assert (
-        claims == [None] * 8
+        set(claims) == {None}
         and shards_of(run).get().state == State.DONE
         and shards_of(run).get().attempts == 1
     )

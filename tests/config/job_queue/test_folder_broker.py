@@ -35,7 +35,7 @@ def test_messages_arrive_in_their_order_at_another_process(mail):
     sender, receiver = mail(), mail()
     for number in range(3):
         sender.put({"number": number})
-    got = [receiver.get(timeout=5) for _ in range(3)]
+    got = [receiver.get(timeout=60) for _ in range(3)]
     assert [message.payload["number"] for message in got] == [0, 1, 2]
     with pytest.raises(receiver.Empty):
         receiver.get_nowait()
@@ -44,7 +44,7 @@ def test_messages_arrive_in_their_order_at_another_process(mail):
 def test_a_table_of_queues_left_empty_by_a_killed_process_is_made_anew(mail, folders):
     (folders / "control" / f"jobs-{folders.name}.exchange").touch()
     mail().put({"number": 1})
-    assert mail().get(timeout=5).payload == {"number": 1}
+    assert mail().get(timeout=60).payload == {"number": 1}
 
 
 def test_no_reader_sees_a_message_before_it_is_whole(mail, folders, monkeypatch):
@@ -57,4 +57,4 @@ def test_no_reader_sees_a_message_before_it_is_whole(mail, folders, monkeypatch)
     with pytest.raises(sender.Empty):
         mail().get_nowait()
     sender.put({"number": 2})
-    assert mail().get(timeout=5).payload == {"number": 2}
+    assert mail().get(timeout=60).payload == {"number": 2}

@@ -4,7 +4,7 @@ import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
-from threading import Lock, Thread
+from threading import Condition, Thread
 
 import numpy as np
 import pandas as pd
@@ -31,12 +31,14 @@ class Double(BaseHTTPRequestHandler):
         server = self.server
         server.requests.append((self.path, body, self.headers.get("Authorization")))
         server.times.append(time.monotonic())
-        with server.lock:
+        with server.changed:
             server.busy += 1
             server.most_at_once = max(server.most_at_once, server.busy)
+            server.changed.notify_all()
+            server.changed.wait_for(lambda: server.most_at_once >= server.gathers, timeout=60)
         if server.slow_s:  # the later a request comes, the sooner it is answered
             time.sleep(server.slow_s / len(server.requests))
-        with server.lock:  # before the answer, after which the client may send its next request
+        with server.changed:  # before the answer, after which the client may send its next request
             server.busy -= 1
         self.answer(server, body)
 
@@ -90,7 +92,7 @@ def server(monkeypatch):
     double = ThreadingHTTPServer(("127.0.0.1", 0), Double)
     double.requests, double.times, double.failures, double.prompts, double.offsets = [], [], [], [], True
     double.silent = double.forgets = double.drifts = double.deaf = False
-    double.lock = Lock()
+    double.changed, double.gathers = Condition(), 0
     double.refuses, double.headers, double.busy, double.most_at_once, double.slow_s = "", {}, 0, 0, 0.0
     Thread(target=double.serve_forever, daemon=True).start()
     yield double
@@ -289,13 +291,14 @@ def test_score_after_a_context_is_the_difference_of_two_sums(server):
 
 
 def test_sixteen_requests_are_under_way_at_once_and_the_order_is_kept(server):
-    server.slow_s = 2.0
     sentences = [f"the {'x' * length}" for length in range(1, 41)]
     model = scorer(address(server, "?batch=1"))
+    model.score(["a dog"])  # the requests that try the server out come one by one
+    server.gathers, server.slow_s = 16, 2.0
     progress = []
     scores = model.score(sentences, progress=progress.append)
     assert scores.logprob.tolist() == [-(length + 1.0) for length in range(1, 41)]
-    assert 8 <= server.most_at_once <= 16 and progress == [1] * 40
+    assert server.most_at_once == 16 and progress == [1] * 40
     assert scorer(address(server, "?requests=2")).server.n_requests == 2
 
 
