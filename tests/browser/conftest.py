@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE_MS = 30_000  # a busy machine is slow; what never comes fails all the same
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -34,6 +35,7 @@ def chromium() -> Iterator[Browser]:
         pytest.skip("no Chromium here: install one, for example with: apt-get install chromium")
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=QUIET)
         yield browser
@@ -58,7 +60,7 @@ def open_page(chromium: Browser, live_server) -> Iterator[Callable[..., Page]]:
         if plain:  # axe needs JavaScript, the page goes without
             context.route("**/engine/start.js", lambda route: route.fulfill(**NO_ENGINE))
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on(
             "request",
             lambda request: (

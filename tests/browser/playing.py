@@ -1,9 +1,11 @@
 """A participant at the engine: open a session, answer what is shown, reach the end."""
 
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import Page
 
-from judgments.models import Session
+from judgments.models import Judgment, Session
 from tests.cast import begin, study
 
 TASKS = ["forced_choice", "likert", "yes_no", "magnitude_estimation"]
@@ -19,7 +21,13 @@ for (const name of ["indexedDB", "localStorage"])
 NO_DATABASE = """
 Object.defineProperty(window, "indexedDB", { get() { throw new DOMException("blocked", "SecurityError") } });
 """
-IS_READY = """async (token) => Boolean(await caches.match(`/s/${token}/kept/`))
+# Answers within 200 ms of the onset are ignored.
+PAST_THE_GUARD = """() => {
+  const task = document.querySelector(".task[data-onset]");
+  return task && performance.now() - Number(task.dataset.onset) >= 210 && task.dataset.trial;
+}"""
+IS_OVER = "trial => document.querySelector('.task')?.dataset.trial !== trial"
+IS_CACHED = """async (token) => Boolean(await caches.match(`/s/${token}/kept/`))
   && (await navigator.serviceWorker.getRegistration("/s/"))?.active?.state === 'activated'"""
 KEPT = """async () => {
   const kept = {};
@@ -50,18 +58,41 @@ def shown_trial(page: Page) -> str:
     return page.locator(".task").get_attribute("data-trial")
 
 
+def ready(page: Page) -> str:
+    """The trial on the screen, once it may be answered."""
+    return page.wait_for_function(PAST_THE_GUARD, polling=20).json_value()
+
+
+def is_over(page: Page, trial: str) -> None:
+    """Wait until another screen has come."""
+    page.wait_for_function(IS_OVER, arg=trial, polling=20)
+
+
+def until(page: Page, condition: Callable[[], object], *, seconds: float = 60) -> None:
+    """Wait until something holds, such as a row that the server is about to store."""
+    for _ in range(int(seconds / 0.05)):
+        if condition():
+            return
+        page.wait_for_timeout(50)
+    pytest.fail(f"not within {seconds} s")
+
+
+def stored(page: Page, trial: str) -> Judgment:
+    """The judgment of a trial, once the server has it."""
+    judgments = Judgment.objects.filter(trial__public_id=trial)
+    until(page, judgments.exists)
+    return judgments.get()
+
+
 def answer(page: Page, task: str = "forced_choice", *, number: str = "62,5") -> str:
     """Answer the trial on the screen by keyboard, a moment after it appeared."""
-    trial = shown_trial(page)
-    page.wait_for_timeout(250)  # the guard against early answers
+    trial = ready(page)
     if task == "magnitude_estimation":
         page.keyboard.type(number)
         page.keyboard.press("Enter")
     else:
         page.keyboard.press(KEYS[task])
-    page.wait_for_function(
-        "id => document.querySelector('.task')?.dataset.trial !== id", arg=trial, polling=20
-    )
+    is_over(page, trial)
     return trial
 
 
@@ -83,8 +114,4 @@ def start(page: Page, session: Session) -> None:
     """Open the session and wait until the browser has what it needs to come back without a network."""
     page.goto(f"/s/{session.token}/")
     shown_trial(page)
-    for _ in range(200):
-        if page.evaluate(IS_READY, session.token):
-            return
-        page.wait_for_timeout(50)
-    pytest.fail("the browser kept nothing")
+    until(page, lambda: page.evaluate(IS_CACHED, session.token))

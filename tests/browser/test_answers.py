@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment, Session
-from tests.browser.test_every_task import is_over, ready
+from tests.browser.playing import is_over, ready, stored
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -17,15 +17,6 @@ def first_trial(
     page = open_page(**options)
     page.goto(f"/s/{begin(experiment, name).token}/")
     return page
-
-
-def stored(page: Page, trial: str) -> Judgment:
-    """The judgment of a trial, once the server has it."""
-    for _ in range(200):
-        if judgment := Judgment.objects.filter(trial__public_id=trial).first():
-            return judgment
-        page.wait_for_timeout(50)
-    raise AssertionError("the answer never arrived")
 
 
 def press(page: Page, *keys: str) -> Judgment:

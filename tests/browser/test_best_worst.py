@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 from experiments.models import Design
 from experiments.studies.lifecycle import open_study
 from judgments.models import Judgment, Session
+from tests.browser.playing import is_over, ready
 from tests.cast import ada, begin, draft, material_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,8 +41,7 @@ def test_a_whole_session_with_and_without_the_engine(open_page, check_page, plai
     past_the_instructions(page, session)
     for number in range(2):
         if not plain:
-            page.locator(".task[data-onset]").wait_for()
-            page.wait_for_timeout(250)
+            ready(page)
         if number == 0:
             check_page(page)
         mark(page, "best", 1)
@@ -64,7 +64,7 @@ def test_the_second_mark_of_a_sentence_takes_the_place_of_the_first(open_page):
     mark(page, "worst", 0)
     expect(page.locator("input[name=best]:checked")).to_have_count(0)
     expect(page.locator("input[name=worst]").first).to_be_checked()
-    page.wait_for_timeout(250)
+    ready(page)
     page.locator("main .button.primary").click()
     expect(page.locator("[role=alert]")).to_contain_text("best and the worst")
     mark(page, "best", 3)
@@ -102,16 +102,13 @@ def test_by_keyboard_in_a_right_to_left_language(open_page, check_page):
     session = a_session(language="ar")
     page = open_page()
     past_the_instructions(page, session)
-    page.locator(".task[data-onset]").wait_for()
-    page.wait_for_timeout(250)
+    ready(page)
     check_page(page)
     for _ in range(2):
-        page.locator(".task[data-onset]").wait_for()
-        page.wait_for_timeout(250)
-        trial = page.locator(".task").get_attribute("data-trial")
+        trial = ready(page)
         for key in ("Tab", "Space", "Tab", "ArrowDown", "Enter"):
             page.keyboard.press(key)
-        page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
+        is_over(page, trial)
     page.locator(".code").wait_for()
     assert {(judgment.value, judgment.input_type) for judgment in Judgment.objects.all()} == {(1, "keyboard")}
 

@@ -54,7 +54,7 @@ def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(o
     answers = [answer(page)]
     page.keyboard.press("Enter")  # the practice is over
     answers += [answer(page), answer(page)]
-    expect(page.locator("[data-status]")).to_contain_text(WAITING, timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text(WAITING)
     check_page(page)
     while len(answers) < 14:
         answers.append(answer(page))
@@ -86,7 +86,7 @@ def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothi
     block(page)
     page.goto(f"/s/{session.token}/")
     answer(page), answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(f"{WAITING}: 2.", timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text(f"{WAITING}: 2.")
     for _ in range(12):
         answer(page)
     page.locator(".code").wait_for()
@@ -127,7 +127,7 @@ def test_two_tabs_hand_over_what_each_has_and_the_first_answer_is_kept(open_page
     page.add_init_script(NO_STORAGE)  # so neither tab knows what the other has
     page.goto(f"/s/{session.token}/")
     answer(page), answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(WAITING, timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text(WAITING)
     other = page.context.new_page()
     other.add_init_script(NO_STORAGE)
     other.goto(f"/s/{session.token}/")

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from judgments.models import Judgment
 from tests.browser.blocking import ANSWERS, WAITING, all_stored_once, block, forms, impatient
-from tests.browser.playing import a_session, answer, finish, shown_trial, start
+from tests.browser.playing import a_session, answer, finish, shown_trial, start, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -18,13 +18,11 @@ def test_unblocked_requests_use_the_regular_endpoint_again(open_page):
     block(page)
     page.goto(f"/s/{session.token}/")
     answer(page), answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(WAITING, timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text(WAITING)
     page.context.unroute(ANSWERS)
     answer(page)
-    for _ in range(200):  # the two before may be saved, and said to be, before the third is on its way
-        if Judgment.objects.count() == 3:
-            break
-        page.wait_for_timeout(50)
+    # The two before may be saved, and said to be, before the third is on its way.
+    until(page, lambda: Judgment.objects.count() == 3)
     expect(page.locator("[data-status]")).to_have_text("Answers saved")
     assert Judgment.objects.count() == 3
     finish(page)
@@ -128,7 +126,7 @@ def test_no_form_is_sent_where_the_server_comes_back_between_an_attempt_and_the_
         page.context.route(address, away_until_the_look)
     for _ in range(4):
         answer(page)
-    page.locator(".code").wait_for(timeout=20_000)
+    page.locator(".code").wait_for()
     assert attempts_seen == [len(refused)] and len(refused) >= 3
     assert sent == []
     all_stored_once(session, 4)

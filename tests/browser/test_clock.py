@@ -3,7 +3,7 @@
 import pytest
 
 from judgments.models import Judgment, SessionEvent
-from tests.browser.playing import a_session, answer, shown_trial
+from tests.browser.playing import a_session, answer, shown_trial, stored
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -127,9 +127,7 @@ def test_early_answers_and_held_keys_do_not_count_and_are_noted(open_page):
         }"""
     )
     assert page.locator(".option.chosen").count() == 0
-    answer(page, "likert")
-    page.wait_for_timeout(200)
-    judgment = Judgment.objects.get()
+    judgment = stored(page, answer(page, "likert"))
     assert (judgment.response, judgment.timing["early_answers"], judgment.timing["held_keys"]) == ("6", 2, 2)
     assert judgment.timing["early_ms"] == [50, 150]
     assert SessionEvent.objects.get(kind="early_answer").details == {"n": 2}

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment
-from tests.browser.playing import shown_trial
+from tests.browser.playing import ready, shown_trial
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -23,8 +23,7 @@ def a_trial(open_page, task: str, **fields) -> Page:
     session = begin(study(task=task, instructions="", n_lists=1, **fields))
     page = open_page(width=1280)
     page.goto(f"/s/{session.token}/")
-    shown_trial(page)
-    page.wait_for_timeout(250)  # the guard against early answers
+    ready(page)
     return page
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from judgments.models import Judgment
 from judgments.sessions.removal import erase, leave
-from tests.browser.test_every_task import ready
+from tests.browser.playing import ready
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,7 +18,7 @@ def test_a_session_that_ended_elsewhere_stops_at_the_next_answer(open_page):
     ready(page)
     leave(session)
     page.keyboard.press("ArrowDown")
-    expect(page.locator("h1")).to_have_text("You have left the study", timeout=10_000)
+    expect(page.locator("h1")).to_have_text("You have left the study")
     assert not Judgment.objects.exists()
 
 
@@ -29,5 +29,5 @@ def test_a_session_whose_answers_were_deleted_elsewhere_asks_for_no_more(open_pa
     ready(page)
     erase(session.participant, reason="deleted in another tab")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("h1")).to_have_text("Your answers are deleted", timeout=10_000)
+    expect(page.locator("h1")).to_have_text("Your answers are deleted")
     assert not Judgment.objects.exists()

@@ -7,7 +7,17 @@ from analysis.quality.report import signal_table
 from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.trials import ENGINE_VERSION
-from tests.browser.playing import PRACTICE, TASKS, a_session, answer, shown_trial
+from tests.browser.playing import (
+    PRACTICE,
+    TASKS,
+    a_session,
+    answer,
+    is_over,
+    ready,
+    shown_trial,
+    stored,
+    until,
+)
 
 COHERENCE = ["impossible_time", "before_onset", "one_delivery", "engine_facts"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -58,18 +68,15 @@ def test_a_whole_session_by_touch(task, open_page, check_page):
     page = open_page(width=390, has_touch=True, is_mobile=True)
     page.goto(f"/s/{session.token}/")
     for _ in range(4):
-        trial = shown_trial(page)
+        trial = ready(page)
         check_page(page)
         assert not page.locator("kbd:visible").count()
-        page.wait_for_timeout(250)
         if task == "magnitude_estimation":
             page.locator("#number").fill("120")
             page.locator(".button.primary").tap()
         else:
             page.locator(".option").last.tap()
-        page.wait_for_function(
-            "id => document.querySelector('.task')?.dataset.trial !== id", arg=trial, polling=20
-        )
+        is_over(page, trial)
     page.locator(".code").wait_for()
     assert set(Judgment.objects.values_list("input_type", flat=True)) == {"touch"}
 
@@ -98,7 +105,7 @@ def test_who_leaves_the_page_for_long_reads_the_instructions_before_going_on(ope
     page.keyboard.press("Enter")
     assert shown_trial(page) == trial
     answer(page, "likert")
-    page.wait_for_timeout(300)
+    until(page, SessionEvent.objects.filter(kind="away").exists)
     assert SessionEvent.objects.get(kind="away").details["ms"] > 10 * 60 * 1000
 
 
@@ -131,18 +138,14 @@ def test_the_next_button_is_there_when_the_study_asks_to_confirm(open_page, chec
     session = a_session(parameters={"confirm": True})
     page = open_page()
     page.goto(f"/s/{session.token}/")
-    trial = shown_trial(page)
-    page.wait_for_timeout(250)
+    trial = ready(page)
     page.locator(".option").first.click()
     page.locator(".option").last.click()
     check_page(page)
     assert shown_trial(page) == trial
     page.get_by_role("button", name="Next").click()
-    page.wait_for_function(
-        "id => document.querySelector('.task')?.dataset.trial !== id", arg=trial, polling=20
-    )
-    page.wait_for_timeout(300)
-    judgment = Judgment.objects.get()
+    is_over(page, trial)
+    judgment = stored(page, trial)
     assert judgment.timing["changes"] == 1 and judgment.timing["confirm_ms"] >= judgment.rt_ms
     assert judgment.response == judgment.trial.shown["options"][1]["id"]
 
@@ -151,8 +154,7 @@ def test_what_is_no_number_is_explained_without_asking_the_server(open_page, che
     session = a_session("magnitude_estimation")
     page = open_page()
     page.goto(f"/s/{session.token}/")
-    shown_trial(page)
-    page.wait_for_timeout(250)
+    trial = ready(page)
     for typed in ("", "-3", "0", "1e3", "1,000.5"):
         page.locator("#number").fill(typed)
         page.keyboard.press("Enter")
@@ -160,9 +162,9 @@ def test_what_is_no_number_is_explained_without_asking_the_server(open_page, che
     check_page(page)
     page.locator("#number").fill(",5")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(400)
-    assert (Judgment.objects.get().response, Judgment.objects.get().value) == (",5", 0.5)
-    assert Judgment.objects.get().timing["refused_answers"] == 5
+    judgment = stored(page, trial)
+    assert (judgment.response, judgment.value) == (",5", 0.5)
+    assert judgment.timing["refused_answers"] == 5
 
 
 @pytest.mark.parametrize("task", TASKS)

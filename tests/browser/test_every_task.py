@@ -9,6 +9,7 @@ from experiments.models import Design, Experiment
 from experiments.studies.lifecycle import open_study
 from experiments.tasks.registry import get_task, task_names
 from judgments.models import Judgment, Session, SessionEvent
+from tests.browser.playing import is_over, ready
 from tests.cast import PARAMETERS, ada, begin, draft, material_set
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -56,19 +57,6 @@ def in_order(page: Page) -> list[str]:
 def fill_lines(page: Page) -> None:
     for field, number in zip(page.locator(".line-length input").all(), in_order(page), strict=True):
         field.fill(number)
-
-
-def ready(page: Page) -> str:
-    """Wait for a trial that may be answered; its name."""
-    page.locator(".task[data-onset]").wait_for()
-    page.wait_for_timeout(250)  # the guard against early answers
-    return page.locator(".task").get_attribute("data-trial")
-
-
-def is_over(page: Page, trial: str) -> None:
-    page.wait_for_function(
-        "id => document.querySelector('.task')?.dataset.trial !== id", arg=trial, polling=20
-    )
 
 
 KEYS = {

@@ -51,7 +51,7 @@ def test_a_likert_study_with_fillers_opens_in_twelve_clicks_and_ten_fields(page,
     hands.fields += 1
     hands.fill("#id_name", "Whether islands")
     hands.click("button:has-text('Preview')")
-    expect(page.locator("table.grid4 .sentence")).to_have_count(4, timeout=20_000)
+    expect(page.locator("table.grid4 .sentence")).to_have_count(4)
     assert Axe().run(page).violations_count == 0
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
     hands.click("button:has-text('Store these materials')")

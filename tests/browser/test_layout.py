@@ -8,9 +8,7 @@ from judgments.models import Judgment, Session
 from releases.demo.login import demo_user
 from releases.demo.materials import pair_materials
 from releases.demo.studies import open_demo_study, plans
-from tests.browser.playing import shown_trial
-from tests.browser.test_answers import stored
-from tests.browser.test_every_task import is_over, ready
+from tests.browser.playing import is_over, ready, stored
 from tests.cast import PARAMETERS, begin, material_set, pair, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -353,8 +351,7 @@ def test_answers_stay_where_they_were(open_page, task):
     page.goto(f"/s/{session.token}/")
     places, heights = set(), set()
     for _ in range(len(LENGTHS) + 1):
-        trial = shown_trial(page)
-        page.wait_for_timeout(250)  # the guard against early answers
+        trial = ready(page)
         places.add(round(page.locator(ANSWERS[task]).bounding_box()["y"]))
         heights.add(page.locator(".shown .sentence").bounding_box()["height"])
         if task == "magnitude_estimation":
@@ -363,7 +360,7 @@ def test_answers_stay_where_they_were(open_page, task):
             page.locator(".option, .line").first.tap()
         if page.locator("main .button.primary").count():
             page.locator("main .button.primary").tap()
-        page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
+        is_over(page, trial)
     assert len(heights) > 2
     assert len(places) == 1
     assert page.locator("meta[name=viewport]").get_attribute("content").endswith("=resizes-content")

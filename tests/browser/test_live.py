@@ -21,13 +21,11 @@ def test_numbers_renew_themselves_and_the_focus_stays(client, open_page, live_se
     expect(page.get_by_text("These numbers update every few seconds")).to_be_visible()
     page.locator("section[aria-labelledby=lists]").focus()
     cast.sit(study, "pia")
-    expect(page.locator("[data-live-said]")).to_have_text(
-        "1 complete, 0 in session now, 4 judgments.", timeout=20_000
-    )
+    expect(page.locator("[data-live-said]")).to_have_text("1 complete, 0 in session now, 4 judgments.")
     expect(page.locator("dl.facts dd").first).to_contain_text("1 of 10 needed")
     assert page.evaluate("document.activeElement.getAttribute('aria-labelledby')") == "lists"
     cast.sit(study, "quentin", n=1)
-    expect(page.locator("[data-live-said]")).to_contain_text("1 in session now", timeout=20_000)
+    expect(page.locator("[data-live-said]")).to_contain_text("1 in session now")
 
 
 def test_agreement_so_far_renews_itself_and_each_state_seen_is_a_look(client, open_page, live_server):
@@ -42,6 +40,6 @@ def test_agreement_so_far_renews_itself_and_each_state_seen_is_a_look(client, op
     expect(n_looks).to_contain_text("1")
     add_sitting(study, "newcomer", agrees=False)
     cache.clear()
-    expect(n_looks).to_contain_text("2", timeout=20_000)
-    expect(page.locator("[data-live-said]")).to_contain_text("judgments.", timeout=20_000)
+    expect(n_looks).to_contain_text("2")
+    expect(page.locator("[data-live-said]")).to_contain_text("judgments.")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

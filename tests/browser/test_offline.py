@@ -18,7 +18,7 @@ from django.db import connection
 from playwright.sync_api import BrowserContext, Page, expect
 
 from judgments.models import Judgment, Session, SessionEvent
-from tests.browser.playing import KEPT, NOTES, a_session, answer, finish, shown_trial, start
+from tests.browser.playing import KEPT, NOTES, a_session, answer, finish, shown_trial, start, until
 from tests.cast import begin
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -30,13 +30,9 @@ def cut(page: Page, *, offline: bool = True) -> None:
     page.context.set_offline(offline)
 
 
-def saved(n: int) -> None:
+def saved(page: Page, n: int) -> None:
     """Wait until the server holds that many answers."""
-    for _ in range(100):
-        if Judgment.objects.count() == n:
-            return
-        time.sleep(0.05)
-    assert Judgment.objects.count() == n
+    until(page, lambda: Judgment.objects.count() == n)
 
 
 def test_a_reload_without_a_network_continues_at_the_same_trial_and_all_answers_arrive_later(open_page):
@@ -44,13 +40,13 @@ def test_a_reload_without_a_network_continues_at_the_same_trial_and_all_answers_
     page = open_page()
     start(page, session)
     first = answer(page)
-    saved(1)
+    saved(page, 1)
     cut(page)
     second = answer(page)
     third = shown_trial(page)
     page.reload()
     assert shown_trial(page) == third
-    expect(page.locator("[data-status]")).to_contain_text("Answers kept on this device: 1", timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text("Answers kept on this device: 1")
     answer(page)
     page.reload()
     answer(page)
@@ -131,7 +127,7 @@ def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, ope
     answer(page)
     start(page, session)
     answer(page)
-    saved(2)
+    saved(page, 2)
     own_key, other_key = f"obelus-session-{session.token}", f"obelus-session-{other.token}"
     assert set(page.evaluate(KEPT)) == {own_key, other_key}
     if ending == "finished":
@@ -143,10 +139,7 @@ def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, ope
         page.goto(f"/s/{session.token}/{'leave' if ending == 'left' else 'withdraw'}/")
         page.locator("button.danger").first.click()
     page.locator(".task[data-onset]").wait_for(state="detached")
-    for _ in range(50):  # forgotten once the page has come
-        if own_key not in page.evaluate(KEPT):
-            break
-        page.wait_for_timeout(50)
+    until(page, lambda: own_key not in page.evaluate(KEPT))  # forgotten once the page has come
     assert list(page.evaluate(KEPT)) == [other_key]
     assert page.evaluate(NOTES, session.token) == []
     assert len(page.evaluate(NOTES, other.token)) == 1
@@ -212,7 +205,7 @@ class Server:
         }
         command = [sys.executable, "-m", "config.serve", "--port", str(self.port), "--workers", "1"]
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment)
-        for _ in range(300):
+        for _ in range(600):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=2)
                 return
@@ -256,16 +249,14 @@ def test_the_server_is_killed_and_restarted_in_the_middle(own_context, server):
     page.set_default_timeout(30_000)
     start(page, session)
     answer(page)
-    saved(1)
+    saved(page, 1)
     server.kill()
     answer(page)
     third = shown_trial(page)
     page.reload()
     assert shown_trial(page) == third
     answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(
-        re.compile("kept on this device: [23]"), timeout=10_000
-    )
+    expect(page.locator("[data-status]")).to_contain_text(re.compile("kept on this device: [23]"))
     server.start()
     finish(page)
     assert Judgment.objects.count() == 4

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.playing import ready
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -17,8 +18,7 @@ def a_practice(open_page, task: str, *, has_scripts: bool, **fields) -> Page:
     page = open_page(java_script_enabled=has_scripts)
     page.goto(f"/s/{session.token}/")
     if has_scripts:
-        page.locator(".task[data-onset]").wait_for()
-        page.wait_for_timeout(250)  # the guard against early answers
+        ready(page)
     return page
 
 

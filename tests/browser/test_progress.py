@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judgments.models import Judgment, Session
-from tests.browser.playing import answer, shown_trial, start
+from tests.browser.playing import answer, shown_trial, start, until
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -51,9 +51,6 @@ def test_the_bar_fills_and_instructions_are_read_again_without_leaving_the_trial
     page.wait_for_timeout(300)
     summary.press("Enter")
     answer(page, "likert")
-    for _ in range(40):
-        if Judgment.objects.count() == 2:
-            break
-        page.wait_for_timeout(50)
+    until(page, lambda: Judgment.objects.count() == 2)
     first, second = (judgment.timing for judgment in Judgment.objects.order_by("trial__position"))
     assert "instructions_ms" not in first and second["instructions_ms"] >= 300

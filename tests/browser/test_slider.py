@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from judgments.models import Judgment, Session
+from tests.browser.playing import is_over, ready
 from tests.cast import begin, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -21,18 +22,11 @@ def a_slider(open_page, *, parameters: dict | None = None, language: str = "en",
     return page
 
 
-def ready(page: Page) -> str:
-    """Wait for a trial that may be answered."""
-    page.locator(".task[data-onset]").wait_for()
-    page.wait_for_timeout(250)  # the guard against early answers
-    return page.locator(".task").get_attribute("data-trial")
-
-
 def send(page: Page) -> None:
     """Press Next and wait for the next trial or the end."""
     trial = page.locator(".task").get_attribute("data-trial")
     page.locator("main .button.primary").click()
-    page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
+    is_over(page, trial)
 
 
 def at(page: Page, share: float) -> dict[str, float]:
@@ -94,7 +88,7 @@ def test_a_whole_session_by_keyboard(open_page, check_page):
             page.keyboard.press(key)
         trial = page.locator(".task").get_attribute("data-trial")
         page.keyboard.press("Enter")
-        page.wait_for_function("id => document.querySelector('.task')?.dataset.trial !== id", arg=trial)
+        is_over(page, trial)
     stored = the_end(page)
     assert [judgment.value for judgment in stored] == [
         100,

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.core.cache import cache
+from playwright.sync_api import Page
 
 from experiments import job_runner
 from experiments.models import Design, Job
@@ -62,20 +63,30 @@ def studio(open_page, client, live_server):
     return opened
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_every_page_of_the_studio_reads_well(studio, width, scheme):
-    page = studio(width, scheme)
+def linked_pages(page: Page) -> list[str]:
+    """The pages to which the navigation of a study leads."""
     page.goto("/studies/running/")
     hrefs = "all => all.map(one => one.getAttribute('href'))"
-    running = []
+    addresses = []
     for group in page.locator("nav.side > ul > li > a").evaluate_all(hrefs):
         page.goto(group)
-        running += page.locator("nav.side li li a").evaluate_all(hrefs)
-    assert len(running) > 15
+        addresses += page.locator("nav.side li li a").evaluate_all(hrefs)
+    assert len(addresses) > 15
+    return addresses
+
+
+@pytest.mark.parametrize("part", ["house", "plan", "study", "results"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_every_page_of_the_studio_reads_well(studio, width, scheme, part):
+    page = studio(width, scheme)
+    addresses = {
+        "house": lambda: [*HOUSE, *MANUAL],
+        "plan": lambda: [f"/studies/plan/{name}" for name in PLANNING],
+        "study": lambda: linked_pages(page),
+        "results": lambda: [f"/studies/running/{name}" for name in RESULTS],
+    }
     wrong = {}
-    planning = [f"/studies/plan/{name}" for name in PLANNING]
-    results = [f"/studies/running/{name}" for name in RESULTS]
-    for address in [*HOUSE, *MANUAL, *planning, *running, *results]:
+    for address in addresses[part]():
         answer = page.goto(address)
         assert answer.status == 200, address
         axe_results = Axe().run(page)

@@ -20,7 +20,7 @@ def test_an_answer_offline_waits_on_the_device_and_is_sent_when_the_network_is_b
     page.context.route("**/judgments/", lambda route: route.abort())  # no console error as when offline
     for _ in range(2):
         answer(page)  # the next trial comes without the network
-    expect(page.locator("[data-status]")).to_contain_text("Answers kept on this device: 2", timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text("Answers kept on this device: 2")
     assert Judgment.objects.count() == 1
     page.context.unroute("**/judgments/")
     answer(page)
@@ -38,7 +38,7 @@ def test_without_a_network_the_end_waits_and_shows_no_code(open_page):
     for _ in range(4):
         answer(page)
     expect(page.locator("h1")).to_have_text("Saving your last answers")
-    expect(page.locator("[data-status]")).to_contain_text("Reconnecting", timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text("Reconnecting")
     assert Session.objects.get().status == "active"
     page.context.set_offline(False)
     page.locator(".code").wait_for()
@@ -121,7 +121,7 @@ def test_blocked_storage_falls_back_with_a_notice(script, kind, open_page):
     page.context.route("**/judgments/", lambda route: route.abort())
     page.goto(f"/s/{session.token}/")
     answer(page)
-    expect(page.locator("[data-status]")).to_contain_text(kind, timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text(kind)
     page.context.unroute("**/judgments/")
     finish(page)
     assert Judgment.objects.count() == 4
@@ -133,7 +133,7 @@ def test_a_browser_without_storage_shows_a_notice_before_the_first_answer(open_p
     page.add_init_script(NO_STORAGE)
     page.goto(f"/s/{session.token}/")
     shown_trial(page)
-    expect(page.locator("[data-status]")).to_contain_text("leave the page open", timeout=10_000)
+    expect(page.locator("[data-status]")).to_contain_text("leave the page open")
     expect(page.locator("[data-status]")).not_to_contain_text("saved")
 
 
