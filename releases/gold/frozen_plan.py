@@ -16,7 +16,6 @@ from experiments.templatetags.trail import in_words
 from releases.gold.preregistration import LEFT_OUT, SECRETS, screen_of
 
 CHOSEN, QUOTAS_CHANGED = "preregistered version chosen", "quotas changed"
-CODES = {*SECRETS, "completion_url"}  # a return link may hold the code
 CONTEXT, LONGEST, LONGEST_VALUE = 6, 240, 60  # words around a change; characters of a text, of one value
 LABELS = {
     "catch_trials": "Catch trials",
@@ -109,7 +108,7 @@ def brief(name: str, value: Any) -> str:
     >>> brief("task", "likert"), brief("quiz", [{}, {}]), brief("consent", ""), brief("seed", 0)
     ('likert', '2 entries', 'none', '0')
     """
-    if name in CODES:
+    if name in SECRETS:
         return LEFT_OUT if value else "none"
     if isinstance(value, list):
         return plural(len(value), "entry", "entries") if value else "none"
@@ -128,7 +127,7 @@ def contrast(name: str, planned: Any, actual: Any) -> tuple[str, str]:
     >>> contrast("completion_code", "A1", "B2")
     ('a code (left out)', 'another code (left out)')
     """
-    if name in CODES:
+    if name in SECRETS:
         return ("a code (left out)" if planned else "none"), (
             ("another code (left out)" if planned else "a code (left out)") if actual else "none"
         )

@@ -17,7 +17,8 @@ from releases.gold.plans import as_plan
 from releases.gold.storage import checksum, zip_entry
 from releases.models import ExclusionPlan
 
-SECRETS = ("completion_code", "screen_out_code", "partial_code")
+#: A return link may hold the code, or a panel's secret.
+SECRETS = ("completion_code", "screen_out_code", "partial_code", "completion_url")
 LEFT_OUT = "left out: knowing it is enough to claim participation"
 TEXTS = ("consent", "instructions", "debrief")
 TABLES = ("questionnaire", "quiz", "practice", "anchors", "catch_trials")

@@ -13,7 +13,7 @@ from releases import jobs
 from releases.views.figures import QUESTIONS
 from tests import cast
 from tests.releases.models_dir import write_bigram
-from tests.releases.scoring_runs import a_run, carried_out
+from tests.releases.scoring_runs import a_run, execute_run
 from tests.releases.study import judged_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -121,7 +121,7 @@ def test_surprisals_of_a_scoring_run_appear_when_their_job_ends(studio, width, s
     settings.MODELS_DIR = tmp_path / "models"
     write_bigram(settings.MODELS_DIR)
     page = studio(width, scheme)
-    run = carried_out(a_run(cast.Experiment.objects.get(slug="running")))
+    run = execute_run(a_run(cast.Experiment.objects.get(slug="running")))
     page.goto("/studies/running/models/scored/")
     page.get_by_role("link", name=run.name).click()
     page.get_by_role("button", name="Compute surprisals").click()

@@ -22,7 +22,7 @@ from releases.scoring.runs import request_scoring
 from releases.scoring.surprisals import request_surprisals
 from tests import cast
 from tests.releases.models_dir import URI, write_bigram
-from tests.releases.scoring_runs import a_run, carried_out
+from tests.releases.scoring_runs import a_run, execute_run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 KIND = "releases.surprisals"
@@ -45,7 +45,7 @@ def study(tmp_path):
 @pytest.fixture
 def run(study) -> ScoringRun:
     """A finished run."""
-    return carried_out(a_run(study))
+    return execute_run(a_run(study))
 
 
 def page(study, run) -> str:
@@ -221,7 +221,7 @@ def test_model_that_the_server_reads_by_other_settings_is_refused(ada, study, ru
 @pytest.mark.parametrize("method", ["one_prefix", "classifier"])
 def test_tables_of_scores_have_no_tokens_and_the_page_gives_the_reason(ada, study, method):
     scores = b"sentence_id,theirs\n1g,-1\n1b,-2\n2g,-3\n"
-    run = carried_out(
+    run = execute_run(
         request_scoring(study, ContentFile(scores, "theirs.csv"), method=method, user=cast.ada())
     )
     shown = ada.get(page(study, run)).content.decode()
@@ -232,7 +232,7 @@ def test_tables_of_scores_have_no_tokens_and_the_page_gives_the_reason(ada, stud
 
 def test_uploaded_model_is_opened_again_from_its_file(ada, study, models_dir):
     content = (models_dir / "bigram.arpa").read_bytes()
-    run = carried_out(request_scoring(study, ContentFile(content, "mine.arpa"), user=cast.ada()))
+    run = execute_run(request_scoring(study, ContentFile(content, "mine.arpa"), user=cast.ada()))
     press(ada, study, run)
     assert finished().state == Job.State.DONE
 

@@ -113,9 +113,9 @@ def test_snapshot_fits_the_checksum_of_the_version(client):
 
 
 def test_completion_codes_stay_secret(client):
-    opened(completion_code="C0DE-OF-ALL")
+    opened(completion_code="C0DE-OF-ALL", completion_url="https://panel.example/done?cc=C0DE-OF-LINK")
     files = read(fetched(client))
-    assert b"C0DE-OF-ALL" not in b"".join(files.values())
+    assert b"C0DE-OF" not in b"".join(files.values())
     assert "left out" in files["README.md"].decode()
 
 
