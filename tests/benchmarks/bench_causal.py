@@ -159,7 +159,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[str]:
         for _ in range(options.repetitions):
             products.measure()
             setup.in_turns([case for pair_set in sets for case in pair_set.cases.values()], 1)
-    print(products.problems())
+    print(products.summary())
     return [problem for pair_set in sets for problem in pair_set.problems(products, ways[0])]
 
 
