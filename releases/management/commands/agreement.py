@@ -45,13 +45,13 @@ class Command(ReportCommand):
                     f"excluded by {row['step']}: {row['participants_removed']} participants, "
                     f"{row['sessions_removed']} sessions, {row['judgments_removed']} judgments"
                 )
-        self.stdout.write(f"{'paradigm':<56}{'right':>9}{'individual':>12}{'95 % interval':>17}  status")
+        self.stdout.write(f"{'paradigm':<56}{'right':>9}{'individual':>12}{'95 % interval':>19}  status")
         for row in report["paradigms"]:
             right = f"{row['items_right']}/{row['items']}"
             interval = f"[{share(row['ci_low'])}, {share(row['ci_high'])}]"
             individual = share(row["individual_agreement"])
             name = row["paradigm"] or "–"
-            self.stdout.write(f"{name:<56}{right:>9}{individual:>12}{interval:>17}  {row['status']}")
+            self.stdout.write(f"{name:<56}{right:>9}{individual:>12}{interval:>19}  {row['status']}")
         self._print_overall("all paradigms", report["overall"])
         self.stdout.write(f"intervals over participants: {report['conventions']['interval_method']}")
         if report["undecided"]:
