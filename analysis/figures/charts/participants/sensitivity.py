@@ -107,7 +107,7 @@ def sensitivity_figure(recipes: pd.DataFrame, *, note: str = "") -> alt.LayerCha
     spread_text = f"{100 * spread:.1f} points" if is_share else f"{spread:.3f}"
     title = caption(
         "Sensitivity to exclusions",
-        f"{len(defined)} variants of the exclusion plan; {measure}, with 95 % intervals over participants; n: "
+        f"{len(defined)} variants of the plan; {measure}, with 95 % intervals over participants; n: "
         f"participants that stay; dashed: nothing excluded. The variants differ by up to {spread_text}.",
         note,
     )
