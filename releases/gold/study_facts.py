@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 from django.conf.locale import LANG_INFO
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from config.version import code_version
 from experiments.intake.language import UNDETERMINED
@@ -182,12 +182,12 @@ def _flow(study: Experiment, round_number: int | None) -> dict[str, Any]:
 def stages(study: Experiment, round_number: int | None = None) -> pd.DataFrame:
     """Participants who opened the study or a round, consented, answered and finished; without tests."""
     sessions = sessions_of(study, round_number)
-    answered = Judgment.objects.filter(trial__session__in=sessions).values("trial__session__participant")
+    answered = sessions.filter(Exists(Judgment.objects.filter(trial__session=OuterRef("pk"))))
     refused = Participant.objects.filter(consents__given=False).exclude(consents__given=True)
     participants = {
         "opened": sessions.values("participant").distinct().count(),
         "consented": sessions.exclude(participant__in=refused).values("participant").distinct().count(),
-        "started": answered.distinct().count(),
+        "started": answered.values("participant").distinct().count(),
         "finished": sessions.filter(status=Session.Status.COMPLETE).values("participant").distinct().count(),
     }
     return pd.DataFrame({"stage": list(participants), "participants": list(participants.values())})
