@@ -81,7 +81,7 @@ def _html(text: str) -> SafeString:
     html: str = (renderer if ".svg)" in text else renderer.disable("image")).render(text)
     # Focusable, so that a keyboard can scroll what is wider than the page.
     scrollable = html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
-    return mark_safe(scrollable)
+    return mark_safe(scrollable)  # noqa: S308 - the renderer escapes HTML
 
 
 @cache

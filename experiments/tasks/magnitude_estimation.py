@@ -171,7 +171,7 @@ def line_lengths(attempt: int, *, seed: int) -> list[float]:
     True
     """
     lengths = list(LENGTHS[(attempt - 1) % len(LENGTHS)])
-    random.Random(f"{seed}-lines-{attempt}").shuffle(lengths)
+    random.Random(f"{seed}-lines-{attempt}").shuffle(lengths)  # noqa: S311 - a seeded order
     return lengths
 
 

@@ -1,16 +1,14 @@
 """HTTP clients of the simulation: fetch pages, parse their forms and submit them, without JavaScript."""
 
-import json
 import secrets
 import time
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urljoin
-from urllib.request import HTTPCookieProcessor, Request, build_opener
+from urllib.parse import urljoin
 
+import httpx
 from django.conf import settings
 from django.test import Client
 
@@ -134,49 +132,47 @@ class Live:
         if not address.startswith(("http://", "https://")):
             raise BadInput(f"{address!r} is no address.", remedy="Write for example http://127.0.0.1:8000/.")
         self.address = address
-        self.opener = build_opener(HTTPCookieProcessor())
+        self.client = httpx.Client(follow_redirects=True, timeout=60)
 
     def get(self, url: str) -> Page:
         """Open an address."""
-        return self._page(Request(urljoin(self.address, url)))
+        return self._page("GET", url)
 
     def post(self, url: str, data: dict[str, str | list[str]]) -> Page:
         """Send a form."""
-        return self._page(Request(urljoin(self.address, url), urlencode(data, doseq=True).encode()))
+        return self._page("POST", url, data=data)
 
     def fetch(self, url: str) -> Document:
         """Get a document of the API."""
-        return self._document(Request(urljoin(self.address, url)))
+        return self._document("GET", url)
 
     def send(self, url: str, body: dict[str, Any]) -> Document:
         """Send JSON to the API."""
-        headers = {"Content-Type": "application/json"}
-        return self._document(Request(urljoin(self.address, url), json.dumps(body).encode(), headers))
+        return self._document("POST", url, json=body)
 
-    def _page(self, request: Request) -> Page:
-        with self._open(request) as response:
-            return Page(response.url, response.status, response.read().decode())
+    def _page(self, method: str, url: str, **content: Any) -> Page:
+        response = self._request(method, url, **content)
+        return Page(str(response.url), response.status_code, response.text)
 
-    def _document(self, request: Request) -> Document:
-        with self._open(request) as response:
-            text = response.read().decode()
+    def _document(self, method: str, url: str, **content: Any) -> Document:
+        response = self._request(method, url, **content)
         try:
-            return Document(response.status, json.loads(text))
+            return Document(response.status_code, response.json())
         except ValueError:
-            return Document(response.status, {"message": text[:200]})
+            return Document(response.status_code, {"message": response.text[:200]})
 
-    def _open(self, request: Request) -> Any:
-        try:
-            return self.opener.open(request, timeout=60)
-        except HTTPError as error:
-            if error.code != HTTPStatus.TOO_MANY_REQUESTS:
-                return error
-            time.sleep(int(error.headers.get("Retry-After", "1")))
-            return self._open(request)
-        except URLError as error:
-            raise BadInput(
-                f"no response from {request.full_url}: {error.reason}.", remedy="Start the server first."
-            ) from error
+    def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
+        while True:
+            try:
+                response = self.client.request(method, urljoin(self.address, url), **content)
+            except httpx.TransportError as error:
+                raise BadInput(
+                    f"no response from {urljoin(self.address, url)}: {error}.",
+                    remedy="Start the server first.",
+                ) from error
+            if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
+                return response
+            time.sleep(int(response.headers.get("Retry-After", "1")))
 
 
 class _FormReader(HTMLParser):

@@ -67,7 +67,7 @@ class ModelServer:
         problem = ""
         for attempt in range(ATTEMPTS):
             self._wait()
-            wait = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt) * random.uniform(0.5, 1.0)
+            wait = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 - a wait, no secret
             try:
                 response = self._client.post(f"{self.base.rstrip('/')}/{path}", json=body, headers=_headers())
                 if response.status_code == 200:

@@ -42,7 +42,7 @@ ENTRY_LIFESPAN_S = 24 * 3600
 QUESTIONS_PER_MINUTE = 120  # of one campaign to the platform; further links are claims
 OPEN_STATUSES = {"ACTIVE", "RESERVED"}
 AN_ID = re.compile(r"[0-9A-Za-z_-]{1,100}", re.ASCII)
-TOKEN_PARAMETER = "prolific_token"
+TOKEN_PARAMETER = "prolific_token"  # noqa: S105 - a parameter's name
 
 
 @dataclass(frozen=True)

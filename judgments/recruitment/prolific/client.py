@@ -34,7 +34,7 @@ TIMEOUT = httpx.Timeout(20.0, connect=5.0)
 SHORT_TIMEOUT = httpx.Timeout(3.0, connect=2.0)  # while a participant waits
 MAX_DETAIL_CHARACTERS = 500
 NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-NEW_TOKEN = "Create a new token on Prolific under Settings, API tokens, and replace it in the account."
+NEW_TOKEN = "Create a new token on Prolific under Settings, API tokens, and replace it in the account."  # noqa: S105 - a sentence
 TRY_LATER = "Try again in a few minutes."
 ASK_FIRST = "Reconcile first: the platform is asked what happened before anything is sent again."
 
@@ -233,7 +233,7 @@ class ProlificClient:
                 busy = error
             wait_s = busy.retry_after_s
             if wait_s is None:
-                wait_s = BACKOFF_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)
+                wait_s = BACKOFF_S * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)  # noqa: S311 - a wait, no secret
             if attempt == self._attempts or wait_s > MAX_WAIT_S:
                 break
             time.sleep(wait_s)
