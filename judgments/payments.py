@@ -120,7 +120,7 @@ def _withdraw(entries: Sequence[Payment]) -> list[Payment]:
     free = [entry for entry in entries if entry.pk not in ids_sent]
     deciding = [entry.session_id for entry in free if entry.kind in Kind.deciding()]
     Submission.objects.filter(session__in=deciding, decision=Submission.Decision.APPROVE).update(
-        decision=Submission.Decision.NONE, decided_by=None, decided_at=None
+        decision=Submission.Decision.NONE, reason="", decided_by=None, decided_at=None
     )
     return free
 

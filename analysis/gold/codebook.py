@@ -143,6 +143,9 @@ def describe(name: str) -> Column:
     'ms'
     """
     columns = {**JUDGMENT_COLUMNS, **ITEM_COLUMNS, **RELEASE_COLUMNS}
+    if name.startswith("background_prolific_"):
+        question = name.removeprefix("background_prolific_")
+        return Column(name, "text", f"Answer to Prolific's {question!r}, from its demographic export.")
     if name.startswith("background_"):
         return Column(name, "text", f"Answer to the questionnaire's {name.removeprefix('background_')!r}.")
     return columns.get(name, Column(name, "text", "Column of the source, as given."))

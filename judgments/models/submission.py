@@ -61,6 +61,7 @@ class Submission(models.Model):
     decision = models.CharField(max_length=14, choices=Decision.choices, default=Decision.NONE, blank=True)
     category = models.CharField(max_length=40, blank=True, help_text="Ground of a rejection.")
     message = models.TextField(blank=True, help_text="What the participant reads about the decision.")
+    reason = models.CharField(max_length=300, blank=True, help_text="Why it was decided so, for the team.")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

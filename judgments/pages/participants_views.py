@@ -308,20 +308,30 @@ def download(request: AuthenticatedRequest, slug: str) -> StreamingHttpResponse:
     study = get_study(request.user, slug, editing=True)
     form = FilterForm(request.GET)
     matching = participants_of(study, form.cleaned_data if form.is_valid() else {}, sees_ids=True)
-    response = StreamingHttpResponse(_csv_lines(matching), content_type="text/csv; charset=utf-8")
+    lines = _csv_lines(matching, questions=_questions(study))
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-participants.csv"'
     return response
 
 
-def _csv_lines(participants: QuerySet[Participant]) -> Iterator[str]:
-    yield _csv_line(FILE_COLUMNS)
+def _questions(study: Experiment) -> list[str]:
+    """Names of all answers to the questionnaire and of demographics."""
+    backgrounds = Participant.objects.filter(experiment=study).values_list("background", flat=True)
+    return sorted({str(name) for answers in backgrounds.iterator() for name in answers})
+
+
+def _csv_lines(participants: QuerySet[Participant], *, questions: list[str]) -> Iterator[str]:
+    yield _csv_line([*FILE_COLUMNS, *(f"background_{name}" for name in questions)])
     keys = list(participants.values_list("pk", flat=True))
     for start in range(0, len(keys), FILE_BATCH):
         batch = Participant.objects.filter(pk__in=keys[start : start + FILE_BATCH]).order_by("-pk")
         for row in with_sessions(list(batch)):
             flags = "; ".join(flag.reason for flag in row["flags"] if flag.lifted_at is None)
+            background = row["participant"].background
+            answers = [_shown_answer(background.get(name)) for name in questions]
             for summary in row["sessions"]:
-                yield _csv_line(_cells(summary, pseudonym=row["participant"].pseudonym, flags=flags))
+                cells = _cells(summary, pseudonym=row["participant"].pseudonym, flags=flags)
+                yield _csv_line([*cells, *answers])
 
 
 def _cells(summary: SessionSummary, *, pseudonym: str, flags: str) -> list[Any]:
@@ -352,6 +362,12 @@ def _cells(summary: SessionSummary, *, pseudonym: str, flags: str) -> list[Any]:
         no_formula(session.attributes.get("label", "")),
         _closing_answers(session),
     ]
+
+
+def _shown_answer(value: Any) -> str:
+    """An answer to the questionnaire as a cell."""
+    text = "|".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
+    return no_formula(text)
 
 
 def _closing_answers(session: Session) -> str:

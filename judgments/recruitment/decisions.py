@@ -16,7 +16,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from analysis.errors import BadInput
@@ -69,12 +69,57 @@ class PlannedSending:
 
 
 @transaction.atomic
-def approve(campaign: Campaign, submissions: QuerySet[Submission], *, by: User) -> int:
+def approve(campaign: Campaign, submissions: QuerySet[Submission], *, by: User, reason: str = "") -> int:
     """Decide to approve those that wait for a decision; their sessions' pay is approved with them."""
     rows = _locked_undecided(campaign, submissions)
     sessions = Session.objects.filter(submission__in=[row.pk for row in rows])
     _approve_pay(campaign, sessions, by=by)
-    return _decide(rows, Decision.APPROVE, by=by)
+    return _decide(rows, Decision.APPROVE, by=by, reason=_checked_reason(reason))
+
+
+@dataclass(frozen=True)
+class ApprovalPreview:
+    """What the approval of a selection would do and cost; ``left_out`` has the number for each cause."""
+
+    n: int
+    cost: Cost
+    left_out: dict[str, int]
+    n_without_pay: int
+    findings: list[Finding]
+
+
+def preview_approval(
+    campaign: Campaign, submissions: QuerySet[Submission], *, recruiter: Recruiter | None = None
+) -> ApprovalPreview:
+    """Count whom an approval would reach, and ask the platform what it costs; changes nothing."""
+    recruiter = recruiter or recruiter_of(campaign)
+    rows = submissions.filter(campaign=campaign).order_by()
+    waiting = rows.filter(decision=Decision.NONE, status__in=DECIDABLE)
+    counts = rows.aggregate(
+        decided=Count("pk", filter=~Q(decision=Decision.NONE)),
+        elsewhere=Count("pk", filter=Q(decision=Decision.NONE) & ~Q(status__in=DECIDABLE)),
+    )
+    n = waiting.count()
+    cost = recruiter.cost(campaign, places=n)
+    decided_before = _preview(campaign, recruiter, each=recruiter.cost(campaign, places=1))
+    findings = _limit_findings(campaign, cost.total_minor + decided_before.total_minor)
+    if not decided_before.is_empty:
+        earlier = format_money(decided_before.total_minor, campaign.currency)
+        findings.insert(0, Finding(Level.NOTE, f"Decided before and not sent yet: {earlier} with fees."))
+    return ApprovalPreview(
+        n,
+        cost,
+        left_out={
+            text: number
+            for text, number in (
+                ("decided before", counts["decided"]),
+                ("not waiting for a decision on the platform", counts["elsewhere"]),
+            )
+            if number
+        },
+        n_without_pay=waiting.exclude(session__status=Session.Status.COMPLETE).count(),
+        findings=findings,
+    )
 
 
 def _approve_pay(campaign: Campaign, sessions: QuerySet[Session], *, by: User) -> None:
@@ -92,7 +137,13 @@ def _approve_pay(campaign: Campaign, sessions: QuerySet[Session], *, by: User) -
 
 @transaction.atomic
 def reject(
-    campaign: Campaign, submissions: QuerySet[Submission], *, category: str, message: str, by: User
+    campaign: Campaign,
+    submissions: QuerySet[Submission],
+    *,
+    category: str,
+    message: str,
+    by: User,
+    reason: str = "",
 ) -> int:
     """Decide to reject those that wait for a decision, each with the same ground and message."""
     recruiter = recruiter_of(campaign)
@@ -120,11 +171,15 @@ def reject(
     payments.refuse_many(
         campaign.experiment, sessions, reason=f"rejected: {recruiter.reject_categories[category]}", by=by
     )
-    return _decide(rows, Decision.REJECT, by=by, category=category, message=message)
+    return _decide(
+        rows, Decision.REJECT, by=by, reason=_checked_reason(reason), category=category, message=message
+    )
 
 
 @transaction.atomic
-def request_return(campaign: Campaign, submissions: QuerySet[Submission], *, message: str, by: User) -> int:
+def request_return(
+    campaign: Campaign, submissions: QuerySet[Submission], *, message: str, by: User, reason: str = ""
+) -> int:
     """Decide to ask the participants to return their submissions."""
     recruiter = recruiter_of(campaign)
     if not recruiter.requests_returns:
@@ -135,7 +190,7 @@ def request_return(campaign: Campaign, submissions: QuerySet[Submission], *, mes
     if not message:
         raise BadInput("this needs a reason.", column="message", remedy="The participant reads it.")
     rows = _locked_undecided(campaign, submissions, statuses={Status.SUBMITTED, Status.ACTIVE})
-    return _decide(rows, Decision.REQUEST_RETURN, by=by, message=message)
+    return _decide(rows, Decision.REQUEST_RETURN, by=by, reason=_checked_reason(reason), message=message)
 
 
 @transaction.atomic
@@ -143,6 +198,8 @@ def undo(campaign: Campaign, submissions: QuerySet[Submission], *, by: User) -> 
     """Take back decisions that were not sent, with their pay; returns how many were."""
     decided = submissions.filter(campaign=campaign).exclude(decision=Decision.NONE)
     rows = list(decided.order_by("pk").select_for_update(of=("self",)))
+    for row in rows:
+        row.campaign = campaign
     sent = PlatformCall.objects.filter(
         submission__in=rows, kind__in=_KIND_OF.values(), state__in=_STATES_SENT
     )
@@ -153,10 +210,9 @@ def undo(campaign: Campaign, submissions: QuerySet[Submission], *, by: User) -> 
     if calls.filter(state__in=_STATES_SENT).exists():  # sent in this very moment
         raise BadInput("a decision is being sent now.", remedy="Reload the page.")
     payments.undo_many(campaign.experiment, Session.objects.filter(submission__in=free), by=by)
-    for row in free:
-        _note(row, "decision on a submission undone", by=by)
+    _note(free, "decision on a submission undone", by=by)
     Submission.objects.filter(pk__in=[row.pk for row in free]).update(
-        decision=Decision.NONE, category="", message="", decided_by=None, decided_at=None
+        decision=Decision.NONE, category="", message="", reason="", decided_by=None, decided_at=None
     )
     return len(free)
 
@@ -174,7 +230,10 @@ def _locked_undecided(
 ) -> list[Submission]:
     """Lock those of the submissions that wait for a decision, in one order."""
     rows = submissions.filter(campaign=campaign, decision=Decision.NONE, status__in=list(statuses))
-    return list(rows.order_by("pk").select_for_update(of=("self",)))
+    locked = list(rows.order_by("pk").select_for_update(of=("self",)))
+    for row in locked:
+        row.campaign = campaign
+    return locked
 
 
 def _decide(rows: Sequence[Submission], decision: str, *, by: User, **fields: Any) -> int:
@@ -183,20 +242,38 @@ def _decide(rows: Sequence[Submission], decision: str, *, by: User, **fields: An
         row.decision, row.decided_by, row.decided_at = decision, by, now
         for name, value in fields.items():
             setattr(row, name, value)
-        _note(row, f"submission: {Decision(decision).label}", by=by, **fields)
     Submission.objects.bulk_update(
-        rows, ["decision", "decided_by", "decided_at", "category", "message"], batch_size=500
+        rows, ["decision", "decided_by", "decided_at", "category", "message", "reason"], batch_size=500
     )
+    details = {name: value for name, value in fields.items() if value}
+    _note(rows, f"submission: {Decision(decision).label}", by=by, **details)
     return len(rows)
 
 
-def _note(row: Submission, action: str, *, by: User, **details: Any) -> None:
-    AuditEntry.objects.create(
-        experiment=row.campaign.experiment,
-        user=by,
-        action=action,
-        details={"campaign": row.campaign.name, "submission": row.pk, **details},
+def _note(rows: Sequence[Submission], action: str, *, by: User, **details: Any) -> None:
+    if not rows:
+        return
+    campaign = rows[0].campaign
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            experiment=campaign.experiment,
+            user=by,
+            action=action,
+            details={"campaign": campaign.name, "submission": row.pk, **details},
+        )
+        for row in rows
     )
+
+
+def _checked_reason(reason: str) -> str:
+    reason = reason.strip()
+    if len(reason) > payments.LONGEST_REASON:
+        raise BadInput(
+            f"the reason has {len(reason)} characters.",
+            column="note",
+            remedy=f"Write at most {payments.LONGEST_REASON}.",
+        )
+    return reason
 
 
 def _checked_message(message: str, recruiter: Recruiter) -> str:
@@ -265,21 +342,21 @@ def _preview(campaign: Campaign, recruiter: Recruiter, *, each: Cost) -> Planned
         fee_minor=each.fee_minor * len(approvals)
         + sum(recruiter.bonus_fee(entry.amount_minor) for entry in bonuses),
     )
-    findings += _limit_findings(campaign, sending)
+    findings += _limit_findings(campaign, sending.total_minor)
     return sending
 
 
-def _limit_findings(campaign: Campaign, sending: PlannedSending) -> list[Finding]:
+def _limit_findings(campaign: Campaign, total_minor: int) -> list[Finding]:
     """Warn where the limits stop the sending before its end."""
     return [
         Finding(
             Level.WARNING,
-            f"This costs {format_money(sending.total_minor, campaign.currency)}, and the {name} leaves"
+            f"This costs {format_money(total_minor, campaign.currency)}, and the {name} leaves"
             f" {format_money(left_minor, campaign.currency)}: what is above it is not sent and waits.",
             "Raise the limit, or send the rest later.",
         )
         for name, left_minor in ledger.limits_left(campaign).items()
-        if sending.total_minor > left_minor
+        if total_minor > left_minor
     ]
 
 

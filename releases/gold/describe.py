@@ -30,6 +30,7 @@ from config.version import code_version
 from experiments.models import Experiment
 from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, Participant, Session, Tombstone
+from judgments.recruitment.demographics import DEMOGRAPHICS
 from releases.gold.options import Options
 from releases.gold.storage import checksum
 from releases.models import Release
@@ -54,12 +55,20 @@ def participant_table(
 
 
 def published_questions(experiment: Experiment) -> list[str]:
-    """Questions whose answers may be published: those with ``"publish": true``."""
+    """Questions whose answers may be published: those with ``"publish": true``, and chosen demographics."""
     questions = experiment.questionnaire if isinstance(experiment.questionnaire, list) else []
+    demographics = {
+        name
+        for campaign in experiment.campaigns.all()
+        for name in campaign.platform_data.get(DEMOGRAPHICS, {}).get("published", [])
+    }
     return [
-        str(question["name"])
-        for question in questions
-        if isinstance(question, dict) and question.get("publish") is True and question.get("name")
+        *(
+            str(question["name"])
+            for question in questions
+            if isinstance(question, dict) and question.get("publish") is True and question.get("name")
+        ),
+        *sorted(demographics),
     ]
 
 

@@ -31,6 +31,7 @@ from judgments.pages.recruitment.campaign_access import (
 from judgments.pages.recruitment.setup_views import AmountField, first_open_step
 from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.credentials import accounts_of
+from judgments.recruitment.demographics import DEMOGRAPHICS
 from judgments.recruitment.reconcile import RECONCILE, reconcile_later
 
 Status, CallState = Submission.Status, PlatformCall.State
@@ -151,6 +152,7 @@ def _page(
         top_up=TopUpForm(),
         limits=limits or LimitsForm(initial=_limit_values(stored), currency=stored.currency),
         job=current_job(stored),
+        demographics=stored.platform_data.get(DEMOGRAPHICS),
         entries=AuditEntry.objects.filter(
             experiment=study, action__startswith="campaign", details__campaign=stored.name
         ).select_related("user")[:LAST_ENTRIES],

@@ -12,20 +12,21 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from analysis.errors import BadInput
 from analysis.text import plural
-from experiments.models import Campaign, Experiment
+from experiments.lists.extra_trials import INSTRUCTION
+from experiments.models import Campaign, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
 from experiments.studies.money import format_money, minor_units
 from judgments import payments
-from judgments.models import PlatformCall, PlatformIdentity, Session, Signal, Submission
+from judgments.models import Judgment, PlatformCall, PlatformIdentity, Session, Signal, Submission
 from judgments.pages.participants_views import SessionSummary, with_sessions
 from judgments.pages.recruitment.campaign_access import (
     PLATFORMS,
@@ -44,6 +45,7 @@ Status, Decision = Submission.Status, Submission.Decision
 PER_PAGE = 50
 MOST_TICKED = 500
 MOST_BONUSES = 500
+LAST_REMARKED = 20  # that a preview names
 LONGEST_MESSAGE = 4_000
 FEWEST_COMPARED = 5  # submissions whose times are compared
 FAST_SD = 3  # standard deviations below the mean that Prolific calls exceptionally fast
@@ -53,6 +55,10 @@ SHOWN = {
     "": ("all", Q()),
     "undecided": ("waiting for your decision", UNDECIDED),
     "clear": ("waiting, without a remark", UNDECIDED),
+    "passing": (
+        "waiting, complete and without a remark",
+        UNDECIDED & Q(session__status=Session.Status.COMPLETE),
+    ),
     "remarked": ("waiting, with a remark", UNDECIDED),
     "decided": ("decided and not sent", ~Q(decision=Decision.NONE)),
     "mismatch": ("platform and data differ", ~Q(mismatches=[])),
@@ -98,6 +104,13 @@ class DecisionForm(forms.Form):
         label="Message to the participant",
     )
 
+    note = forms.CharField(
+        required=False,
+        max_length=payments.LONGEST_REASON,
+        label="Reason, for your team",
+        help_text="Stored with the decision and never sent.",
+    )
+
     def __init__(self, *args: Any, recruiter: Recruiter, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         decision, category, message = (self.fields[name] for name in ("decision", "category", "message"))
@@ -117,6 +130,7 @@ class DecisionForm(forms.Form):
         )
         set_remark(message, "")
         set_remark(category, "")
+        set_remark(self.fields["note"], "")
 
 
 class BonusForm(forms.Form):
@@ -164,16 +178,22 @@ class SubmissionRow:
 
 
 def _with_remarks(rows: QuerySet[Submission], *, has_any: bool) -> QuerySet[Submission]:
-    """Submissions whose session has a signal, or that differ from our data; or all others."""
+    """Submissions with a signal, a failed instruction check or a mismatch; or all others."""
     signals = Signal.objects.filter(session=OuterRef("session"))
-    remarked = ~Q(mismatches=[]) | Exists(signals)
+    failed = Judgment.objects.filter(
+        trial__session=OuterRef("session"),
+        trial__kind=TrialKind.CATCH,
+        trial__correct__check=INSTRUCTION,
+        is_correct=False,
+    )
+    remarked = ~Q(mismatches=[]) | Exists(signals) | Exists(failed)
     return rows.filter(remarked) if has_any else rows.exclude(remarked)
 
 
 def submissions_of(campaign: Campaign, *, show: str = "", who: str = "") -> QuerySet[Submission]:
     """The submissions that match, the most urgent first."""
     rows = Submission.objects.filter(SHOWN[show][1], campaign=campaign)
-    if show in {"clear", "remarked"}:
+    if show in {"clear", "passing", "remarked"}:
         rows = _with_remarks(rows, has_any=show == "remarked")
     if show == "decided":
         rows = rows.exclude(Exists(_calls_sent()))
@@ -267,9 +287,8 @@ def submissions(request: AuthenticatedRequest, slug: str, campaign_id: int) -> H
             *((name, label.capitalize(), counts.get(name, 0)) for name, label in Status.choices),
         ],
         shown_now=filters["show"],
-        newest=max((row.submission.pk for row in rows), default=0)
-        if page.paginator.num_pages == 1
-        else matching.order_by("-pk").values_list("pk", flat=True).first() or 0,
+        newest=Submission.objects.filter(campaign=campaign).aggregate(newest=Max("pk"))["newest"] or 0,
+        n_passing=submissions_of(campaign, show="passing").count(),
         bulk_actions=_bulk_actions(campaign, recruiter),
         key=secrets.token_hex(8),
         longest_reason=payments.LONGEST_REASON,
@@ -303,22 +322,54 @@ def decide_many(request: AuthenticatedRequest, slug: str, campaign_id: int) -> H
     campaign = get_campaign(study, campaign_id)
     if request.method == "POST":
         try:
+            if "preview" in request.POST:
+                return _approval_page(request, study, campaign)
             messages.success(request, _apply(request, campaign))
         except BadInput as error:
             messages.error(request, sentence(error))
     return _to_list(request, study, campaign_id)
 
 
+#: Fields of the form that select submissions; the preview sends them on.
+SELECTING = ("scope", "shown", "newest", "return_query", "submission")
+
+
+def _approval_page(request: AuthenticatedRequest, study: Experiment, campaign: Campaign) -> HttpResponse:
+    """What the approval of the selection would do and cost, to be confirmed; stores nothing."""
+    if request.POST.get("action") != "approve":
+        raise BadInput("only an approval has a preview of its cost.", remedy="Choose approve as the action.")
+    rows = _selected(request, campaign)
+    preview = decisions.preview_approval(campaign, rows)
+    waiting = rows.filter(UNDECIDED)
+    remarked = _with_remarks(waiting, has_any=True).select_related("session__participant").order_by("pk")
+    context = context_of(
+        study,
+        campaign,
+        tab="submissions",
+        preview=preview,
+        n_selected=rows.count(),
+        n_remarked=remarked.count(),
+        remarked=remarked[:LAST_REMARKED],
+        fields=[(name, value) for name in SELECTING for value in request.POST.getlist(name)],
+        note=request.POST.get("note", "")[: payments.LONGEST_REASON],
+        longest_reason=payments.LONGEST_REASON,
+        list_query=QueryDict(request.POST.get("return_query", "")[:500]).urlencode(),
+    )
+    return render(request, "judgments/recruitment/approval.html", context)
+
+
 def _apply(request: AuthenticatedRequest, campaign: Campaign) -> str:
     chosen, reason = request.POST.get("action", ""), request.POST.get("reason", "")
+    note = request.POST.get("note", "")
     rows = _selected(request, campaign)
     n_selected = rows.count()
     of_all = f"of {n_selected} selected"
     later = "Nothing is sent before you send it; until then it can be undone."
     if chosen == "approve":
-        return f"{decisions.approve(campaign, rows, by=request.user)} {of_all} approved. {later}"
+        n = decisions.approve(campaign, rows, by=request.user, reason=note)
+        return f"{n} {of_all} approved. {later}"
     if chosen == "request_return":
-        n = decisions.request_return(campaign, rows, message=reason, by=request.user)
+        n = decisions.request_return(campaign, rows, message=reason, by=request.user, reason=note)
         return f"{n} {of_all} to be asked to return their place. {later}"
     if chosen == "undo":
         return f"{decisions.undo(campaign, rows, by=request.user)} {of_all} undone."
@@ -355,11 +406,13 @@ def _give_bonuses(request: AuthenticatedRequest, campaign: Campaign, rows: Query
 
 
 def _selected(request: HttpRequest, campaign: Campaign) -> QuerySet[Submission]:
-    """Those ticked, those of the page, or all that match; never one that came after the page was shown."""
-    if request.POST.get("scope") == "matching":
+    """Those ticked, those of the page, all that match or pass; none that came after the page was shown."""
+    if request.POST.get("scope") in {"matching", "passing"}:
         form = ShowForm(QueryDict(request.POST.get("return_query", "")[:500]))
         filters = form.cleaned_data if form.is_valid() else {}
         newest = request.POST.get("newest", "")
+        if request.POST["scope"] == "passing":
+            filters = {"show": "passing"}
         matching = submissions_of(campaign, **filters)
         return matching.filter(pk__lte=int(newest) if newest.isdecimal() and len(newest) < 19 else 0)
     is_page = request.POST.get("scope") == "page"
@@ -423,15 +476,14 @@ def _change(
         return _give_one_bonus(request, campaign, stored, bonus.cleaned_data)
     if not form.is_valid():
         return ""
-    data = form.cleaned_data
+    data, user = form.cleaned_data, request.user
+    message, note = data["message"], data["note"]
     if data["decision"] == Decision.REJECT:
-        n = decisions.reject(
-            campaign, rows, category=data["category"], message=data["message"], by=request.user
-        )
+        n = decisions.reject(campaign, rows, category=data["category"], message=message, by=user, reason=note)
     elif data["decision"] == Decision.REQUEST_RETURN:
-        n = decisions.request_return(campaign, rows, message=data["message"], by=request.user)
+        n = decisions.request_return(campaign, rows, message=message, by=user, reason=note)
     else:
-        n = decisions.approve(campaign, rows, by=request.user)
+        n = decisions.approve(campaign, rows, by=user, reason=note)
     if not n:
         raise BadInput(
             "nothing was decided: the submission does not wait any more.", remedy="Reload the page."

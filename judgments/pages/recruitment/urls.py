@@ -5,6 +5,7 @@ from django.urls import path
 from judgments.pages.recruitment import (
     account_views,
     campaign_views,
+    demographic_views,
     ledger_views,
     setup_views,
     submission_views,
@@ -28,6 +29,7 @@ urlpatterns = [
     path("<int:campaign_id>/places/", campaign_views.add_places, name="study-campaign-places"),
     path("<int:campaign_id>/limits/", campaign_views.change_limits, name="study-campaign-limits"),
     path("<int:campaign_id>/read/", campaign_views.read_platform, name="study-campaign-read"),
+    path("<int:campaign_id>/demographics/", demographic_views.demographics, name="study-demographics"),
     path("<int:campaign_id>/submissions/", submission_views.submissions, name="study-submissions"),
     path(
         "<int:campaign_id>/submissions/decide/", submission_views.decide_many, name="study-submissions-decide"

@@ -3,21 +3,28 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.core.cache import cache
 from playwright.sync_api import expect
 
-from experiments.job_runner import run_job
-from experiments.models import Campaign, Job
+from experiments.models import Campaign
 from judgments.models import Judgment, Session, Submission
 from judgments.sessions.pretrial import correct_choice
 from tests import cast
 from tests.browser import playing
+from tests.browser.recruitment.studio import (
+    PAGES,
+    approve_page,
+    close,
+    press,
+    read_platform,
+    reads_well,
+    shown,
+    work,
+)
 from tests.doubles.prolific import running
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 QUIZ = [{"question": "What counts?", "right": "how it sounds", "wrong": ["is it true", "is it long"]}]
-PAGES = "/studies/agreement/campaigns/"
 
 
 @pytest.fixture
@@ -29,45 +36,6 @@ def prolific(settings):
         yield double
 
 
-@pytest.fixture
-def researcher(open_page, client, live_server):
-    """Ada's browser."""
-    client.force_login(cast.ada())
-    page = open_page(width=1280)
-    page.context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}]
-    )
-    return page
-
-
-def work():
-    """What the worker does: every job that waits."""
-    for job in Job.objects.filter(state=Job.State.QUEUED).order_by("pk"):
-        run_job(job.pk)
-
-
-def press(page, name):
-    page.get_by_role("button", name=name, exact=True).click()
-    page.wait_for_load_state()
-
-
-def shown(page, text):
-    expect(page.locator(".messages")).to_contain_text(text)
-
-
-def read_platform(page, address):
-    page.goto(address)
-    press(page, "Read from Prolific")
-    work()
-    page.goto(address)
-
-
-def reads_well(page):
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), page.url
-
-
 def publish(page, prolific):
     """Connect the account and go through the five steps; returns the campaign."""
     page.goto(f"{PAGES}accounts/")
@@ -76,7 +44,8 @@ def publish(page, prolific):
     press(page, "Connect Prolific")
     shown(page, "is connected")
     page.goto(PAGES)
-    page.get_by_role("link", name="New campaign").click()
+    with page.expect_navigation():
+        page.get_by_role("link", name="New campaign").click()
     press(page, "Go on to places and pay")
     page.get_by_label("Places", exact=True).fill("5")
     page.get_by_label("Estimated minutes").fill("9")
@@ -101,8 +70,8 @@ def come(open_page, prolific, campaign):
 
 
 def consent(page, answer="I agree"):
-    page.get_by_role("button", name=answer).first.click()
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.get_by_role("button", name=answer).first.click()
 
 
 def way_back(page):
@@ -119,8 +88,8 @@ def pass_quiz(page, *, is_right):
         right = correct_choice(session, 0)
         chosen = right if is_right else next(place for place in "123" if place != right)
         page.locator(f"input[name=answer_1][value='{chosen}']").check()
-        page.get_by_role("button", name="Continue").click()
-        page.wait_for_load_state()
+        with page.expect_navigation():
+            page.get_by_role("button", name="Continue").click()
 
 
 def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, researcher, prolific):
@@ -141,20 +110,24 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
     pass_quiz(page, is_right=True)
     playing.finish(page)
     assert way_back(page) == codes["complete"]["code"]
+    page.context.close()
     prolific.submit(finished, codes["complete"]["code"])
 
     page, returned = come(open_page, prolific, campaign)
     consent(page)
+    page.context.close()
     prolific.return_(returned)
 
     page, late = come(open_page, prolific, campaign)
     consent(page)
+    page.context.close()
     prolific.time_out(late)
 
     page, failed = come(open_page, prolific, campaign)
     consent(page)
     pass_quiz(page, is_right=False)
     assert way_back(page) == codes["failed_check"]["code"]
+    page.context.close()
     prolific.submit(failed, codes["failed_check"]["code"])
     prolific.return_(failed)
 
@@ -163,11 +136,12 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
     consent(page, "I do not agree")
     assert way_back(page) == codes["refused"]["code"]
     assert Judgment.objects.count() == n_before
+    page.context.close()
     prolific.submit(declined, codes["refused"]["code"])
     prolific.return_(declined)
 
     here = f"{PAGES}{campaign.pk}/"
-    read_platform(researcher, f"{here}submissions/")
+    read_platform(researcher, f"{here}submissions/", platform="Prolific")
     statuses = dict(Submission.objects.values_list("external_id", "status"))
     assert statuses == {
         finished: "submitted",
@@ -177,9 +151,7 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
         declined: "returned",
     }
     reads_well(researcher)
-    researcher.get_by_label("Select all on this page").check()
-    researcher.get_by_label("Action").select_option("approve")
-    press(researcher, "Apply")
+    approve_page(researcher)
     shown(researcher, "1 of 5 selected approved")
     researcher.goto(f"{here}send/")
     reads_well(researcher)
@@ -190,12 +162,7 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
     expect(researcher.get_by_role("row", name="1 reward")).to_contain_text("2.10 GBP")
     reads_well(researcher)
 
-    researcher.goto(here)
-    press(researcher, "Stop for good")
-    shown(researcher, "admits nobody else")
-    read_platform(researcher, here)
-    press(researcher, "Close the campaign")
-    shown(researcher, "The campaign is closed")
+    close(researcher, here, platform="Prolific")
     campaign.refresh_from_db()
     assert campaign.state == "closed"
     assert prolific.money() == {("reward", finished): 1}

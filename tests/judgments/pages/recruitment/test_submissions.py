@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from judgments.models import Payment, PlatformCall, Submission
+from judgments.models import Payment, PlatformCall, Signal, Submission
 from judgments.recruitment import campaigns, ledger, reconcile
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import STUDY
@@ -230,3 +230,45 @@ def test_places_are_added_and_the_mode_is_on_every_page(ada, page, campaign, pro
     assert remote["total_available_places"] == 9
     for name in ("", "submissions/", "send/", f"submissions/{row.pk}/"):
         assert "Test mode." in text_of(ada.get(f"{page}{name}"))
+
+
+def select_passing(browser, page):
+    """The fields of the form that approves all that pass, as the page has them."""
+    shown = browser.get(f"{page}submissions/").content.decode()
+    newest = re.search(r'name="scope" value="passing".*?name="newest" value="(\d+)"', shown, re.DOTALL)[1]
+    return {"scope": "passing", "action": "approve", "newest": newest}
+
+
+def test_all_that_pass_are_approved_after_a_preview_of_the_money(ada, page, arrive, campaign, prolific):
+    passing = [arrive(), arrive()]
+    other_code = arrive(code="WRONG")
+    signalled = arrive()
+    Signal.objects.create(session=signalled.session, name="too_fast", version=1, value=1, reason="fast")
+    listed = text_of(ada.get(f"{page}submissions/"))
+    assert "2 pass everything" in listed and "Preview: approve 2" in listed
+    form = select_passing(ada, page)
+    preview = ada.post(f"{page}submissions/decide/", {**form, "preview": "yes"})
+    assert "Total 4.20 GBP" in text_of(preview) and "None has a remark" in text_of(preview)
+    assert not Submission.objects.exclude(decision="").exists()
+    ada.post(f"{page}submissions/decide/", {**form, "note": "Complete, and every check passed."})
+    decided = Submission.objects.filter(decision="approve").order_by("pk")
+    assert [row.pk for row in decided] == [row.pk for row in passing]
+    assert {row.reason for row in decided} == {"Complete, and every check passed."}
+    assert "For the team: Complete" in text_of(ada.get(f"{page}submissions/{passing[0].pk}/"))
+    assert Submission.objects.filter(pk__in=[other_code.pk, signalled.pk], decision="").count() == 2
+    decide(ada, page, passing, "undo")
+    assert not Submission.objects.exclude(decision="", reason="").exists()
+    assert prolific.money() == {}
+
+
+def test_a_preview_names_who_is_left_out_and_whom_a_remark_is_about(ada, page, arrive, campaign):
+    decided, wrong = arrive(), arrive(code="WRONG")
+    decide(ada, page, [decided], "approve")
+    ada.post(f"{page}limits/", {"total_limit": "3.00"})
+    form = {"scope": "ticked", "action": "approve", "submission": [decided.pk, wrong.pk], "preview": "yes"}
+    preview = text_of(ada.post(f"{page}submissions/decide/", form))
+    assert "1 of 2 selected waits for a decision" in preview and "1 left out: decided before" in preview
+    assert f"1 with a remark {wrong.session.participant.pseudonym}" in preview
+    assert "Decided before and not sent yet: 2.10 GBP" in preview
+    assert "This costs 4.20 GBP, and the budget leaves 3.00 GBP" in preview
+    assert Submission.objects.filter(decision="approve").count() == 1

@@ -1,0 +1,226 @@
+"""Prolific's demographic export, joined to pseudonyms: ids of the platform are compared, never stored here.
+
+The file is read in memory. What leaves this module has the primary keys of participants, and the answers
+become part of their background under names such as ``prolific_age``.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from analysis.errors import BadInput
+from experiments.models import AuditEntry, Campaign
+from judgments.models import Participant, PlatformIdentity, Submission
+
+PREFIX = "prolific_"
+SUBMISSION_COLUMNS = ("submission id", "session id")
+PERSON_COLUMNS = ("participant id", "prolific pid")
+#: Columns about the submission, and such that tell who a person is.
+LEFT_OUT = {
+    *SUBMISSION_COLUMNS,
+    *PERSON_COLUMNS,
+    *("status", "started at", "completed at", "reviewed at", "archived at", "time taken"),
+    *("completion code", "custom study tncs accepted at", "total approvals", "study id"),
+}
+MISSING = {"", "data_expired", "consent_revoked"}
+MAX_BYTES = 2_000_000  # larger uploads are stored in a temporary file by Django
+MAX_ROWS, MAX_COLUMNS = 20_000, 60
+LONGEST_ANSWER, LONGEST_NAME = 200, 60
+DEMOGRAPHICS = "demographics"  # key of platform_data
+
+
+@dataclass(frozen=True)
+class JoinedExport:
+    """Answers by participant (primary key) and name, with labels of the names and what was not joined."""
+
+    labels: dict[str, str]
+    answers: dict[int, dict[str, str]]
+    n_rows: int
+    n_elsewhere: int = 0  # rows of submissions that have no session here
+    n_contradictory: int = 0  # rows whose submission belongs to another person here
+    n_expired: int = 0  # answers that the platform withholds
+    counts: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+
+    @property
+    def n_joined(self) -> int:
+        """Participants with at least one answer."""
+        return sum(bool(answers) for answers in self.answers.values())
+
+
+def join_export(campaign: Campaign, content: bytes) -> JoinedExport:
+    """Read the export and join it to the campaign's participants; raises ``BadInput``, and stores nothing."""
+    header, rows = _read(content)
+    names = [_lowered(name) for name in header]
+    submission_at = next((names.index(name) for name in SUBMISSION_COLUMNS if name in names), None)
+    person_at = next((names.index(name) for name in PERSON_COLUMNS if name in names), None)
+    if submission_at is None and person_at is None:
+        raise BadInput(
+            "the file has neither a column “Submission id” nor “Participant id”.",
+            remedy="On Prolific open the study, then More, Export demographic data, and upload that file.",
+        )
+    labels = {
+        _name(label): label.strip() for label in header if _lowered(label) not in LEFT_OUT and label.strip()
+    }
+    if not labels:
+        raise BadInput("the file has no column with answers.", remedy="Export the demographic data.")
+    people = _people(campaign)
+    answers: dict[int, dict[str, str]] = {}
+    n_elsewhere = n_contradictory = n_expired = 0
+    for row in rows:
+        submission = row[submission_at].strip() if submission_at is not None else ""
+        person = row[person_at].strip() if person_at is not None else ""
+        participant = people.participant(submission, person)
+        if participant is None:
+            is_known = people.by_submission.get(submission) is not None
+            n_contradictory += is_known
+            n_elsewhere += not is_known
+            continue
+        values = {
+            _name(label): cell.strip()[:LONGEST_ANSWER] for label, cell in zip(header, row, strict=True)
+        }
+        texts = {name: values[name] for name in labels}
+        n_expired += sum(text.casefold() in MISSING and text != "" for text in texts.values())
+        ids = {submission, person} - {""}
+        answers[participant] = {
+            name: text
+            for name, text in texts.items()
+            # An id in a column of answers stays out, whatever the column is called.
+            if text.casefold() not in MISSING and not any(number in text for number in ids)
+        }
+    return JoinedExport(
+        labels,
+        answers,
+        n_rows=len(rows),
+        n_elsewhere=n_elsewhere,
+        n_contradictory=n_contradictory,
+        n_expired=n_expired,
+        counts={name: _counts(answers, name) for name in labels},
+    )
+
+
+@transaction.atomic
+def store_answers(
+    campaign: Campaign,
+    answers: Mapping[int, Mapping[str, str]],
+    *,
+    labels: Mapping[str, str],
+    published: Sequence[str],
+    by: User,
+) -> int:
+    """Add the answers of the columns in ``labels`` to the participants' background; returns their number.
+
+    An earlier upload of the same column is replaced. ``published`` columns are part of releases.
+    """
+    names = {name for name in labels if name.startswith(PREFIX)}
+    people = Participant.objects.filter(
+        pk__in=list(answers), experiment=campaign.experiment_id, sessions__campaign=campaign, erased_at=None
+    )
+    # Race: the questionnaire writes the same field; one follows the other.
+    locked = list(
+        Participant.objects.filter(pk__in=people.values("pk")).order_by("pk").select_for_update(of=("self",))
+    )
+    for person in locked:
+        texts = {name: text for name, text in answers[person.pk].items() if name in names}
+        person.background = {
+            **{name: value for name, value in person.background.items() if name not in names},
+            **texts,
+        }
+    Participant.objects.bulk_update(locked, ["background"], batch_size=500)
+    current = Campaign.objects.select_for_update(of=("self",)).get(pk=campaign.pk)
+    stored = current.platform_data.get(DEMOGRAPHICS, {})
+    current.platform_data[DEMOGRAPHICS] = {
+        "labels": {**stored.get("labels", {}), **{name: labels[name] for name in names}},
+        "published": sorted((set(stored.get("published", [])) - names) | (set(published) & names)),
+        "n": len(locked),
+    }
+    current.save(update_fields=["platform_data"])
+    campaign.platform_data = current.platform_data
+    AuditEntry.objects.create(
+        experiment=campaign.experiment,
+        user=by,
+        action="campaign: demographics stored",
+        details={"campaign": campaign.name, "columns": sorted(names), "participants": len(locked)},
+    )
+    return len(locked)
+
+
+@dataclass(frozen=True)
+class _People:
+    """Participants (primary keys) of a campaign by the platform's ids."""
+
+    by_submission: dict[str, tuple[int, str]]
+    by_person: dict[str, int]
+
+    def participant(self, submission: str, person: str) -> int | None:
+        """Whose row this is; None if it is nobody's here, or both ids name different people."""
+        if submission in self.by_submission:
+            participant, own_id = self.by_submission[submission]
+            return participant if not person or not own_id or person == own_id else None
+        return self.by_person.get(person) if person else None
+
+
+def _people(campaign: Campaign) -> _People:
+    rows = Submission.objects.filter(campaign=campaign, session__isnull=False).values_list(
+        "external_id", "session__participant", "session__participant__identity__external_id"
+    )
+    identities = PlatformIdentity.objects.filter(
+        experiment=campaign.experiment_id,
+        recruiter=campaign.recruiter,
+        is_verified=True,
+        participant__sessions__campaign=campaign,
+    )
+    return _People(
+        {submission: (participant, own_id or "") for submission, participant, own_id in rows},
+        dict(identities.values_list("external_id", "participant")),
+    )
+
+
+def _read(content: bytes) -> tuple[list[str], list[list[str]]]:
+    if len(content) > MAX_BYTES:
+        raise BadInput("the file is larger than 2 MB.", remedy="Export fewer submissions at once.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput("the file is not UTF-8.", remedy="Upload the file as Prolific exported it.") from None
+    try:
+        lines = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
+    except csv.Error:
+        raise BadInput("the file is no CSV.", remedy="Upload the file as Prolific exported it.") from None
+    if len(lines) < 2:
+        raise BadInput("the file has no rows.", remedy="Export it after people have submitted.")
+    header, rows = lines[0], lines[1:]
+    if len(rows) > MAX_ROWS or len(header) > MAX_COLUMNS:
+        raise BadInput(f"the file has more than {MAX_ROWS:,} rows or {MAX_COLUMNS} columns.")
+    duplicates = {name for name in map(_name, header) if list(map(_name, header)).count(name) > 1}
+    if duplicates:
+        raise BadInput(f"two columns are called “{min(duplicates).removeprefix(PREFIX)}”.")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise BadInput(
+                f"row {number} has {len(row)} cells, and the header has {len(header)}.", row=number
+            )
+    return header, rows
+
+
+def _lowered(label: str) -> str:
+    return " ".join(label.split()).casefold().replace("_", " ")
+
+
+def _name(label: str) -> str:
+    """The name of a column in a participant's background."""
+    return PREFIX + re.sub(r"\W+", "_", label.casefold()).strip("_")[:LONGEST_NAME]
+
+
+def _counts(answers: Mapping[int, Mapping[str, Any]], name: str) -> list[tuple[str, int]]:
+    """The most frequent answers."""
+    counts: dict[str, int] = {}
+    for row in answers.values():
+        if name in row:
+            counts[row[name]] = counts.get(row[name], 0) + 1
+    return sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
