@@ -49,6 +49,15 @@ def approve_page(page: Page) -> None:
     press(page, "Apply")
 
 
+def approve_passing(page: Page, *, total: str) -> None:
+    """Approve all that pass everything, after the preview of what it costs."""
+    press(page, "Preview: approve 1")
+    expect(page.get_by_role("row", name="Total")).to_contain_text(total)
+    page.get_by_label("Reason, for your team").fill("Complete, and every check passed.")
+    reads_well(page)
+    press(page, "Approve 1")
+
+
 def close(page: Page, address: str, *, platform: str) -> None:
     """Stop the campaign, read the platform once more, and close."""
     page.goto(address)

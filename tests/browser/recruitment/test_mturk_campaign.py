@@ -9,12 +9,11 @@ from playwright.sync_api import expect
 from experiments.models import Campaign
 from judgments.models import Participant, Session, Submission
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
-from judgments.sessions.pretrial import correct_choice
 from tests import cast
 from tests.browser.recruitment import workers
 from tests.browser.recruitment.studio import (
     PAGES,
-    approve_page,
+    approve_passing,
     close,
     press,
     read_platform,
@@ -63,17 +62,6 @@ def publish(page, double):
     return Campaign.objects.get()
 
 
-def pass_quiz(frame, *, is_right):
-    """Answer the question on the instructions, twice if it is wrong."""
-    for _ in range(1 if is_right else 2):
-        frame.get_by_role("group", name="What counts?").wait_for()
-        expect(frame.locator("input:checked")).to_have_count(0)  # the page of the second attempt
-        right = correct_choice(Session.objects.latest("pk"), 0)
-        chosen = right if is_right else next(place for place in "123" if place != right)
-        frame.locator(f"input[name=answer_1][value='{chosen}']").check()
-        frame.get_by_role("button", name="Continue").click()
-
-
 def test_a_campaign_on_mturk_from_the_account_to_its_closing(researcher, worker_page, double):
     cast.study(
         "agreement",
@@ -98,27 +86,27 @@ def test_a_campaign_on_mturk_from_the_account_to_its_closing(researcher, worker_
 
     page, frame = come("AFINISHES")
     workers.consent(frame)
-    pass_quiz(frame, is_right=True)
+    workers.pass_quiz(frame, is_right=True)
     workers.answer_all(frame)
     workers.submit(frame)
     page.close()
 
     page, frame = come("ARETURNS")
     workers.consent(frame)
-    pass_quiz(frame, is_right=True)
+    workers.pass_quiz(frame, is_right=True)
     workers.answer_one(frame)
     workers.give_back(page)
     page.close()
 
     page, frame = come("ALATE")
     workers.consent(frame)
-    pass_quiz(frame, is_right=True)
+    workers.pass_quiz(frame, is_right=True)
     page.close()
     double.time_out(next(row.id for row in double.service.assignments.values() if row.worker == "ALATE"))
 
     page, frame = come("AFAILS")
     workers.consent(frame)
-    pass_quiz(frame, is_right=False)
+    workers.pass_quiz(frame, is_right=False)
     frame.get_by_text("Please return this HIT").wait_for()
     workers.give_back(page)
     page.close()
@@ -143,7 +131,7 @@ def test_a_campaign_on_mturk_from_the_account_to_its_closing(researcher, worker_
         "screened_out",
     ]
     reads_well(researcher)
-    approve_page(researcher)
+    approve_passing(researcher, total="1.80 USD")
     shown(researcher, "1 of 1 selected approved")
     researcher.goto(f"{here}send/")
     reads_well(researcher)

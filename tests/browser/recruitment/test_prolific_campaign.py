@@ -7,10 +7,10 @@ from django.core.cache import cache
 from playwright.sync_api import expect
 
 from experiments.models import Campaign
-from judgments.models import Judgment, Session, Submission
-from judgments.sessions.pretrial import correct_choice
+from judgments.models import Judgment, Submission
 from tests import cast
 from tests.browser import playing
+from tests.browser.recruitment import workers
 from tests.browser.recruitment.studio import (
     PAGES,
     approve_page,
@@ -81,17 +81,6 @@ def way_back(page):
     return parse_qs(urlsplit(link.get_attribute("href")).query)["cc"][0]
 
 
-def pass_quiz(page, *, is_right):
-    """Answer the question on the instructions, twice if it is wrong."""
-    session = Session.objects.latest("pk")
-    for _ in range(1 if is_right else 2):
-        right = correct_choice(session, 0)
-        chosen = right if is_right else next(place for place in "123" if place != right)
-        page.locator(f"input[name=answer_1][value='{chosen}']").check()
-        with page.expect_navigation():
-            page.get_by_role("button", name="Continue").click()
-
-
 def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, researcher, prolific):
     cast.study(
         "agreement",
@@ -107,7 +96,7 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
 
     page, finished = come(open_page, prolific, campaign)
     consent(page)
-    pass_quiz(page, is_right=True)
+    workers.pass_quiz(page, is_right=True)
     playing.finish(page)
     assert way_back(page) == codes["complete"]["code"]
     page.context.close()
@@ -125,7 +114,7 @@ def test_a_campaign_on_prolific_from_the_account_to_its_closing(open_page, resea
 
     page, failed = come(open_page, prolific, campaign)
     consent(page)
-    pass_quiz(page, is_right=False)
+    workers.pass_quiz(page, is_right=False)
     assert way_back(page) == codes["failed_check"]["code"]
     page.context.close()
     prolific.submit(failed, codes["failed_check"]["code"])

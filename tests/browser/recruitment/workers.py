@@ -3,6 +3,8 @@
 from playwright.sync_api import FrameLocator, Page
 
 from experiments.models import Campaign
+from judgments.models import Session
+from judgments.sessions.pretrial import correct_choice
 from tests.doubles.mturk import Double
 
 MOST_SCREENS = 12
@@ -32,14 +34,17 @@ def consent(frame: FrameLocator, *, agrees: bool = True) -> None:
     frame.get_by_role("button", name=name).click()
 
 
-def answer_one(frame: FrameLocator) -> None:
+def answer_one(frame: FrameLocator, *, scripted: bool = True) -> None:
     """Choose the first option of the trial on the screen, and wait until another screen has replaced it."""
-    task = frame.locator(".task[data-onset]")
+    task = frame.locator(".task[data-onset]" if scripted else "form[data-trial]")
     task.wait_for()
     trial = task.get_attribute("data-trial")
-    task.evaluate(PAST_THE_GUARD)
+    if scripted:
+        task.evaluate(PAST_THE_GUARD)
     frame.locator(".option").first.click()
-    frame.locator(f".task[data-trial='{trial}']").wait_for(state="detached")
+    if not scripted:
+        frame.get_by_role("button", name="Next").click()
+    frame.locator(f"[data-trial='{trial}']").wait_for(state="detached")
 
 
 def answer_all(frame: FrameLocator, *, scripted: bool = True) -> None:
@@ -49,11 +54,17 @@ def answer_all(frame: FrameLocator, *, scripted: bool = True) -> None:
         frame.locator(".option").first.or_(submit).first.wait_for()
         if submit.count():
             return
-        if scripted:
-            answer_one(frame)
-        else:
-            frame.locator(".option").first.click()
-            frame.get_by_role("button", name="Next").click()
+        answer_one(frame, scripted=scripted)
+
+
+def pass_quiz(screen: Page | FrameLocator, *, is_right: bool) -> None:
+    """Answer the only question on the instructions, twice if it is wrong."""
+    for attempt in ("1", "2")[: 1 if is_right else 2]:
+        screen.locator(f"input[name=attempt][value='{attempt}']").wait_for(state="attached")
+        right = correct_choice(Session.objects.latest("pk"), 0)  # answers are in another order each time
+        chosen = right if is_right else next(place for place in "123" if place != right)
+        screen.locator(f"input[name=answer_1][value='{chosen}']").check()
+        screen.get_by_role("button", name="Continue").click()
 
 
 def submit(frame: FrameLocator) -> None:
