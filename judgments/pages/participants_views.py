@@ -367,7 +367,7 @@ def _cells(summary: SessionSummary, *, pseudonym: str, flags: str) -> list[Any]:
 def _shown_answer(value: Any) -> str:
     """An answer to the questionnaire as a cell."""
     text = "|".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
-    return no_formula(text)
+    return str(no_formula(text))
 
 
 def _closing_answers(session: Session) -> str:
