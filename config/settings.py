@@ -159,21 +159,21 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 
 
-def release_storage(address: str) -> dict[str, object]:
-    """Where gold releases lie: a folder, or s3://bucket/prefix (keys from the usual AWS variables)."""
+def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = True) -> dict[str, object]:
+    """Where files lie: a folder, or s3://bucket/prefix (keys from the usual AWS variables)."""
+    address = env_str(name)
     if not address.startswith("s3://"):
-        location = Path(address) if address else VAR / "releases"
-        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": location}}
+        location = Path(address) if address else default_folder
+        folder_options = {"location": location} if location else {}
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": folder_options}
     bucket, _, prefix = address.removeprefix("s3://").partition("/")
     if not bucket:
-        raise ImproperlyConfigured(
-            f"RELEASE_STORAGE is {address!r}: set it to a folder or to s3://BUCKET/PREFIX."
-        )
+        raise ImproperlyConfigured(f"{name} is {address!r}: set it to a folder or to s3://BUCKET/PREFIX.")
     options = {
         "bucket_name": bucket,
         "location": prefix,
         "default_acl": "private",
-        "file_overwrite": True,
+        "file_overwrite": overwrites,
         "endpoint_url": env_str("S3_ENDPOINT_URL") or None,
         "region_name": env_str("AWS_DEFAULT_REGION", "us-east-1"),
     }
@@ -181,14 +181,24 @@ def release_storage(address: str) -> dict[str, object]:
 
 
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "releases": release_storage(env_str("RELEASE_STORAGE")),
+    # Without a folder of its own the storage follows MEDIA_ROOT. Two uploads of one name stay two files.
+    "default": file_storage("UPLOAD_STORAGE", None, overwrites=False),
+    "releases": file_storage("RELEASE_STORAGE", VAR / "releases"),
+    "backups": file_storage("BACKUP_STORAGE", VAR / "backups"),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
         else "config.http.static_files.HashedStaticFiles"
     },
 }
+
+# Backups by the scheduler: every so many hours (0: none), the newest so many kept (0: all).
+BACKUP_STORAGE = env_str("BACKUP_STORAGE") or str(VAR / "backups")
+BACKUP_HOURS = env_int("BACKUP_HOURS", 0)
+BACKUP_KEEP = env_int("BACKUP_KEEP", 14)
+BACKUP_KEY = env_secret("BACKUP_KEY")
+if BACKUP_HOURS < 0 or BACKUP_KEEP < 0:
+    raise ImproperlyConfigured("BACKUP_HOURS and BACKUP_KEEP must be 0 or more.")
 
 # Login: names or e-mail, second factor, no open sign-up unless asked for.
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]

@@ -4,12 +4,19 @@ from celery import shared_task
 
 from experiments import job_runner
 from experiments.intake import upload_job
+from experiments.operation import backup
 from experiments.pages.materials import previews
 
-JOB_MODULES = (upload_job, previews)  # imported so that the worker registers their kinds of job
+JOB_MODULES = (backup, upload_job, previews)  # imported so that the worker registers their kinds of job
 
 
 @shared_task(name="experiments.requeue_stale_jobs")
 def requeue_stale_jobs() -> None:
     """Send jobs of killed workers, and jobs whose message was lost, again."""
     job_runner.requeue_stale()
+
+
+@shared_task(name="experiments.back_up")
+def back_up() -> None:
+    """Queue a backup where one is due."""
+    backup.enqueue_when_due()

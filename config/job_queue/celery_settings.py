@@ -23,6 +23,7 @@ beat_schedule = {  # intervals in seconds
     "handle platform events": {"task": "judgments.handle_platform_events", "schedule": 60.0},
     "reconcile campaigns": {"task": "judgments.reconcile_campaigns", "schedule": 300.0},
     "forget old previews": {"task": "judgments.prune_previews", "schedule": 3600.0},
+    "back up": {"task": "experiments.back_up", "schedule": 300.0},
     "check quality": {"task": "releases.check_quality", "schedule": 300.0},
 }
 
