@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.base import File
 from django.core.files.storage import storages
@@ -19,6 +20,7 @@ from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import DEFAULT_DB_ALIAS, connection, models, transaction
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 
 from analysis.errors import BadInput
 from experiments.operation import archive, tables
@@ -97,11 +99,13 @@ def _prepare_database(manifest: dict[str, Any]) -> Any:
             f"the backup has migrations that this version lacks, such as {'.'.join(unknown[0])}.",
             remedy="Install the version that made it, or a later one.",
         )
-    nodes = [node for node in loader.graph.nodes if node in applied]
+    nodes = {node for node in loader.graph.nodes if node in applied}
     if set(loader.applied_migrations) != applied:
-        for app, name in _last_of_each_app(loader, set(nodes)):
+        for app, name in _last_of_each_app(loader, nodes):
             call_command("migrate", app, name, interactive=False, verbosity=0)
-    registry = MigrationLoader(connection).project_state(nodes or None).apps
+    is_current = nodes == set(loader.graph.nodes)
+    state = ProjectState.from_apps(apps) if is_current else loader.project_state(list(nodes))
+    registry = state.apps  # copies of the models, which may be changed
     for model in registry.get_models(include_auto_created=True):
         tables.keep_stored_times(model)
     return registry

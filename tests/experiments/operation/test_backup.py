@@ -1,0 +1,252 @@
+"""What is restored equals what was backed up, value by value, whatever happens during the backup."""
+
+import itertools
+import json
+import threading
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage, storages
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from analysis.errors import BadInput
+from experiments.job_runner import run
+from experiments.models import Job, PlatformAccount
+from experiments.operation import archive, tables
+from experiments.operation.backup import (
+    SNAPSHOT,
+    create_backup,
+    enqueue_when_due,
+    file_names,
+    forget_old,
+    last_backup,
+    snapshot,
+    verify_backup,
+)
+from experiments.operation.restore import restore_backup
+from judgments.models import Judgment, Session, SessionEvent, Signal
+from releases.models import CachedScore, ScorerSpec
+from tests import cast
+
+#: JSON that databases write differently, and texts that files break.
+DOCUMENT = {
+    "big": 1e16,
+    "small": 5e-324,
+    "zero": -0.0,
+    "sum": 0.1 + 0.2,
+    "whole": 2**70,
+    "nothing": None,
+    "deep": [[], {}, [None, True, 1, 1.0]],
+    "text": 'ʕ•ᴥ•ʔ “quotes” \\ " \n\r\u2028 עברית ẹ́',
+}
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "media"
+    place = {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    releases, backups = ({**place, "OPTIONS": {"location": tmp_path / name}} for name in ("releases", "kept"))
+    settings.STORAGES = {**settings.STORAGES, "releases": releases, "backups": backups}
+    settings.BACKUP_KEY = ""
+
+
+def rows_of(model):
+    """The rows as a backup writes them, by primary key."""
+    keys = model.objects.order_by("pk").values_list("pk", flat=True)
+    return dict(zip(keys, tables.lines(model, using="default"), strict=True))
+
+
+def empty_installation():
+    call_command("flush", interactive=False, verbosity=0)
+    for alias in ("default", "releases"):
+        for name in list(file_names(storages[alias])):
+            storages[alias].delete(name)
+
+
+@pytest.fixture
+def odd_values(transactional_db):
+    """A session with answers, and values that are easily changed on the way."""
+    session = cast.sit(cast.study(), n=2)
+    SessionEvent.objects.create(session=session, kind="paste", details=DOCUMENT)
+    SessionEvent.objects.create(session=session, kind="paste", details="a text")
+    Signal.objects.create(session=session, name="speed", version=1, value=0.1 + 0.2, reason="quick")
+    PlatformAccount.objects.create(platform="prolific", label="lab", secrets=bytes(range(256)))
+    spec = ScorerSpec.objects.create(spec_id="0" * 64, spec={"model": "arpa:x"})
+    CachedScore.objects.create(
+        **{"scorer": spec, "sentence_sha": b"\x00" * 32, "logprob": -1 / 3, "n_tokens": 1, "n_words": 1},
+        **{"n_chars": 1, "n_unk": 0},
+    )
+    default_storage.save("uploads/sentences.csv", ContentFile("sentence\nÇa va ?\n".encode()))
+    storages["releases"].save("agreement/manifest.json", ContentFile(b"\x00\xff" * 70_000))
+    return session
+
+
+def test_restored_rows_and_files_equal_the_former_ones(odd_values, tmp_path):
+    models = [Session, SessionEvent, Signal, Judgment, PlatformAccount, CachedScore, get_user_model()]
+    former = {model: rows_of(model) for model in models}
+    judged_at = Judgment.objects.earliest("pk").received_at
+    report = create_backup(tmp_path / "out", key="a key of the lab")
+    assert report.is_encrypted and report.files == 2
+    empty_installation()
+    assert not Judgment.objects.exists()
+
+    restore_backup(tmp_path / "out" / report.file, key="a key of the lab")
+
+    assert {model: rows_of(model) for model in models} == former
+    assert SessionEvent.objects.earliest("pk").details == DOCUMENT
+    assert Judgment.objects.earliest("pk").received_at == judged_at
+    assert bytes(PlatformAccount.objects.get().secrets) == bytes(range(256))
+    assert default_storage.open("uploads/sentences.csv").read().decode() == "sentence\nÇa va ?\n"
+    assert storages["releases"].open("agreement/manifest.json").read() == b"\x00\xff" * 70_000
+    new = cast.ada()  # ids go on after the restored ones
+    assert SessionEvent.objects.create(session_id=odd_values.pk, kind="blur").pk > 2 and new.pk
+
+
+def test_json_null_and_absent_value_stay_apart(transactional_db, monkeypatch):
+    column = SessionEvent._meta.get_field("details")
+    monkeypatch.setattr(column, "null", True)
+    session = cast.begin(cast.study())
+    SessionEvent.objects.create(session=session, kind="null", details={})
+    SessionEvent.objects.update(details=tables.Value(None, column))
+    (line,) = rows_of(SessionEvent).values()
+    place = [field.attname for field in tables.stored_columns(SessionEvent)].index("details")
+    assert json.loads(line)[place] == [None]
+
+
+def test_backup_under_load_holds_one_moment_and_every_earlier_answer(transactional_db, tmp_path):
+    experiment = cast.study()
+    cast.sit(experiment, "quentin", n=2)
+    acknowledged, stop, started = set(Judgment.objects.values_list("pk", flat=True)), threading.Event(), []
+
+    def answer(person):
+        try:
+            for number in itertools.count():
+                if stop.is_set():
+                    return
+                cast.sit(experiment, f"{person}-{number}", n=2)
+                started.append(number)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=answer, args=(name,)) for name in ("pia", "rosa")]
+    for thread in threads:
+        thread.start()
+    with snapshot():  # answers go on to be stored while a backup reads
+        former = Judgment.objects.using(SNAPSHOT).count()
+        n_finished = len(started)
+        while len(started) < n_finished + 4 and any(thread.is_alive() for thread in threads):
+            pass
+        assert Judgment.objects.using(SNAPSHOT).count() == former
+    report = create_backup(tmp_path)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert Judgment.objects.count() > former
+    lines = rows_of(Judgment)
+
+    empty_installation()
+    restore_backup(tmp_path / report.file)
+
+    restored = rows_of(Judgment)
+    assert acknowledged <= set(restored) <= set(lines)
+    assert all(lines[pk] == line for pk, line in restored.items())
+    assert report.tables["judgments.Judgment"] == len(restored) >= former
+
+
+def test_installation_with_rows_is_left_alone(odd_values, tmp_path):
+    report = create_backup(tmp_path)
+    former = rows_of(Judgment)
+    with pytest.raises(BadInput, match="not empty"):
+        restore_backup(tmp_path / report.file)
+    assert rows_of(Judgment) == former
+
+
+def test_failed_restore_leaves_nothing_behind(odd_values, tmp_path, monkeypatch):
+    report = create_backup(tmp_path)
+    empty_installation()
+    monkeypatch.setattr(tables, "checksum_of", lambda model, using: (0, "other"))
+    with pytest.raises(BadInput, match="differ"):
+        restore_backup(tmp_path / report.file)
+    assert not Session.objects.exists() and not default_storage.exists("uploads/sentences.csv")
+
+
+@pytest.mark.parametrize("key", ["", "a key"])
+def test_changed_or_shortened_backup_is_refused(transactional_db, tmp_path, key):
+    cast.ada()
+    content = bytearray(Path(create_backup(tmp_path / "out", key=key).file).read_bytes())
+    for name, broken in {
+        "short": content[: len(content) // 2],
+        "tail": content[:-1],
+        "changed": content[:400] + bytes([content[400] ^ 1]) + content[401:],
+    }.items():
+        (tmp_path / name).write_bytes(broken)
+        with pytest.raises(BadInput):
+            verify_backup(tmp_path / name, key=key)
+
+
+def test_encrypted_backup_needs_its_own_key(transactional_db, tmp_path):
+    report = create_backup(tmp_path, key="right")
+    with pytest.raises(BadInput, match="is encrypted"):
+        verify_backup(tmp_path / report.file)
+    with pytest.raises(BadInput, match="key is another one"):
+        verify_backup(tmp_path / report.file, key="wrong")
+
+
+def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
+    with open(tmp_path / "file", "wb") as target:
+        writer = archive.EncryptedWriter(target, "key")
+        writer.write(b"a" * archive.PIECE_BYTES + b"b" * archive.PIECE_BYTES + b"c")
+        writer.close()
+    content = (tmp_path / "file").read_bytes()
+    start, size = len(writer.header), archive.PIECE_BYTES + archive.TAG_BYTES
+    first, second, last = (
+        content[start : start + size],
+        content[start + size : start + 2 * size],
+        content[-17:],
+    )
+    for pieces in ([first, second, last], [second, first, last], [first, last], [first, second]):
+        (tmp_path / "file").write_bytes(writer.header + b"".join(pieces))
+        with open(tmp_path / "file", "rb") as source:
+            reader = archive.DecryptedReader(source, "key")
+            if pieces == [first, second, last]:
+                assert len(reader.readall()) == 2 * archive.PIECE_BYTES + 1
+            else:
+                with pytest.raises(BadInput, match="decrypted"):
+                    reader.readall()
+
+
+def test_command_writes_a_private_file_and_records_it(transactional_db, tmp_path):
+    cast.ada()
+    (tmp_path / "key").write_text("a key\n")
+    out = StringIO()
+    call_command("backup", to=str(tmp_path / "out"), key=str(tmp_path / "key"), json=True, stdout=out)
+    document = json.loads(out.getvalue())
+    (file,) = (tmp_path / "out").iterdir()
+    assert document["file"] == str(file) and document["is_encrypted"] and file.stat().st_mode & 0o777 == 0o600
+    assert document["tables"]["auth.User"] == 1 and last_backup().result["size"] == file.stat().st_size
+    with pytest.raises(CommandError, match="no such file"):
+        call_command("restore", str(tmp_path / "absent"))
+
+
+def test_scheduled_backup_is_made_once_and_old_ones_are_deleted(transactional_db, settings, monkeypatch):
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    assert enqueue_when_due() is None  # off by default
+    settings.BACKUP_HOURS, settings.BACKUP_KEEP = 24, 2
+    backups = storages["backups"]
+    for day in (1, 2, 3):
+        backups.save(f"obelus-2026010{day}T030000Z-0000000{day}.backup", ContentFile(b"old"))
+    backups.save("notes.txt", ContentFile(b"mine"))
+    job = enqueue_when_due()
+    assert job is not None
+    run(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.DONE, job.error
+    assert enqueue_when_due() is None
+    names = sorted(backups.listdir("")[1])
+    assert names[:2] == ["notes.txt", "obelus-20260103T030000Z-00000003.backup"] and len(names) == 3
+    forget_old(backups, 0)
+    assert len(backups.listdir("")[1]) == 3
