@@ -1,0 +1,1 @@
+"""Requests that nobody wrote, to a running platform: no server error, no undocumented response."""

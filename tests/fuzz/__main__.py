@@ -1,0 +1,74 @@
+"""``make fuzz``: the API, the participants' addresses and uploads; exit status 1 with a fault.
+
+Run ``make fuzz ARGS="--cases 10000 --seed 1"``. Faults: a status of 5xx, a response that the OpenAPI document
+does not know, no response, an upload of more than 30 s, a process of the server above the memory limit.
+"""
+
+import argparse
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.fuzz.api import fuzz_operations, fuzz_sequences
+from tests.fuzz.participants import fuzz_participants
+from tests.fuzz.site import Site, running_site
+from tests.fuzz.uploads import fuzz_uploads, slow_clients
+
+PEAK_BYTES = 1_500_000_000
+N_UPLOADS = 200
+PARTS = ("api", "sequences", "participants", "uploads", "slow")
+
+
+def run_part(name: str, site: Site, *, cases: int, seed: int) -> tuple[Counter[int], list[str]]:
+    """Statuses and faults of one part."""
+    simple: dict[str, Callable[..., tuple[Counter[int], list[str]]]] = {
+        "participants": fuzz_participants,
+        "uploads": fuzz_uploads,
+    }
+    if name in simple:
+        n = min(cases, N_UPLOADS) if name == "uploads" else cases
+        return simple[name](site, cases=n, seed_number=seed)
+    if name == "slow":
+        return Counter(), slow_clients(site)
+    fuzz = fuzz_operations if name == "api" else fuzz_sequences
+    by_operation, faults = fuzz(site, cases=cases, seed_number=seed)
+    for operation, statuses in sorted(by_operation.items()):
+        print(f"  {operation:70} {dict(sorted(statuses.items()))}")
+    total = sum((Counter(statuses) for statuses in by_operation.values()), Counter[int]())
+    return total, [f"{operation}: {fault}" for operation, fault in faults.items()]
+
+
+def main() -> int:
+    """Run the parts one after the other against one platform."""
+    parser = argparse.ArgumentParser(prog="make fuzz ARGS=…", description=__doc__.partition("\n")[0])
+    parser.add_argument("--cases", type=int, default=10_000, help="of the API and of participants' addresses")
+    parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    options = parser.parse_args()
+    seed = secrets.randbelow(10**6) if options.seed is None else options.seed
+    print(f"seed {seed}")
+    n_faults = 0
+    with tempfile.TemporaryDirectory() as folder, running_site(Path(folder)) as site:
+        for name in options.only.split(","):
+            started = time.monotonic()
+            statuses, faults = run_part(name, site, cases=options.cases, seed=seed)
+            print(
+                f"{name}: {sum(statuses.values()):,} requests in {time.monotonic() - started:.0f} s, "
+                f"{dict(sorted(statuses.items()))}, {len(faults)} faults, "
+                f"peak memory {site.peak_bytes() / 1e6:.0f} MB",
+                flush=True,
+            )
+            if site.peak_bytes() > PEAK_BYTES:
+                faults.append(f"a process held {site.peak_bytes() / 1e6:.0f} MB")
+            for fault in faults[:30]:
+                print(f"  FAULT {fault}")
+            n_faults += len(faults)
+    return int(n_faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""A platform with the demo's studies in a folder of its own, served to the fuzzers."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from judgments.simulation.http_client import Page
+from tests.benchmarks.soak.services import children, free_port, platform
+
+READY_TRIES = 600
+N_OPEN = 6  # sessions in progress of each study
+ROOT = Path(__file__).resolve().parents[2]
+# Limits of their own tests would refuse nearly everything that follows.
+SETTINGS = {"ARRIVALS_PER_MINUTE": "0", "LOG_LEVEL": "ERROR", "ALLOWED_HOSTS": "127.0.0.1"}
+# The account and the identifiers that a request needs to reach more than "not found".
+FACTS = """
+import json
+from django.contrib.auth import get_user_model
+from rest_framework.authtoken.models import Token
+from experiments.models import Experiment, Job, MaterialSet
+from judgments.models import Session, Trial
+from releases.models import Comparison, Release, ScoringRun
+owner = get_user_model().objects.get(username="demo")
+token, _ = Token.objects.get_or_create(user=owner)
+print(json.dumps({
+    "token": token.key,
+    "studies": list(Experiment.objects.values_list("slug", flat=True)),
+    "materials": list(MaterialSet.objects.values_list("slug", flat=True)),
+    "jobs": [str(pk) for pk in Job.objects.values_list("pk", flat=True)[:20]],
+    "runs": list(ScoringRun.objects.values_list("pk", flat=True)[:20]),
+    "comparisons": list(Comparison.objects.values_list("pk", flat=True)[:20]),
+    "releases": list(Release.objects.values_list("number", flat=True).distinct()[:5]),
+    "files": ["pairs.csv", "manifest.json", "judgments.csv"],
+    "sessions": list(Session.objects.values_list("token", flat=True)[:20]),
+    "trials": list(Trial.objects.values_list("public_id", flat=True)[:400]),
+}))
+"""
+
+
+@dataclass
+class Site:
+    """A running server and what is stored behind it."""
+
+    address: str
+    process: int
+    facts: dict[str, Any]
+    password: str
+    log: Path
+
+    def signed_in(self) -> httpx.Client:
+        """A researcher's browser."""
+        client = httpx.Client(base_url=self.address, timeout=120)
+        client.get("/accounts/login/")
+        response = client.post(
+            "/accounts/login/",
+            data={
+                "login": "demo",
+                "password": self.password,
+                "csrfmiddlewaretoken": client.cookies["csrftoken"],
+            },
+        )
+        if response.status_code != 302:
+            raise RuntimeError(f"signing in was answered {response.status_code}")
+        return client
+
+    def peak_bytes(self) -> int:
+        """The most memory that any process of the server has held."""
+        peaks = []
+        for pid in (self.process, *children(self.process)):
+            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+            peaks += [int(row.split()[1]) * 1024 for row in status.splitlines() if row.startswith("VmHWM")]
+        return max(peaks)
+
+
+@contextmanager
+def running_site(folder: Path) -> Iterator[Site]:
+    """Make the demo in the folder and serve it until the block ends."""
+    environment = {**os.environ, **SETTINGS, "VAR_DIR": str(folder / "var"), "DATABASE_URL": ""}
+    for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--no-input"], ["demo"]):
+        subprocess.run(
+            [sys.executable, "manage.py", *command],
+            cwd=ROOT,
+            env=environment,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+    facts = subprocess.run(
+        [sys.executable, "manage.py", "shell", "-v0", "-c", FACTS],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    password = (folder / "var" / "demo_password").read_text(encoding="utf-8").strip()
+    port = free_port()
+    web = platform(port, environment, folder, only=("web",))["web"]
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(address)
+        stored = json.loads(facts.stdout)
+        stored["sessions"] += [begin_session(address, study) for study in stored["studies"] * N_OPEN]
+        yield Site(address, web.process.pid, stored, password, web.log)
+    finally:
+        web.stop()
+
+
+def begin_session(address: str, study: str) -> str:
+    """Agree to a study's consent; the token of the session that begins."""
+    with httpx.Client(base_url=address, follow_redirects=True, timeout=60) as browser:
+        form = Page(f"/take/{study}/", 200, browser.get(f"/take/{study}/").text).forms()[0]
+        ticked = {name: "yes" if "yes" in values else values[0] for name, values in form.offered.items()}
+        return str(browser.post(form.action, data={**form.hidden, **ticked}).url).rpartition("/s/")[2][:32]
+
+
+def _wait(address: str) -> None:
+    for _ in range(READY_TRIES):
+        with suppress(httpx.TransportError):
+            if httpx.get(f"{address}/health/ready").is_success:
+                return
+        time.sleep(0.2)
+    raise RuntimeError(f"no server at {address}")
