@@ -119,8 +119,10 @@ if not all(re.fullmatch(r"https?://[\w.-]+(:\d+)?", address) for address in MTUR
         " https://workers.example.org, without a path."
     )
 
-# Recruitment: the key that encrypts tokens of platforms; without it, one derived from SECRET_KEY.
+# The key that encrypts tokens of platforms, platforms' ids of people and second factors; without it,
+# SECRET_KEY. Earlier keys, separated by spaces, still decrypt.
 PLATFORM_KEY = env_secret("PLATFORM_KEY")
+PLATFORM_KEYS_EARLIER = env_secret("PLATFORM_KEYS_EARLIER").split()
 PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
 PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
 PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)

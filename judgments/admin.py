@@ -24,7 +24,7 @@ class VaultAdmin(ReadOnly):
 
     list_display = ["participant", "experiment", "recruiter", "external_id", "purge_at"]
     list_filter = ["recruiter"]
-    search_fields = ["external_id", "participant__pseudonym", "experiment__slug"]
+    search_fields = ["participant__pseudonym", "experiment__slug"]
     list_select_related = ["participant", "experiment"]
 
     def has_module_permission(self, request: HttpRequest) -> bool:

@@ -254,7 +254,7 @@ def _devices(experiment: Experiment, frame: pd.DataFrame) -> "pd.Series[str]":
 
 def _claimed_ids(experiment: Experiment, frame: pd.DataFrame) -> "pd.Series[str]":
     """A number shared by participants whose links had the same id; empty without one."""
-    rows = PlatformIdentity.objects.filter(experiment=experiment).exclude(external_id="")
+    rows = PlatformIdentity.objects.filter(experiment=experiment).exclude(external_digest="")
     numbers: dict[str, int] = {}
     number_of = {
         pseudonym: numbers.setdefault(external_id, len(numbers) + 1)

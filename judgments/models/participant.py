@@ -1,9 +1,12 @@
 """Participants under pseudonyms, with consent and flags; platform ids are stored apart."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from experiments.encryption import VAULT_INDEX, EncryptedJSONField, EncryptedTextField, keyed_digests
 from experiments.models import Experiment
 
 
@@ -32,6 +35,30 @@ class Participant(models.Model):
         return self.pseudonym
 
 
+def identity_digests(experiment_id: int, external_id: str) -> list[str]:
+    """Digests by which an id is looked up in the vault, one for each key; another study has others."""
+    return keyed_digests(f"{experiment_id}:{external_id}", purpose=VAULT_INDEX) if external_id else [""]
+
+
+class DigestField(models.CharField):  # type: ignore[type-arg]  # not subscriptable at run time
+    """The digest of the row's id under the current key, computed whenever the row is stored."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        """Compute it from the row."""
+        row: Any = model_instance
+        row.external_digest = identity_digests(row.experiment_id, row.external_id)[0]
+        return str(row.external_digest)
+
+
+class VaultQuerySet(models.QuerySet["PlatformIdentity"]):
+    """Rows of the vault."""
+
+    def with_id(self, experiment: Experiment, external_id: str) -> "VaultQuerySet":
+        """Rows of a study with this id."""
+        digests = identity_digests(experiment.pk, external_id)
+        return self.filter(experiment=experiment, external_digest__in=digests)
+
+
 class PlatformIdentity(models.Model):
     """The vault: the only table with personal ids of participants; never exported.
 
@@ -41,25 +68,30 @@ class PlatformIdentity(models.Model):
     participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="identity")
     experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="+")
     recruiter = models.CharField(max_length=40)
-    external_id = models.CharField(max_length=200, blank=True)
+    external_id = EncryptedTextField(blank=True)
+    external_digest = DigestField(max_length=43, blank=True, default="", editable=False)
     is_verified = models.BooleanField(
         default=False, help_text="From a signed link or the platform itself; else only claimed by a link."
     )
-    parameters = models.JSONField(
+    parameters = EncryptedJSONField(
         default=dict, blank=True, help_text="Personal parameters of the link, as they came."
     )
-    purge_at = models.DateField(null=True, blank=True)
+    purge_at = models.DateField(
+        null=True, blank=True, db_index=True, help_text="Set when the study closes; deleted on that day."
+    )
+
+    objects = VaultQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "platform identities"
         constraints = [
             models.UniqueConstraint(
-                fields=["experiment", "recruiter", "external_id"],
+                fields=["experiment", "recruiter", "external_digest"],
                 condition=Q(is_verified=True),
                 name="platform_id_once_per_study",
             )
         ]
-        indexes = [models.Index(fields=["experiment", "external_id"], name="identity_of_study")]
+        indexes = [models.Index(fields=["experiment", "external_digest"], name="identity_of_study")]
 
     def __str__(self) -> str:
         return f"identity of {self.participant_id}"

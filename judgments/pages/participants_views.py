@@ -27,6 +27,7 @@ from experiments.studies.money import format_money
 from judgments.flags import LONGEST_REASON
 from judgments.frames.measurements import no_formula
 from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
+from judgments.models.participant import identity_digests
 from judgments.payments import STATES, state_of, undecided
 from judgments.quality_check import last_check
 
@@ -170,7 +171,7 @@ def participants_of(study: Experiment, filters: dict[str, Any], *, sees_ids: boo
     if name := filters.get("who"):
         matches = Q(pseudonym=name) | Q(sessions__completion_code__iexact=name)
         matches |= Q(sessions__attributes__label=name)
-        participants = participants.filter(matches | Q(identity__external_id=name) if sees_ids else matches)
+        participants = participants.filter(matches | Q(identity__external_digest__in=identity_digests(study.pk, name)) if sees_ids else matches)
     if filters.get("status"):
         participants = participants.filter(sessions__status=filters["status"])
     if filters.get("flagged"):

@@ -1,22 +1,15 @@
-"""Tokens of platform accounts: stored encrypted, shown never but for their end, used by their studies only.
+"""Tokens of platform accounts: stored encrypted, shown never but for their end, used by their studies only."""
 
-The key comes from PLATFORM_KEY, or else from SECRET_KEY.
-"""
-
-import base64
 import json
 from collections.abc import Mapping
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from analysis.errors import BadInput
+from experiments.encryption import PLATFORM_ACCOUNTS, UnreadableSecret, decrypt, encrypt
 from experiments.models import AuditEntry, Experiment, Mode, PlatformAccount
 
 #: The secrets of each platform: the name of each, and its label on the form. The last four characters of the
@@ -66,8 +59,8 @@ def add_secret(account: PlatformAccount, name: str, value: str) -> None:
     """Store a further secret that the platform issued, such as that of its webhooks."""
     with transaction.atomic():
         locked = PlatformAccount.objects.select_for_update().get(pk=account.pk)
-        locked.secrets = account.secrets = _fernet().encrypt(
-            json.dumps({**secrets_of(locked), name: value}).encode()
+        locked.secrets = account.secrets = encrypt(
+            json.dumps({**secrets_of(locked), name: value}).encode(), purpose=PLATFORM_ACCOUNTS
         )
         locked.save(update_fields=["secrets"])
 
@@ -108,12 +101,14 @@ def attachable(study: Experiment, *, by: User) -> QuerySet[PlatformAccount]:
 def secrets_of(account: PlatformAccount) -> dict[str, str]:
     """The decrypted secrets, for the platform's client only."""
     try:
-        secrets: dict[str, str] = json.loads(_fernet().decrypt(bytes(account.secrets)))
-    except InvalidToken:
+        secrets: dict[str, str] = json.loads(
+            decrypt(bytes(account.secrets), purpose=PLATFORM_ACCOUNTS)
+        )
+    except UnreadableSecret:
         raise BadInput(
             f"the token of the account “{account.label}” cannot be decrypted: PLATFORM_KEY or SECRET_KEY was"
             " changed.",
-            remedy="Set the earlier key again, or replace the token.",
+            remedy="Name the earlier key in PLATFORM_KEYS_EARLIER, or replace the token.",
         ) from None
     return secrets
 
@@ -139,13 +134,7 @@ def _encrypted(secrets: Mapping[str, str]) -> tuple[bytes, str]:
     """The secrets, encrypted, and the last characters of the first."""
     first = next(iter(secrets.values()))
     hint = first[-N_SHOWN:] if len(first) > 2 * N_SHOWN else ""  # of a short one, they would be half of it
-    return _fernet().encrypt(json.dumps(dict(secrets)).encode()), hint
-
-
-def _fernet() -> Fernet:
-    material = settings.PLATFORM_KEY or str(settings.SECRET_KEY)
-    derived = HKDF(SHA256(), length=32, salt=None, info=b"platform accounts").derive(material.encode())
-    return Fernet(base64.urlsafe_b64encode(derived))
+    return encrypt(json.dumps(dict(secrets)).encode(), purpose=PLATFORM_ACCOUNTS), hint
 
 
 def _check_owner(account: PlatformAccount, by: User) -> None:

@@ -387,17 +387,16 @@ def _existing_session(
     sessions = Session.objects.filter(experiment=experiment).exclude(status=Session.Status.REFUSED)
     if link.is_verified:
         recruiter = link.channel.recruiter if link.channel else "direct"
-        identity = PlatformIdentity.objects.filter(
-            experiment=experiment, recruiter=recruiter, external_id=link.external_id, is_verified=True
-        ).first()
+        identities = PlatformIdentity.objects.with_id(experiment, link.external_id)
+        identity = identities.filter(recruiter=recruiter, is_verified=True).first()
         if identity is not None:
             return sessions.filter(participant=identity.participant_id).last()
     token = "" if is_shared else request.COOKIES.get(_cookie(experiment), "")
     session = sessions.filter(token=token).first() if token else None
     if session is None or not link.external_id:
         return session
-    began_with_id = PlatformIdentity.objects.filter(
-        participant=session.participant_id, external_id=link.external_id
+    began_with_id = PlatformIdentity.objects.with_id(experiment, link.external_id).filter(
+        participant=session.participant_id
     )
     return session if began_with_id.exists() else None
 

@@ -90,9 +90,7 @@ def _earlier_sessions(
     experiment: Experiment, campaign: Campaign, worker: WorkerLink
 ) -> tuple[Session | None, Session | None]:
     """The worker's session of this assignment, and one of another assignment in which something was done."""
-    identities = PlatformIdentity.objects.filter(
-        experiment=experiment, recruiter=MTURK, external_id=worker.worker
-    )
+    identities = PlatformIdentity.objects.with_id(experiment, worker.worker).filter(recruiter=MTURK)
     same = other = None
     for identity in identities:
         sessions = Session.objects.filter(

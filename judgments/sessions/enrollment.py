@@ -106,11 +106,8 @@ def allocate_places(version: ExperimentVersion, requests: Sequence[PlaceRequest]
 def _find_participant(experiment: Experiment, arrival: Arrival) -> Participant | None:
     """The participant with the proven id of the link, or with an earlier session in this browser."""
     if arrival.is_verified:
-        identities = PlatformIdentity.objects.filter(
-            experiment=experiment,
-            recruiter=arrival.recruiter,
-            external_id=arrival.external_id,
-            is_verified=True,
+        identities = PlatformIdentity.objects.with_id(experiment, arrival.external_id).filter(
+            recruiter=arrival.recruiter, is_verified=True
         )
         identity = identities.select_related("participant").first()
         if identity is not None:

@@ -458,11 +458,11 @@ def grant_missing_qualifications() -> int:
         campaign__platform_data__has_key=TOOK_PART,
         participant__identity__isnull=False,
         participant__is_simulated=False,
-    ).exclude(participant__identity__parameters__has_key=GRANTED)
+    ).exclude(participant__identity__external_digest="")
     n_granted, stopped = 0, set()
     for session in began.select_related("campaign__account", "campaign__experiment", "participant__identity"):
         campaign, identity = session.campaign, session.participant.identity
-        if campaign is None or campaign.pk in stopped:
+        if campaign is None or campaign.pk in stopped or GRANTED in identity.parameters:
             continue
         try:
             MTurkRecruiter(campaign.account).grant_took_part(campaign, identity.external_id)

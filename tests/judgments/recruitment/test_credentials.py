@@ -38,7 +38,7 @@ def test_the_database_and_the_history_hold_no_token(account):
 
 
 def test_another_key_gives_a_sentence_and_no_token(account, settings):
-    settings.PLATFORM_KEY = "another key"
+    settings.SECRET_KEY = "another key"
     with pytest.raises(BadInput, match="PLATFORM_KEY or SECRET_KEY was changed"):
         credentials.secrets_of(account)
 
