@@ -5,6 +5,7 @@ file named by ``<NAME>_FILE``.
 """
 
 import os
+import re
 import secrets
 import sqlite3
 from pathlib import Path
@@ -94,12 +95,27 @@ def env_database(name: str, default_file: Path) -> dict[str, Any]:
     )
 
 
+def env_umask(name: str) -> int:
+    """Read the permissions that new files lack, in octal; without it everything is the owner's alone."""
+    value = env_str(name, "077")
+    if not re.fullmatch("0?[0-7]{3}", value):
+        raise ImproperlyConfigured(f"{name} is {value!r}: set it to three octal digits, such as 077 or 027.")
+    return int(value, 8)
+
+
 class SQLiteConnection(sqlite3.Connection):
-    """Creates the folder of the database when the first connection opens, not when settings are read."""
+    """Creates the folder of the database when the first connection opens, not when settings are read.
+
+    A database file that others may read, as from before ``UMASK`` was applied, loses their permission.
+    """
 
     def __init__(self, database: str, *args: Any, **kwargs: Any) -> None:
         if not database.startswith("file:"):  # an URI names a database in memory
-            Path(database).parent.mkdir(parents=True, exist_ok=True)
+            file = Path(database)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            umask = env_umask("UMASK")
+            if file.exists() and file.stat().st_mode & umask and file.stat().st_uid == os.geteuid():
+                file.chmod(file.stat().st_mode & 0o777 & ~umask)  # its -wal and -shm files take over the mode
         super().__init__(database, *args, **kwargs)
 
 

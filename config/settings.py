@@ -1,5 +1,6 @@
 """All settings, read from the environment (see config/env.py and docs/reference/settings.md)."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -9,10 +10,25 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
-from config.env import env_bool, env_database, env_int, env_list, env_secret, env_str, kept_secret
+from config.env import (
+    env_bool,
+    env_database,
+    env_int,
+    env_list,
+    env_secret,
+    env_str,
+    env_umask,
+    kept_secret,
+)
+from config.http.log_redaction import redact_line
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env_str("VAR_DIR") or BASE_DIR / "var")
+
+# Every process reads the settings first: what it writes later (database, uploads, releases) is the owner's.
+UMASK = env_umask("UMASK")
+os.umask(UMASK)
+FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
 
 DEBUG = env_bool("DEBUG", False)
 # Generated when first read, so that importing the settings writes no file.
@@ -108,6 +124,15 @@ if SHARD_SENTENCES < 1 or SCORING_THREADS < 0:
     raise ImproperlyConfigured("SHARD_SENTENCES must be above 0, and SCORING_THREADS 0 or more.")
 
 PREVIEW_DAYS = env_int("PREVIEW_DAYS", 30)
+
+# Personal data: how long platforms' ids are stored after a study closes, and who is responsible (shown on the
+# record of processing activities).
+VAULT_DAYS = env_int("VAULT_DAYS", 90)
+DATA_CONTROLLER = env_str("DATA_CONTROLLER")
+DATA_PROTECTION_CONTACT = env_str("DATA_PROTECTION_CONTACT")
+DATA_LOCATION = env_str("DATA_LOCATION")
+if VAULT_DAYS < 0 or VAULT_DAYS > 3650:
+    raise ImproperlyConfigured(f"VAULT_DAYS is {VAULT_DAYS}: set it to a number of days from 0 to 3650.")
 
 # Recruitment over MTurk or a service that speaks its interface: the address of the API (empty: the sandbox
 # for test accounts, else production), and further worker sites that may frame a study and take its form.
@@ -219,6 +244,7 @@ MFA_FORMS = {
     "reauthenticate": "experiments.accounts.SecondFactorAgainForm",
     "activate_totp": "experiments.accounts.TurnOnForm",
 }
+MFA_ADAPTER = "experiments.accounts.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
 MFA_TOTP_TOLERANCE = 1  # digits that changed while they were typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
@@ -307,6 +333,7 @@ LOGGING = {
             "processors": [
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 *LOG_RENDERERS[LOG_FORMAT],
+                redact_line,
             ],
             "foreign_pre_chain": [
                 structlog.stdlib.add_log_level,

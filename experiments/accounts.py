@@ -6,8 +6,10 @@ from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
 
+import structlog
 from allauth.account import forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from django.conf import settings
@@ -17,8 +19,10 @@ from django.dispatch import receiver
 from django.forms import Field
 from django.http import HttpRequest
 
+from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
 from experiments.models import Preferences
 
+log = structlog.get_logger(__name__)
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
 
 
@@ -28,6 +32,30 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Whether anybody may create an account."""
         return settings.OPEN_SIGNUP
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a message; where none leaves this machine, its links are not written into the log either."""
+        if not sends_mail() and not settings.DEBUG:
+            log.warning("message not sent, because EMAIL_BACKEND is not set", kind=template_prefix)
+            return
+        super().send_mail(template_prefix, email, context)
+
+
+def sends_mail() -> bool:
+    """Whether messages leave this machine; the default of the setting writes them to the server's output."""
+    return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no stubs
+    """Stores the secrets of second factors encrypted."""
+
+    def encrypt(self, text: str) -> str:
+        """Encrypt for the database."""
+        return encrypt_text(text, purpose=SECOND_FACTOR)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Decrypt; a secret from before the encryption is returned as it is."""
+        return decrypt_text(encrypted_text, purpose=SECOND_FACTOR)
 
 
 class LoginForm(forms.LoginForm):  # type: ignore[misc]  # allauth has no stubs

@@ -35,7 +35,7 @@ class UnreadableSecret(BadInput):
 
 
 def ring() -> tuple[str, ...]:
-    """The keys, the current one first. ``SECRET_KEY`` is the last, because it is used where no other is set."""
+    """The keys, the current one first; ``SECRET_KEY`` is last, because it is used where no other is set."""
     keys = [settings.PLATFORM_KEY, *settings.PLATFORM_KEYS_EARLIER, str(settings.SECRET_KEY)]
     return tuple(dict.fromkeys(key for key in keys if key))
 
@@ -112,6 +112,8 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]  # not sub
     """A JSON object that only the database has encrypted; it cannot be looked up."""
 
     purpose = VAULT
+    _pyi_private_set_type: Any  # for the type checker: the values are objects, not texts
+    _pyi_private_get_type: Any
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt; an empty object stays empty."""

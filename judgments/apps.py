@@ -1,5 +1,7 @@
 """Django app of data collection."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
@@ -8,3 +10,7 @@ class JudgmentsConfig(AppConfig):
 
     name = "judgments"
     verbose_name = "Observed: sessions and judgments"
+
+    def ready(self) -> None:
+        """Register the receivers of signals."""
+        import_module("judgments.privacy.purge")

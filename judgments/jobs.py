@@ -4,6 +4,7 @@ from celery import shared_task
 
 from judgments import deletion
 from judgments.imports import jobs
+from judgments.privacy.purge import purge_due
 from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
 from judgments.recruitment.prolific.webhooks import handle_events
@@ -25,6 +26,12 @@ def expire_sessions() -> None:
 def prune_previews() -> None:
     """Delete old previews."""
     prune()
+
+
+@shared_task(name="judgments.purge_platform_ids")
+def purge_platform_ids() -> None:
+    """Delete the platform ids of people whose day has come."""
+    purge_due()
 
 
 @shared_task(name="judgments.grant_qualifications")

@@ -57,6 +57,14 @@ def may_edit(user: User | AnonymousUser, study: Experiment) -> bool:
     return role_in(user, study) in Membership.Role.editing()
 
 
+def may_see_ids(user: User | AnonymousUser, study: Experiment) -> bool:
+    """Whether the user may see and find platform ids: editing members and superusers, not all staff."""
+    if user.is_superuser:
+        return True
+    member = {"experiment": study, "user": user.pk, "role__in": Membership.Role.editing()}
+    return Membership.objects.filter(**member).exists()
+
+
 def audit(user: User | AnonymousUser | None, study: Experiment, action: str, **details: object) -> None:
     """Note who did what."""
     AuditEntry.objects.create(

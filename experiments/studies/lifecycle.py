@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
 from analysis.errors import BadInput
@@ -72,6 +73,8 @@ DESIGN_FIELDS = (
     "seed",
 )
 LATER_DESIGN_FIELDS = ("rounds", "filler_ratio", "anchor_order", "left_out")  # as the study's later ones
+#: Sent in the transaction in which a study closes, with ``study``.
+study_closed = Signal()
 Status = Experiment.Status
 STEPS = {
     Status.PILOT: {Status.DRAFT},
@@ -271,6 +274,8 @@ def _set_status(locked: Experiment, status: Experiment.Status) -> None:
         locked.closed_at = now
     locked.status = status
     locked.save(update_fields=["status", "opened_at", "closed_at", "updated_at"])
+    if status == Status.CLOSED:
+        study_closed.send(Experiment, study=locked)
 
 
 def _freeze_if_ready(locked: Experiment) -> None:

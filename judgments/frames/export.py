@@ -9,10 +9,13 @@ import pandas as pd
 
 from analysis.columns import CONTRACT, JUDGMENT_COLUMNS
 from experiments.models import Experiment
+from judgments.frames.measurements import no_formula
 from judgments.models import Judgment
 
 ALL = [*CONTRACT, *(name for name in JUDGMENT_COLUMNS if name not in CONTRACT)]
 BLOCK = 5_000  # rows
+#: Columns of CSV files with texts that people or files brought; sentences are exported exactly as stored.
+WITHOUT_FORMULAS = ("participant", "session", "list", "response")
 Also = Callable[[pd.DataFrame], pd.DataFrame]
 WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "integer"]
 
@@ -31,6 +34,10 @@ def csv_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = N
     """The frame as CSV (UTF-8, a header, line feeds); ``also`` adds columns to each block."""
     yield ",".join(columns) + "\n"
     for block in _blocks(frame, columns, also):
+        for name in WITHOUT_FORMULAS:
+            if name in block:
+                texts = {text: no_formula(text) for text in block[name].unique()}
+                block[name] = block[name].map(texts)
         yield block.to_csv(index=False, header=False, lineterminator="\n")
 
 

@@ -4,6 +4,7 @@ The columns of :func:`evidence_frame` describe how a participant used the browse
 """
 
 import json
+import re
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -69,8 +70,9 @@ STORED = (
     *("input_type", "answered_at", "received_at", "timing"),
 )
 # First characters of a spreadsheet's formulas. Browsers send these texts, so that they are quoted; a single
-# character is the name of a key.
-FORMULA = "=+-@"
+# character is the name of a key, and a number with its sign is harmless.
+FORMULA = "=+-@\t\r"
+SIGNED_NUMBER = re.compile(r"[+-]\d+([.,]\d+)?")
 COLUMNS = [*CONTRACT, *OF_TRIAL, *CONTEXT, *MEASURES, "more"]
 
 
@@ -119,7 +121,7 @@ def _cell(value: Any) -> Any:
 def no_formula(value: Any) -> Any:
     """The value; a text that a spreadsheet would run as a formula is quoted as JSON."""
     is_formula = isinstance(value, str) and len(value) > 1 and value[0] in FORMULA
-    return _json(value) if is_formula else value
+    return _json(value) if is_formula and not SIGNED_NUMBER.fullmatch(value) else value
 
 
 def _timestamp(at: datetime | None) -> str | None:

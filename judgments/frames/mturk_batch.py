@@ -15,6 +15,7 @@ from django.db.models import Count, Max
 
 from analysis.errors import BadInput
 from experiments.models import Experiment, TrialKind
+from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, PlatformIdentity, Session
 from judgments.payments import state_of
 
@@ -116,7 +117,10 @@ def _session_cells(session: Session, *, with_ids: bool) -> dict[str, str]:
         "WorkTimeInSeconds": _duration(session.started_at, session.completed_at),
         "Input.list": session.list.label if session.list else "",
         "Answer.native": "" if participant.is_native is None else "yes" if participant.is_native else "no",
-        **{f"Answer.background_{name}": _text(value) for name, value in participant.background.items()},
+        **{
+            f"Answer.background_{name}": no_formula(_text(value))
+            for name, value in participant.background.items()
+        },
     }
     if campaign is not None:
         cells |= {

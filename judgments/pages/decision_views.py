@@ -7,8 +7,9 @@ from functools import wraps
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -16,7 +17,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import Experiment
-from experiments.pages.access import AuthenticatedRequest, get_study
+from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
 from experiments.studies.money import format_money, minor_units
 from judgments.flags import lift_flag, lift_flags, raise_flag, raise_flags
 from judgments.models import Flag, Participant, Payment, Session
@@ -31,6 +32,7 @@ from judgments.payments import (
     undo,
     undo_many,
 )
+from judgments.privacy.person import export_person, forget
 from judgments.quality_check import request_check
 from judgments.sessions.removal import ON_REQUEST, erase
 
@@ -153,7 +155,8 @@ def _people(request: AuthenticatedRequest, study: Experiment) -> QuerySet[Partic
         form = FilterForm(QueryDict(request.POST.get("return_query", "")[:500]))
         filters = form.cleaned_data if form.is_valid() else {}
         (newest,) = _numbers([request.POST.get("newest", "")]) or [0]
-        return participants_of(study, filters, sees_ids=True).filter(pk__lte=newest)
+        matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
+        return matching.filter(pk__lte=newest)
     ids = request.POST.get("shown", "").split(",") if scope == "page" else request.POST.getlist("participant")
     numbers = _numbers(ids)
     if not numbers:
@@ -195,14 +198,34 @@ def erase_participant(request: AuthenticatedRequest, slug: str, participant_id: 
     participant = get_object_or_404(Participant, pk=participant_id, experiment=study)
     form = EraseForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        n = erase(
-            participant, reason=ON_REQUEST, by=request.user, delete_identity=form.cleaned_data["forget"]
+        is_forgotten = form.cleaned_data["forget"]
+        n = (
+            forget(participant, by=request.user)
+            if is_forgotten
+            else erase(participant, reason=ON_REQUEST, by=request.user)
         )
         deleted = plural(n, "judgment")
+        deleted += " and the platform id" if is_forgotten else ""
         messages.success(request, f"Deleted {deleted} of {participant.pseudonym}. Pay does not change.")
         return redirect("study-participants", slug)
     context = {"study": study, "page": "participants", "participant": participant, "form": form}
     return render(request, "judgments/erase.html", context)
+
+
+@login_required
+@require_POST
+def export_participant(request: AuthenticatedRequest, slug: str, participant_id: int) -> HttpResponse:
+    """Everything stored of a participant as JSON, to be handed to that person; the history records it."""
+    study = get_study(request.user, slug, editing=True)
+    if not may_see_ids(request.user, study):
+        raise PermissionDenied("The data hold the platform id, which is for members of the study.")
+    participant = get_object_or_404(Participant, pk=participant_id, experiment=study)
+    response = JsonResponse(
+        export_person(participant, by=request.user), json_dumps_params={"ensure_ascii": False, "indent": 2}
+    )
+    response["Content-Disposition"] = f'attachment; filename="{slug}-participant-{participant_id}.json"'
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 @login_required

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -13,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Item, MinimalPair, Sentence, TrialKind
-from experiments.pages.access import AuthenticatedRequest, get_study
+from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
 from experiments.pages.pagination import page_of
 from experiments.tasks.registry import shown_task
 from judgments.frames.listing import as_rows, judgments_of, with_sentences
@@ -81,6 +82,8 @@ def mturk_batch(request: AuthenticatedRequest, slug: str) -> HttpResponseBase:
     """The study in the form of MTurk's batch results; sent as a form, with workers' ids, which is logged."""
     with_ids = request.method == "POST"
     study = get_study(request.user, slug, editing=with_ids)
+    if with_ids and not may_see_ids(request.user, study):
+        raise PermissionDenied("Worker ids are for members of the study.")
     try:
         lines = batch_csv(study, with_ids=with_ids)
     except BadInput as error:

@@ -6,7 +6,7 @@ import json
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,13 +20,13 @@ from django.shortcuts import render
 from analysis.quality.report import LABELS
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
-from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
+from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, may_see_ids
 from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
 from experiments.studies.money import format_money
 from judgments.flags import LONGEST_REASON
 from judgments.frames.measurements import no_formula
-from judgments.models import Flag, Judgment, Participant, Payment, Session, Signal, Trial
+from judgments.models import Flag, Judgment, Participant, Payment, PlatformIdentity, Session, Signal, Trial
 from judgments.models.participant import identity_digests
 from judgments.payments import STATES, state_of, undecided
 from judgments.quality_check import last_check
@@ -120,7 +120,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug)
     form = FilterForm(request.GET)
     filters = form.cleaned_data if form.is_valid() else {}
-    matching = participants_of(study, filters, sees_ids=may_edit(request.user, study))
+    matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
     page = page_of(request, matching, most=PER_PAGE)
     context = {
         "study": study,
@@ -139,6 +139,7 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "newest": matching.values_list("pk", flat=True).first() or 0,
         "last_check": last_check(study),
         "n_undecided": undecided(study).count(),
+        "purge_date": purge_date_of(study),
         "reward": format_money(study.reward_minor, study.currency),
         "reward_amount": format_money(study.reward_minor, study.currency).split()[0]
         if study.reward_minor
@@ -149,6 +150,12 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         ],
     }
     return render(request, "judgments/participants.html", context)
+
+
+def purge_date_of(study: Experiment) -> date | None:
+    """The first day on which platform ids of the study are deleted; None without ids or a date."""
+    dated = PlatformIdentity.objects.filter(experiment=study, purge_at__isnull=False)
+    return dated.order_by("purge_at").values_list("purge_at", flat=True).first()
 
 
 def bulk_actions(study: Experiment) -> list[tuple[str, str]]:
@@ -171,7 +178,9 @@ def participants_of(study: Experiment, filters: dict[str, Any], *, sees_ids: boo
     if name := filters.get("who"):
         matches = Q(pseudonym=name) | Q(sessions__completion_code__iexact=name)
         matches |= Q(sessions__attributes__label=name)
-        participants = participants.filter(matches | Q(identity__external_digest__in=identity_digests(study.pk, name)) if sees_ids else matches)
+        if sees_ids:
+            matches |= Q(identity__external_digest__in=identity_digests(study.pk, name))
+        participants = participants.filter(matches)
     if filters.get("status"):
         participants = participants.filter(sessions__status=filters["status"])
     if filters.get("flagged"):
@@ -308,7 +317,8 @@ def download(request: AuthenticatedRequest, slug: str) -> StreamingHttpResponse:
     """One row per session with the filters of the page; for editors only, because it has completion codes."""
     study = get_study(request.user, slug, editing=True)
     form = FilterForm(request.GET)
-    matching = participants_of(study, form.cleaned_data if form.is_valid() else {}, sees_ids=True)
+    filters = form.cleaned_data if form.is_valid() else {}
+    matching = participants_of(study, filters, sees_ids=may_see_ids(request.user, study))
     lines = _csv_lines(matching, questions=_questions(study))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-participants.csv"'
@@ -360,7 +370,7 @@ def _cells(summary: SessionSummary, *, pseudonym: str, flags: str) -> list[Any]:
         summary.pay,
         "; ".join(entry.text for entry in valid),
         session.completion_code,
-        no_formula(session.attributes.get("label", "")),
+        session.attributes.get("label", ""),
         _closing_answers(session),
     ]
 
@@ -379,5 +389,5 @@ def _closing_answers(session: Session) -> str:
 
 def _csv_line(cells: Iterable[Any]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(cells)
+    csv.writer(line, lineterminator="\n").writerow(map(no_formula, cells))
     return line.getvalue()

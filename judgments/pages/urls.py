@@ -11,10 +11,12 @@ from judgments.pages import (
     launch_views,
     overview_views,
     participants_views,
+    privacy_views,
 )
 
 urlpatterns = [
     path("", overview_views.home, name="home"),
+    path("privacy/record/", privacy_views.record, name="processing-record"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/delete/", deletion_views.delete, name="study-delete"),
     path("studies/<slug:slug>/links/", channel_views.personal_links, name="study-personal-links"),
@@ -56,6 +58,16 @@ urlpatterns = [
         "studies/<slug:slug>/participants/<int:participant_id>/erase/",
         decision_views.erase_participant,
         name="participant-erase",
+    ),
+    path(
+        "studies/<slug:slug>/participants/purge-date/",
+        privacy_views.change_purge_date,
+        name="study-purge-date",
+    ),
+    path(
+        "studies/<slug:slug>/participants/<int:participant_id>/data.json",
+        decision_views.export_participant,
+        name="participant-export",
     ),
     path("studies/<slug:slug>/sessions/<int:session_id>/pay/", decision_views.pay, name="session-pay"),
     path(

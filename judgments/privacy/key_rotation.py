@@ -72,7 +72,9 @@ def _rotate_account(pk: int, dry_run: bool) -> bool:
 @transaction.atomic
 def _rotate_identities(keys: list[int], dry_run: bool) -> int:
     rows = {row.pk: row for row in PlatformIdentity.objects.select_for_update().filter(pk__in=keys)}
-    earlier = [pk for pk, *texts in _stored_texts(list(rows)) if not all(_is_current_text(text) for text in texts)]
+    earlier = [
+        pk for pk, *texts in _stored_texts(list(rows)) if not all(_is_current_text(text) for text in texts)
+    ]
     if not dry_run:
         for pk in earlier:
             rows[pk].save(update_fields=["external_id", "external_digest", "parameters"])
@@ -86,7 +88,9 @@ def _stored_texts(keys: list[int]) -> list[tuple[int, str, str]]:
     table, marks = PlatformIdentity._meta.db_table, ", ".join(["%s"] * len(keys))
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT id, external_id, parameters FROM {table} WHERE id IN ({marks})", keys)
-        return [(pk, external_id or "", parameters or "") for pk, external_id, parameters in cursor.fetchall()]
+        return [
+            (pk, external_id or "", parameters or "") for pk, external_id, parameters in cursor.fetchall()
+        ]
 
 
 def _is_current_text(text: str, *, purpose: bytes = VAULT) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Model, Q
 from django.forms.models import model_to_dict
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment
 from judgments.models import (
     Consent,
@@ -33,14 +33,13 @@ def participants_named(name: str, *, study: str = "") -> list[Participant]:
 
     Raises
     ------
-    UnknownName
-        If there is neither a study nor a participant of that name.
     BadInput
-        If the pseudonym occurs in several studies, where it may stand for several persons.
+        If there is no study or participant of that name, or if the pseudonym occurs in several studies,
+        where it may stand for several persons.
     """
     studies = Experiment.objects.filter(slug=study) if study else Experiment.objects.all()
     if study and not studies.exists():
-        raise UnknownName(f"there is no study {study!r}.")
+        raise BadInput(f"there is no study {study!r}.")
     digests = [digest for pk in studies.values_list("pk", flat=True) for digest in identity_digests(pk, name)]
     rows = Participant.objects.filter(experiment__in=studies).select_related("experiment").order_by("pk")
     by_id = list(rows.filter(identity__external_digest__in=digests)) if name else []
@@ -48,7 +47,7 @@ def participants_named(name: str, *, study: str = "") -> list[Participant]:
     if by_id:
         return by_id + [row for row in by_name if study and row not in by_id]
     if not by_name:
-        raise UnknownName(f"there is no participant {name!r}{f' in {study}' if study else ''}.")
+        raise BadInput(f"there is no participant {name!r}{f' in {study}' if study else ''}.")
     if len(by_name) > 1:
         slugs = ", ".join(row.experiment.slug for row in by_name)
         raise BadInput(f"the pseudonym {name!r} occurs in {slugs}.", remedy="Name one with --study.")

@@ -1,4 +1,4 @@
-"""Tokens of platform accounts: stored encrypted, shown never but for their end, used by their studies only."""
+"""Tokens of platform accounts: stored encrypted, never shown but for their end, used by their studies."""
 
 import json
 from collections.abc import Mapping
@@ -101,9 +101,7 @@ def attachable(study: Experiment, *, by: User) -> QuerySet[PlatformAccount]:
 def secrets_of(account: PlatformAccount) -> dict[str, str]:
     """The decrypted secrets, for the platform's client only."""
     try:
-        secrets: dict[str, str] = json.loads(
-            decrypt(bytes(account.secrets), purpose=PLATFORM_ACCOUNTS)
-        )
+        secrets: dict[str, str] = json.loads(decrypt(bytes(account.secrets), purpose=PLATFORM_ACCOUNTS))
     except UnreadableSecret:
         raise BadInput(
             f"the token of the account “{account.label}” cannot be decrypted: PLATFORM_KEY or SECRET_KEY was"

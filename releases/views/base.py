@@ -18,6 +18,7 @@ from analysis.exclusions.plan import Plan
 from analysis.gold.writers import csv_bytes
 from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
+from judgments.frames.measurements import no_formula
 from releases.exports.snippets import table_snippets
 from releases.gold.current_plan import current_exclusion
 from releases.reports.forms import ExcludeForm
@@ -130,7 +131,7 @@ def attachment(content: bytes, media_type: str, name: str) -> HttpResponse:
 
 def csv_attachment(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], name: str) -> HttpResponse:
     """Rows as a CSV file to download."""
-    table = pd.DataFrame(rows, columns=list(columns), dtype=object)
+    table = pd.DataFrame(rows, columns=list(columns), dtype=object).map(no_formula)
     return attachment(csv_bytes(table, tuple(columns)), "text/csv; charset=utf-8", name)
 
 

@@ -16,6 +16,7 @@ from analysis.gold.writers import csv_bytes
 from analysis.report.page_findings import leaderboard_finding
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest
+from judgments.frames.measurements import no_formula
 from releases.comparison.compare import Options, lowest_and_highest, request_comparison
 from releases.comparison.leaderboard import DEFAULT_SORT, done_runs, leaderboard
 from releases.models import Release
@@ -108,7 +109,7 @@ def as_json(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
 def as_csv(request: HttpRequest, study: Experiment, *, number: int) -> HttpResponseBase:
     """Return the rows as CSV, numbers unrounded."""
     rows = requested_leaderboard(request, study, number)["rows"]
-    frame = pd.DataFrame(rows, dtype=object)
+    frame = pd.DataFrame(rows, dtype=object).map(no_formula)
     response = HttpResponse(csv_bytes(frame, list(frame.columns)), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{number}-leaderboard.csv"'
     return response

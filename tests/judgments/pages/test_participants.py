@@ -186,3 +186,20 @@ def test_decisions_codes_and_reasons_come_in_one_table_without_platform_ids(clie
     assert len(b"".join(narrowed.streaming_content).decode().splitlines()) == 2
     client.force_login(cast.ben())
     assert client.get("/studies/agreement/participants.csv").status_code == 403
+
+
+def test_no_cell_of_the_file_is_a_formula(client):
+    study = cast.study("agreement")
+    pia = cast.sit(study, "pia")
+    Session.objects.filter(pk=pia.pk).update(attributes={"label": "+1+cmd"})
+    client.force_login(cast.ada())
+    reason = '=HYPERLINK("https://example.org";"open")'
+    client.post(f"/studies/agreement/participants/{pia.participant_id}/flag/", {"reason": reason})
+    client.post(
+        f"/studies/agreement/sessions/{pia.pk}/pay/",
+        {"decision": "not_paid", "reason": "@SUM(1)", "key": "k1", "amount": "0", "currency": "GBP"},
+    )
+    text = b"".join(client.get("/studies/agreement/participants.csv")).decode()
+    assert "HYPERLINK" in text and "cmd" in text
+    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+    assert [cell for cell in cells if cell[:1] in {"=", "+", "-", "@"} and len(cell) > 1] == []

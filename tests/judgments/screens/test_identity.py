@@ -91,7 +91,7 @@ def test_a_signed_link_leads_to_its_own_session_from_any_browser(client):
     assert Client().get(f"{PIAS}&key=forged").status_code == 200
     other = cast.study("other")
     assert Client().get(link.replace("agreement", other.slug)).status_code == 200
-    assert PlatformIdentity.objects.filter(external_id="pia", is_verified=True).count() == 1
+    assert PlatformIdentity.objects.with_id(study, "pia").filter(is_verified=True).count() == 1
     assert "key" not in str(Session.objects.values_list("attributes", flat=True))
 
 
