@@ -4,7 +4,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from allauth.mfa.models import Authenticator
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import TextField
+from django.db.models.functions import Cast
 
 from experiments.encryption import (
     MARK,
@@ -81,16 +83,13 @@ def _rotate_identities(keys: list[int], dry_run: bool) -> int:
     return len(earlier)
 
 
-def _stored_texts(keys: list[int]) -> list[tuple[int, str, str]]:
-    """The columns as they are stored; the fields of the model decrypt them."""
-    if not keys:
-        return []
-    table, marks = PlatformIdentity._meta.db_table, ", ".join(["%s"] * len(keys))
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT id, external_id, parameters FROM {table} WHERE id IN ({marks})", keys)
-        return [
-            (pk, external_id or "", parameters or "") for pk, external_id, parameters in cursor.fetchall()
-        ]
+def _stored_texts(keys: list[int]) -> Any:
+    """The columns as they are stored; the fields of the model decrypt them, a cast does not."""
+    casts = {
+        name: Cast(field, TextField()) for name, field in (("id_text", "external_id"), ("rest", "parameters"))
+    }
+    rows = PlatformIdentity.objects.filter(pk__in=keys).annotate(**casts)
+    return rows.values_list("pk", "id_text", "rest")
 
 
 def _is_current_text(text: str, *, purpose: bytes = VAULT) -> bool:
