@@ -88,7 +88,7 @@ def _stored_texts(keys: list[int]) -> Any:
     casts = {
         name: Cast(field, TextField()) for name, field in (("id_text", "external_id"), ("rest", "parameters"))
     }
-    rows = PlatformIdentity.objects.filter(pk__in=keys).annotate(**casts)
+    rows: Any = PlatformIdentity.objects.filter(pk__in=keys).annotate(**casts)
     return rows.values_list("pk", "id_text", "rest")
 
 
