@@ -3,6 +3,8 @@
 from celery import shared_task
 
 from judgments import deletion
+from judgments.alerts import mail
+from judgments.alerts.evaluation import evaluate_all
 from judgments.imports import jobs
 from judgments.privacy.purge import purge_due
 from judgments.recruitment import decisions, reconcile
@@ -51,3 +53,16 @@ def reconcile_campaigns() -> None:
     """Read the submissions of campaigns again, and go on with payments that wait or have no answer."""
     reconcile.reconcile_due()
     decisions.continue_sending()
+
+
+@shared_task(name="judgments.raise_alerts")
+def raise_alerts() -> None:
+    """Raise and resolve alerts from what is stored here, then send the mail that is due."""
+    evaluate_all()
+    mail.deliver()
+
+
+@shared_task(name="judgments.check_balances")
+def check_balances() -> None:
+    """Ask the platforms for the balance of accounts with campaigns; the mail follows in a few minutes."""
+    evaluate_all(is_remote=True)

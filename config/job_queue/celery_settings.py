@@ -22,6 +22,8 @@ beat_schedule = {  # intervals in seconds
     "grant qualifications": {"task": "judgments.grant_qualifications", "schedule": 60.0},
     "handle platform events": {"task": "judgments.handle_platform_events", "schedule": 60.0},
     "reconcile campaigns": {"task": "judgments.reconcile_campaigns", "schedule": 300.0},
+    "raise alerts": {"task": "judgments.raise_alerts", "schedule": 300.0},
+    "check balances": {"task": "judgments.check_balances", "schedule": 3600.0},
     "forget old previews": {"task": "judgments.prune_previews", "schedule": 3600.0},
     "back up": {"task": "experiments.back_up", "schedule": 300.0},
     "purge platform ids": {"task": "judgments.purge_platform_ids", "schedule": 3600.0},

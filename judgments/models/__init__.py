@@ -1,5 +1,6 @@
 """Models of the observed data: participants, sessions, trials, judgments, signals, payments, submissions."""
 
+from judgments.models.alert import Alert, AlertMail, AlertPreferences, AlertSettings, WebhookState
 from judgments.models.judgment import Judgment
 from judgments.models.participant import Consent, Flag, Participant, PlatformIdentity, Tombstone
 from judgments.models.payment import Payment
@@ -11,6 +12,10 @@ from judgments.models.submission import Submission
 from judgments.models.trial import Trial
 
 __all__ = [
+    "Alert",
+    "AlertMail",
+    "AlertPreferences",
+    "AlertSettings",
     "Consent",
     "Flag",
     "Judgment",
@@ -25,4 +30,5 @@ __all__ = [
     "Submission",
     "Tombstone",
     "Trial",
+    "WebhookState",
 ]

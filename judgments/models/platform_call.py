@@ -21,6 +21,7 @@ class PlatformCall(models.Model):
         PAUSE = "pause", "pause"
         RESUME = "resume", "resume"
         STOP = "stop", "stop"
+        CLOSE = "close", "tidy up"
         APPROVE = "approve", "approve"
         REJECT = "reject", "reject"
         REQUEST_RETURN = "request_return", "ask to return"
@@ -31,12 +32,12 @@ class PlatformCall(models.Model):
         @classmethod
         def of_campaign(cls) -> set[str]:
             """Kinds that change the campaign itself; one at a time."""
-            return {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.PAUSE, cls.RESUME, cls.STOP}
+            return {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.PAUSE, cls.RESUME, cls.STOP, cls.CLOSE}
 
         @classmethod
         def repeatable(cls) -> set[str]:
             """Kinds that have one effect however often they are called with one key (see ``Recruiter``)."""
-            return {cls.CREATE, cls.PREPARE_BONUSES}
+            return {cls.CREATE, cls.PREPARE_BONUSES, cls.CLOSE}
 
         @classmethod
         def spending(cls) -> set[str]:

@@ -159,9 +159,15 @@ def _through(relation: str, condition: Q) -> Q:
 
 def is_full(study: Experiment, numbers: StudyNumbers, places: int | None) -> bool:
     """Whether a running study turns new participants away before the consent page."""
+    n_taken = numbers.n_complete + numbers.n_live
+    return takes_nobody_else(study, n_taken=n_taken, target=numbers.target, places=places)
+
+
+def takes_nobody_else(study: Experiment, *, n_taken: int, target: int | None, places: int | None) -> bool:
+    """Whether a running study with so many complete and live sessions turns new participants away."""
     if not study.is_taking_participants:
         return False
-    is_near = numbers.target and numbers.n_complete + numbers.n_live >= numbers.target
+    is_near = target and n_taken >= target
     return places == 0 or bool(is_near and target_reached(study))
 
 

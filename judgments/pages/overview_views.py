@@ -11,6 +11,7 @@ from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, 
 from experiments.pages.studies import buttons
 from experiments.studies.readiness import steps
 from experiments.tasks.registry import shown_task
+from judgments.alerts.evaluation import open_alerts
 from judgments.monitoring.live import live_counts
 from judgments.monitoring.overview import (
     is_full,
@@ -21,6 +22,7 @@ from judgments.monitoring.overview import (
 )
 
 DEMO = "demo"
+SHOWN_ALERTS = 10
 SHOWN_ENTRIES = 8  # latest entries of the history
 
 
@@ -32,7 +34,13 @@ def home(request: HttpRequest) -> HttpResponse:
         ).first()
         return render(request, "experiments/start.html", {"demo": demo})
     has_materials = MaterialSet.objects.visible_to(request.user).exists()
-    context = {"section": "studies", "cards": study_cards(request.user), "has_materials": has_materials}
+    visible = Experiment.objects.visible_to(request.user)
+    context = {
+        "section": "studies",
+        "cards": study_cards(request.user),
+        "has_materials": has_materials,
+        "alerts": open_alerts(visible)[:SHOWN_ALERTS],
+    }
     return render(request, "judgments/home.html", context)
 
 

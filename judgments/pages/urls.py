@@ -13,6 +13,7 @@ from judgments.pages import (
     participants_views,
     privacy_views,
 )
+from judgments.pages.recruitment import alert_views
 
 urlpatterns = [
     path("", overview_views.home, name="home"),
@@ -75,6 +76,7 @@ urlpatterns = [
         decision_views.undo_payment,
         name="payment-undo",
     ),
+    path("account/alerts/", alert_views.preferences, name="account-alerts"),
     path("judgments/import/", import_views.upload, name="judgment-upload"),
     path("judgments/import/<uuid:batch>/", import_views.preview, name="judgment-preview"),
     path("judgments/import/<uuid:batch>/discard/", import_views.discard, name="judgment-discard"),

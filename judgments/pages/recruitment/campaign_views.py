@@ -18,6 +18,8 @@ from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Job
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.studies.money import format_money
+from judgments.alerts.evaluation import open_alerts
+from judgments.models import Alert as RaisedAlert
 from judgments.models import PlatformCall, Session, Submission
 from judgments.pages.recruitment.campaign_access import (
     PLATFORMS,
@@ -99,6 +101,7 @@ def campaign_list(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "page": "campaigns",
         "rows": rows,
         "n_accounts": accounts_of(study).count(),
+        "alerts": open_alerts(Experiment.objects.filter(pk=study.pk)),
         "may_edit": may_edit(request.user, study),
     }
     return render(request, "judgments/recruitment/campaigns.html", context)
@@ -144,6 +147,10 @@ def _page(
         ).count(),
         spent=format_money(spent, stored.currency),
         alerts=alerts_of(stored),
+        # The deadline is among the alerts above, which are computed for this page.
+        raised=open_alerts(Experiment.objects.filter(pk=study.pk))
+        .filter(Q(campaign=stored) | Q(campaign=None))
+        .exclude(kind=RaisedAlert.Kind.DEADLINE),
         fairness=decisions.fairness(stored),
         calls=PlatformCall.objects.filter(campaign=stored, kind__in=PlatformCall.Kind.of_campaign())
         .select_related("planned_by")

@@ -4,6 +4,7 @@ from django.urls import path
 
 from judgments.pages.recruitment import (
     account_views,
+    alert_views,
     campaign_views,
     demographic_views,
     ledger_views,
@@ -46,6 +47,8 @@ urlpatterns = [
         submission_views.send_message,
         name="study-submission-message",
     ),
+    path("alerts/", alert_views.alerts, name="study-alerts"),
+    path("alerts/<int:alert_id>/dismiss/", alert_views.dismiss, name="study-alert-dismiss"),
     path("payments/", ledger_views.payments, name="study-payments"),
     path("payments/accounting.csv", ledger_views.accounting, name="study-payments-csv"),
     path("payments/calls/<int:call_id>/ask/", ledger_views.ask_platform, name="study-call-ask"),

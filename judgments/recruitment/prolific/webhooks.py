@@ -29,7 +29,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from experiments.job_runner import BROKER_ERRORS
 from experiments.models import Campaign, PlatformAccount
-from judgments.models import PlatformEvent, Submission
+from judgments.models import PlatformEvent, Submission, WebhookState
 from judgments.recruitment.credentials import add_secret, secrets_of
 from judgments.recruitment.prolific.client import ProlificClient
 from judgments.recruitment.reconcile import reconcile
@@ -62,7 +62,11 @@ def subscribe(account: PlatformAccount, site: str) -> str:
             client.unsubscribe(str(row["id"]))
     add_secret(account, SECRET, client.create_webhook_secret(workspace))
     numbers = [client.subscribe(workspace, event_type, address) for event_type in EVENT_TYPES]
-    account.options |= {"workspace": workspace, "subscriptions": numbers}
+    account.options |= {
+        "workspace": workspace,
+        "subscriptions": numbers,
+        "subscribed_at": timezone.now().isoformat(),
+    }
     account.save(update_fields=["options"])
     return address
 
@@ -93,7 +97,7 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
         return HttpResponse("The body is too long.", status=413)
     moment = request.headers.get("X-Prolific-Request-Timestamp", "")
     if not is_signed(request.body, moment, request.headers.get("X-Prolific-Request-Signature", ""), secret):
-        return HttpResponse("The signature is wrong.", status=403)
+        return _refuse(account, "The signature is wrong.")
     event_id = request.headers.get("X-Event-ID", "")
     content = _content(request.body)
     if not 0 < len(event_id) <= MAX_ID_CHARACTERS or content is None:
@@ -101,12 +105,22 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     if PlatformEvent.objects.filter(account=account, event_id=event_id).exists():
         return HttpResponse(status=204)  # a further delivery, however old
     if not is_recent(moment):
-        return HttpResponse("The timestamp is too old.", status=403)
+        return _refuse(account, "The timestamp is too old.")
     event_type, resource_id = content
     event = PlatformEvent(account=account, event_id=event_id, event_type=event_type, resource_id=resource_id)
     PlatformEvent.objects.bulk_create([event], ignore_conflicts=True)
+    WebhookState.objects.filter(account=account, n_refused__gt=0).update(n_refused=0)
     transaction.on_commit(_send_job)
     return HttpResponse(status=204)
+
+
+def _refuse(account: PlatformAccount, reason: str) -> HttpResponse:
+    """Refuse a delivery and count it, so that an alert can say that events do not work."""
+    values = {"refused_at": timezone.now(), "reason": reason}
+    state, is_new = WebhookState.objects.get_or_create(account=account, defaults={"n_refused": 1, **values})
+    if not is_new:
+        WebhookState.objects.filter(pk=state.pk).update(n_refused=F("n_refused") + 1, **values)
+    return HttpResponse(reason, status=403)
 
 
 def is_signed(body: bytes, moment: str, signature: str, secret: str) -> bool:
@@ -138,7 +152,9 @@ def _content(body: bytes) -> tuple[str, str] | None:
 
 def _send_job() -> None:
     try:
-        current_app.send_task(TASK)
+        # Limit: an answer is due within 50 ms, so a broker that is away is not waited for; the events that
+        # are stored are handled by the next run of the task, within a minute.
+        current_app.send_task(TASK, retry=False)
     except BROKER_ERRORS as error:
         log.warning("broker unavailable, events wait", error=str(error))
 
