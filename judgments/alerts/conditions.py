@@ -99,7 +99,7 @@ def full(subject: Subject) -> Iterator[Condition]:
             yield Condition(
                 Kind.FULL,
                 f"full:{campaign.pk}",
-                f"All {campaign.places:,} places of campaign {campaign.name} are taken",
+                f"Campaign {campaign.name} is full: {n_taken:,} of {campaign.places:,} places are taken",
                 f"{_label(campaign)} admits nobody else. What was submitted is stored. Decide about the"
                 " submissions; then add places, or stop the campaign.",
                 subject.page("study-campaign", campaign.pk),

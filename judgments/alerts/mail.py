@@ -1,8 +1,8 @@
 """Mail about open alerts: to each member at once or once a day, outside the quiet hours, until it is sent.
 
-A row is claimed before its mail leaves, so that of two workers one sends it. A worker that is killed between
-the mail server's answer and ours leaves a claim that expires, and the mail is sent again: twice in that moment
-is better than never.
+A row is claimed before its mail leaves, so that of two workers one sends it. A worker that is killed while
+the mail server answers leaves a claim that expires, and the mail is sent again: then twice is better
+than never.
 """
 
 from collections import defaultdict
@@ -40,7 +40,7 @@ def zone_of(user: User, preferences: AlertPreferences) -> tzinfo:
 
 
 def is_quiet(preferences: AlertPreferences, local: datetime) -> bool:
-    """Whether the local time is within the quiet hours, which may pass midnight; none where both are equal."""
+    """Whether the local time is within the quiet hours, which may pass midnight; none if both are equal."""
     start, end = preferences.quiet_from, preferences.quiet_until
     if start <= end:
         return start <= local.hour < end
@@ -129,7 +129,7 @@ def message_to(user: User, rows: list[AlertMail]) -> EmailMessage:
     )
     text = render_to_string(
         "judgments/recruitment/alert_mail.txt",
-        {"user": user, "alerts": alerts, "site": settings.SITE_ADDRESS},
+        {"alerts": alerts, "site": settings.SITE_ADDRESS},
     )
     return EmailMessage(
         " ".join(subject.split())[:200],  # a title with a line break is no header

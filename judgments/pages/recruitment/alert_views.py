@@ -84,14 +84,14 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         audit(request.user, study, "alert limits", **form.cleaned_data)
         messages.success(request, "Saved. Alerts follow within five minutes.")
         return redirect("study-alerts", slug)
-    over = Alert.objects.filter(
+    past = Alert.objects.filter(
         Q(resolved_at__isnull=False) | Q(dismissed_at__isnull=False), experiment=study
     )
     context = {
         "study": study,
         "page": "campaigns",
         "alerts": evaluation.open_alerts(Experiment.objects.filter(pk=study.pk)),
-        "past": over.select_related("dismissed_by")[:SHOWN_EARLIER],
+        "past": past.select_related("dismissed_by")[:SHOWN_EARLIER],
         "form": form,
         "may_edit": may_edit(request.user, study),
     }
