@@ -24,16 +24,21 @@ class BadInput(ValueError):
         super().__init__(f"{text} {remedy}".strip())
 
 
+MAX_LISTED = 60  # names of columns in a message
+
+
 class MissingColumns(BadInput):
     """A required column is absent."""
 
     def __init__(self, missing: Sequence[str], *, existing: Sequence[str] = (), file: str = "") -> None:
         self.missing, self.existing = list(missing), list(existing)
+        rest = len(existing) - MAX_LISTED
+        listed = ", ".join(existing[:MAX_LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
         plural = "s" if len(missing) > 1 else ""
         super().__init__(
             f"missing column{plural} {', '.join(missing)}.",
             file=file,
-            remedy=f"The columns found are: {', '.join(existing) or 'none'}.",
+            remedy=f"The columns found are: {listed or 'none'}.",
         )
 
 

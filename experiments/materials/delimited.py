@@ -17,6 +17,7 @@ from experiments.materials.encoding import Decoded, Encoding, read_text
 DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", "\x1f": "none (one column)"}
 _SENTENCE_END = re.compile("[.?!。？！…][\"'”’»)]*\\s*$")
 ONE_COLUMN = "\x1f"  # the unit separator, which no text file contains
+MAX_COLUMNS = 2_000  # survey exports have hundreds
 Row = tuple[int, list[str]]  # line number, cells
 
 csv.field_size_limit(1_000_000)  # characters in a cell; Python's default of 131,072 refuses event logs
@@ -234,8 +235,19 @@ def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> tuple[Row, list
     return rows_under_head(rows, file=decoded.file)
 
 
+def refuse_many_columns(n: int, *, file: str) -> None:
+    """Refuse a table with more columns than any experiment has."""
+    if n > MAX_COLUMNS:
+        raise BadInput(
+            f"the file has {n:,} columns, more than {MAX_COLUMNS:,}.",
+            file=file,
+            remedy="Delete the columns that are not needed; give rows as rows.",
+        )
+
+
 def column_names(header: list[str], file: str) -> list[str]:
     """Name the columns of a header; unnamed ones are numbered, repeated ones refused."""
+    refuse_many_columns(len(header), file=file)
     unnamed = 0
     names: list[str] = []
     for name in (re.sub(r'^"(.*)"$', r"\1", cell) for cell in header):

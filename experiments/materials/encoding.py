@@ -7,6 +7,7 @@ is used and reported as inferred, with the lines that a researcher can check; wh
 import codecs
 import gzip
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ _REMEDY = "Save the file as UTF-8, or name its encoding."
 _NOT_TEXT = (
     "It does not look like a text file (a picture, PDF or old spreadsheet?): save the table as CSV (UTF-8)."
 )
+# Compressed files unpack to any size. Tables of text shrink 5 to 60 times; what shrinks far more was made to.
+MAX_UNPACKED_BYTES, FREE_BYTES, MAX_RATIO = 500_000_000, 50_000_000, 200
 _MAX_LISTED_LINES = 10  # lines with non-ASCII characters that a researcher checks
 _MAX_LINE = 200  # characters of such a line that are shown
 
@@ -250,12 +253,30 @@ class Decoded:
         return f"{self.encoding}{mark}{' (inferred)' if self.inferred else ''}, line ends {self.newline}"
 
 
+def max_unpacked_bytes(path: Path) -> int:
+    """Return how far a compressed file may unpack: a limit of size, and of the ratio above 50 MB."""
+    return min(MAX_UNPACKED_BYTES, max(FREE_BYTES, MAX_RATIO * path.stat().st_size))
+
+
+def _unpacked(path: Path) -> bytes:
+    most = max_unpacked_bytes(path)
+    with gzip.open(path) as packed:
+        data = packed.read(most + 1)
+    if len(data) > most:
+        raise BadInput(
+            f"unpacks to more than {most / 1e6:,.0f} MB.",
+            file=path.name,
+            remedy="Unpack it, and give the file or parts of it.",
+        )
+    return data
+
+
 def read_text(path: Path, *, encoding: Encoding = "") -> Decoded:
     """Read a text file of unknown encoding."""
     chosen = encoding if isinstance(encoding, str) else encoding.get(path.name, encoding.get("", ""))
     try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError) as error:
+        data = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"cannot be read ({reason}).", file=path.name) from None
     return decode(data, file=path.name, encoding=chosen)

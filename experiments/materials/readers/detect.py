@@ -1,6 +1,5 @@
 """Detect the format of material files from their first lines, and read them."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.factors import Levels
 from experiments.materials.readers import climp, li_adger
 from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
+from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
 from experiments.materials.readers.table import read_tables
@@ -97,8 +97,8 @@ def file_format(path: Path, *, encoding: Encoding = "") -> str:
     first = decoded.text.lstrip()[:100_000].replace("\r", "\n").split("\n", 1)[0]
     if first.startswith("{"):
         try:
-            fields = json.loads(first)
-        except json.JSONDecodeError:
+            fields = parse_json(first, file=decoded.file)
+        except NotJSON:
             return "table"
         return "blimp" if GOOD in fields and BAD in fields else "table"
     columns = [str(name) for name in table_from(decoded).frame.columns]

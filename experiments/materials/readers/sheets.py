@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 
 from analysis.errors import BadInput
 from experiments.materials.collection import Source
-from experiments.materials.delimited import table_from
-from experiments.materials.encoding import Decoded, Encoding, read_text
+from experiments.materials.delimited import refuse_many_columns, table_from
+from experiments.materials.encoding import Decoded, Encoding, max_unpacked_bytes, read_text
+from experiments.materials.readers.json_text import parse_json
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 
 
@@ -76,12 +77,9 @@ def json_lines(decoded: Decoded) -> Iterator[tuple[int, dict[str, Any]]]:
         if not line.strip():
             continue
         try:
-            fields = json.loads(line, parse_constant=_refuse_constant)
+            fields = parse_json(line, file=decoded.file, row=row, parse_constant=_refuse_constant)
             if "\\u" in line:  # an escape may form half of a surrogate pair, which no database stores
                 json.dumps(fields, ensure_ascii=False).encode("utf-8")
-        except json.JSONDecodeError as error:
-            message = f"not JSON at character {error.pos + 1} ({error.msg})."
-            raise BadInput(message, file=decoded.file, row=row) from None
         except UnicodeEncodeError:
             raise BadInput(
                 "half of a surrogate pair is not a character.", file=decoded.file, row=row
@@ -93,6 +91,7 @@ def json_lines(decoded: Decoded) -> Iterator[tuple[int, dict[str, Any]]]:
             problem = "contains a NUL character" if isinstance(fields, dict) else "is not a JSON object"
             remedy = 'Write {"name": value, …}.'
             raise BadInput(f"the line {problem}.", file=decoded.file, row=row, remedy=remedy)
+        refuse_many_columns(len(fields), file=decoded.file)
         yield row, fields
 
 
@@ -108,14 +107,29 @@ def _json_lines(path: Path, encoding: Encoding) -> Sheet:
     decoded = read_text(path, encoding=encoding)
     rows = dict(json_lines(decoded))
     names = list(dict.fromkeys(name for fields in rows.values() for name in fields))
+    refuse_many_columns(len(names), file=decoded.file)
     values = {name: [fields.get(name, "") for fields in rows.values()] for name in names}
     frame = pd.DataFrame(values, index=pd.Index(list(rows), name="line"), dtype=object)
     description = f"{decoded.description}, JSON lines"
     return Sheet(frame, Source(decoded.file, description, len(frame), tuple(names), inferred=decoded.check))
 
 
+def check_parquet(path: Path) -> None:
+    """Refuse a Parquet file that would fill the memory; a file that is none raises pyarrow's error."""
+    layout = pq.read_metadata(path)
+    refuse_many_columns(layout.num_columns, file=path.name)
+    n_unpacked = sum(layout.row_group(n).total_byte_size for n in range(layout.num_row_groups))
+    if n_unpacked > max_unpacked_bytes(path):
+        raise BadInput(
+            f"unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
+            file=path.name,
+            remedy="Give it in parts.",
+        )
+
+
 def _parquet(path: Path) -> Sheet:
     try:
+        check_parquet(path)
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None

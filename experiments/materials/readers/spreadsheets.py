@@ -12,9 +12,9 @@ import python_calamine
 
 from analysis.errors import BadInput, UnknownName
 from experiments.materials.delimited import Row, column_names, rows_under_head
+from experiments.materials.encoding import max_unpacked_bytes
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-MAX_UNPACKED_BYTES = 500_000_000  # a spreadsheet is a ZIP archive, which may unpack to any size
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,18 @@ def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
 
 
 def _workbook(path: Path) -> python_calamine.CalamineWorkbook:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_UNPACKED_BYTES:
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                n_unpacked = sum(member.file_size for member in archive.infolist())
+            if n_unpacked > max_unpacked_bytes(path):
                 raise BadInput(
-                    f"the spreadsheet unpacks to more than {MAX_UNPACKED_BYTES // 1_000_000} MB.",
+                    f"the spreadsheet unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
                     file=path.name,
                     remedy="Save the sheet as CSV (UTF-8).",
                 )
-    try:
         return python_calamine.CalamineWorkbook.from_path(path)
-    except (python_calamine.CalamineError, OSError) as error:
+    except (python_calamine.CalamineError, zipfile.BadZipFile, OSError) as error:
         raise BadInput(
             f"cannot be read as a spreadsheet ({error}).", file=path.name, remedy="Save it as CSV (UTF-8)."
         ) from None

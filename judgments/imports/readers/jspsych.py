@@ -17,6 +17,7 @@ import pandas as pd
 from analysis.errors import BadInput
 from experiments.materials.delimited import table_from
 from experiments.materials.encoding import Decoded, read_text
+from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.sheets import json_lines
 from experiments.materials.schema import simple_name
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
@@ -89,10 +90,10 @@ def _trials(decoded: Decoded) -> tuple[list[Trial], list[int], str]:
 
 def _from_json(decoded: Decoded) -> list[tuple[int, Trial]]:
     try:
-        document = json.loads(decoded.text)
-    except json.JSONDecodeError as error:
-        if error.msg != "Extra data":
-            raise BadInput(f"not JSON ({error.msg}).", file=decoded.file, row=error.lineno) from None
+        document = parse_json(decoded.text, file=decoded.file)
+    except NotJSON as error:
+        if not error.has_more:
+            raise
         return _from_lines(decoded)
     return list(enumerate(_flat(document, decoded.file), start=1))
 
@@ -104,10 +105,8 @@ def _from_lines(decoded: Decoded) -> list[tuple[int, Trial]]:
     rows: list[tuple[int, Trial]] = []
     for row, line in enumerate(decoded.text.splitlines(), start=1):
         if line.strip():
-            try:
-                rows += [(row, trial) for trial in _flat(json.loads(line), decoded.file)]
-            except json.JSONDecodeError as error:
-                raise BadInput(f"not JSON ({error.msg}).", file=decoded.file, row=row) from None
+            trials = _flat(parse_json(line, file=decoded.file, row=row), decoded.file)
+            rows += [(row, trial) for trial in trials]
     return rows
 
 
@@ -169,8 +168,8 @@ def _text(cell: Any) -> str:
     """Convert a cell to text: the value of a survey's only answer, a stimulus without markup."""
     if isinstance(cell, str) and cell.startswith("{"):
         try:
-            cell = json.loads(cell)
-        except json.JSONDecodeError:
+            cell = parse_json(cell, file="")
+        except NotJSON:
             return str(cell)
     if isinstance(cell, Mapping) and len(cell) == 1:
         cell = next(iter(cell.values()))
@@ -197,7 +196,8 @@ def _background(frame: pd.DataFrame, name_column: str) -> dict[str, dict[str, st
         return background
     surveys = frame[frame["trial_type"].astype(str).str.removeprefix("jsPsych-").isin(_QUESTIONS)]
     for name, response in zip(surveys[name_column], surveys["response"], strict=True):
-        answers = json.loads(response) if isinstance(response, str) and response.startswith("{") else response
+        is_text = isinstance(response, str) and response.startswith("{")
+        answers = parse_json(response, file="") if is_text else response
         if isinstance(answers, Mapping):
             background.setdefault(str(name), {}).update(
                 {str(question): _text(answer) for question, answer in answers.items()}

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
-from experiments.materials.delimited import read_table
+from experiments.materials.delimited import read_table, refuse_many_columns
 from experiments.materials.encoding import Encoding, read_text
-from experiments.materials.readers.sheets import json_lines
+from experiments.materials.readers.sheets import check_parquet, json_lines
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
 from judgments.imports.readers.annotators import long_rows, people_columns
@@ -252,6 +252,7 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         return Rows(table.frame, path.name, table.description, table.notes)
     if name.endswith(".parquet"):
         try:
+            check_parquet(path)
             frame = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise BadInput(f"is no Parquet file ({error}).", file=path.name) from None
@@ -261,6 +262,7 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
         decoded = read_text(path, encoding=encoding)
         lines = list(json_lines(decoded))
         frame = pd.DataFrame([fields for _, fields in lines], index=[line for line, _ in lines], dtype=object)
+        refuse_many_columns(frame.shape[1], file=path.name)
         texts = frame.where(frame.notna(), "").map(str)
         return Rows(texts, path.name, f"{decoded.description}, JSON lines", inferred=decoded.check)
     delimited = read_table(path, encoding=encoding)
