@@ -9,6 +9,7 @@ from judgments.imports import jobs
 from judgments.privacy.purge import purge_due
 from judgments.recruitment import decisions, reconcile
 from judgments.recruitment.mturk.recruiter import grant_missing_qualifications
+from judgments.recruitment.prolific.groups import add_missing_members
 from judgments.recruitment.prolific.webhooks import handle_events
 from judgments.sessions.leases import expire_sessions as expire
 from judgments.sessions.removal import prune_previews as prune
@@ -38,8 +39,9 @@ def purge_platform_ids() -> None:
 
 @shared_task(name="judgments.grant_qualifications")
 def grant_qualifications() -> None:
-    """Keep MTurk's workers who began from further HITs of the same study."""
+    """Keep people who saw materials from further campaigns of the same study on MTurk and Prolific."""
     grant_missing_qualifications()
+    add_missing_members()
 
 
 @shared_task(name="judgments.handle_platform_events")

@@ -65,6 +65,9 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     assert Session.objects.filter(experiment=main, status="complete").count() == 39
     assert set(Session.objects.values_list("participant__is_simulated", flat=True)) == {True}
 
+    campaign = main.campaigns.get()
+    assert (campaign.state, campaign.submissions.filter(status="approved").count()) == ("closed", 39)
+
     plan = ExclusionPlan.objects.get(experiment=main)
     assert plan.locked_before_first_response and plan.exclusions.exists()
     assert {release.state for release in Release.objects.all()} == {"ready"}

@@ -7,4 +7,5 @@ from judgments.api import views
 urlpatterns = [
     path("sessions/", include("judgments.api.session_urls")),
     path("studies/<slug:slug>/judgments/", views.JudgmentViews.as_view(), name="api-judgments"),
+    path("studies/<slug:slug>/mturk-batch.csv", views.MturkBatchCsv.as_view(), name="api-mturk-batch"),
 ]

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 
 from django.db.models import Q, QuerySet
+from django.http import StreamingHttpResponse
 from django_filters import rest_framework as filters
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics
 from rest_framework.negotiation import BaseContentNegotiation
@@ -12,12 +14,15 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
+from config.api_schema import ErrorSerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import TrialKind
 from experiments.pages.access import get_study
 from judgments.api.serializers import JudgmentSerializer
 from judgments.frames.listing import as_rows, judgments_of
+from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
 
 
@@ -81,3 +86,23 @@ class AnyAccept(BaseContentNegotiation):
         """The first."""
         renderer = next(iter(renderers))
         return renderer, renderer.media_type
+
+
+@extend_schema_view(
+    get=extend_schema(
+        summary="A study of forced choices as batch results of MTurk",
+        operation_id="mturk_batch_csv",
+        responses={(200, "text/csv"): OpenApiTypes.STR, 422: ErrorSerializer},
+    )
+)
+class MturkBatchCsv(APIView):
+    """One row a session, under pseudonyms; ``import_judgments --format mturk-batch`` reads it again."""
+
+    content_negotiation_class = AnyAccept
+
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Write the file while it is read."""
+        study = get_study(request.user, slug)
+        answer = StreamingHttpResponse(batch_csv(study), content_type="text/csv; charset=utf-8")
+        answer["Content-Disposition"] = f'attachment; filename="{study.slug}_batch_results.csv"'
+        return answer

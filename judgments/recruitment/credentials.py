@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 from analysis.errors import BadInput
 from experiments.encryption import PLATFORM_ACCOUNTS, UnreadableSecret, decrypt, encrypt
 from experiments.models import AuditEntry, Experiment, Mode, PlatformAccount
+from judgments.recruitment.recruiter import Refused
 
 #: The secrets of each platform: the name of each, and its label on the form. The last four characters of the
 #: first one are shown.
@@ -20,6 +21,7 @@ SECRETS = {
 }
 N_SHOWN = 4  # characters of a token
 LONGEST_SECRET = 2000
+SIMULATED = "simulated"  # option of an account without a token: nothing can be sent with it
 
 
 @transaction.atomic
@@ -44,11 +46,33 @@ def add_account(
 
 
 @transaction.atomic
+def simulated_account(study: Experiment, *, platform: str, label: str, by: User) -> PlatformAccount:
+    """An account for examples: it has no token, and whatever would be sent with it is refused here."""
+    existing = accounts_of(study, platform).filter(label=label, owner=by).first()
+    if existing is not None and is_simulated(existing):
+        return existing
+    account = PlatformAccount(platform=platform, label=label, owner=by, options={SIMULATED: True})
+    account.secrets = _fernet().encrypt(b"{}")
+    account.save()
+    account.experiments.add(study)
+    return account
+
+
+def is_simulated(account: PlatformAccount | None) -> bool:
+    """Whether the account is an example, with which nothing is ever sent."""
+    return account is not None and account.options.get(SIMULATED) is True
+
+
+@transaction.atomic
 def replace_secrets(
     account: PlatformAccount, secrets: Mapping[str, str], *, study: Experiment, by: User
 ) -> None:
     """Replace the token of an account; its campaigns go on with the new one."""
     _check_owner(account, by)
+    if is_simulated(account):
+        raise BadInput(
+            f"the account “{account.label}” is a simulated example.", remedy="Connect one of your own."
+        )
     account.secrets, account.hint = _encrypted(_checked(account.platform, secrets))
     account.checked_at = None
     account.save(update_fields=["secrets", "hint", "checked_at"])
@@ -99,7 +123,15 @@ def attachable(study: Experiment, *, by: User) -> QuerySet[PlatformAccount]:
 
 
 def secrets_of(account: PlatformAccount) -> dict[str, str]:
-    """The decrypted secrets, for the platform's client only."""
+    """The decrypted secrets, for the platform's client only.
+
+    Raises ``Refused`` for a simulated account: no client can be made, so nothing can be sent with it.
+    """
+    if is_simulated(account):
+        raise Refused(
+            f"The account “{account.label}” is a simulated example: nothing was sent.",
+            remedy="Connect an account of your own, or start the local doubles with “make doubles”.",
+        )
     try:
         secrets: dict[str, str] = json.loads(decrypt(bytes(account.secrets), purpose=PLATFORM_ACCOUNTS))
     except UnreadableSecret:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judgments.models import Judgment
+from releases.demo.campaign import closed_campaign
 from releases.demo.conclusions import TRAINING, comparison_of, plan_of, release_of, runs_of, training_runs_of
 from releases.demo.login import demo_user
 from releases.demo.materials import island_materials, pair_materials
@@ -42,6 +43,8 @@ def make_demo(notify: Callable[[str], None] = lambda line: None) -> Demo:
             if not study.sessions.exists():
                 backdate_opening(study)
             simulate_participants(study, N_MAIN if plan.slug == MAIN else N_OTHERS, notify=notify)
+    if is_new:
+        closed_campaign(studies[MAIN], owner)
     if is_new:
         notify("Releases, n-gram models, comparisons ...")
         runs = runs_of(studies[MAIN], owner)

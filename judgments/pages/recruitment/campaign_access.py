@@ -18,6 +18,7 @@ from analysis.errors import BadInput
 from experiments.models import Campaign, Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study
 from judgments.models import PlatformCall
+from judgments.recruitment.credentials import is_simulated
 
 View = Callable[..., HttpResponse]
 Action = Callable[..., HttpResponse | None]
@@ -36,6 +37,9 @@ class ModeNote:
 def mode_note(account: PlatformAccount) -> ModeNote:
     """Say whether calls with this account spend money."""
     label = PLATFORMS.get(account.platform, account.platform)
+    if is_simulated(account):
+        text = f"An example: people and money are made up, and nothing is ever sent to {label}."
+        return ModeNote(False, "Test mode, simulated", text)
     if account.mode == Mode.LIVE:
         return ModeNote(True, "Live", f"Decisions and payments reach {label} and move real money.")
     if account.platform == "mturk":

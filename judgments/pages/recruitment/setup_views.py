@@ -12,7 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
@@ -36,7 +36,7 @@ from judgments.pages.recruitment.campaign_access import (
     sentence,
 )
 from judgments.recruitment import campaigns
-from judgments.recruitment.credentials import accounts_of
+from judgments.recruitment.credentials import accounts_of, is_simulated
 from judgments.recruitment.prolific.drafts import (
     FilterOption,
     completion_codes,
@@ -563,7 +563,7 @@ def start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     study = get_study(request.user, slug, editing=editing)
     if study.origin != Experiment.Origin.COLLECTED:
         raise Http404("an imported study recruits nobody")
-    accounts = list(accounts_of(study))
+    accounts = [account for account in accounts_of(study) if not is_simulated(account)]
     if editing:
         account = next((row for row in accounts if str(row.pk) == request.POST.get("account")), None)
         if account is None:
@@ -824,6 +824,31 @@ def _review(request: AuthenticatedRequest, study: Experiment, campaign: Campaign
         may_edit=may_edit(request.user, study),
     )
     return render(request, "judgments/recruitment/review.html", context)
+
+
+@login_required
+def planned_calls(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResponse:
+    """Every call that publishing would make, as JSON without tokens; sends nothing that changes anything."""
+    study = get_study(request.user, slug)
+    campaign = get_campaign(study, campaign_id)
+    if campaign.state != Campaign.State.DRAFT:
+        raise Http404("only a draft has calls to come")
+    assert campaign.account is not None
+    try:
+        calls = campaigns.dry_run(campaign, Kind.PUBLISH)
+    except BadInput as error:
+        messages.error(request, sentence(error))
+        return _to_review(study, campaign_id=campaign_id)
+    document = {
+        "campaign": campaign.name,
+        "platform": campaign.recruiter,
+        "mode": campaign.mode,
+        "calls": [{"method": call.method, "address": call.address, "body": call.body} for call in calls],
+    }
+    options = {"ensure_ascii": False, "indent": 2}
+    response = JsonResponse(document, json_dumps_params=options)
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{campaign.name}-calls.json"'
+    return response
 
 
 def _correction(campaign: Campaign, finding: Finding) -> str:

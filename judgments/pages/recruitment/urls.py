@@ -25,6 +25,7 @@ urlpatterns = [
     path("<int:campaign_id>/", campaign_views.campaign, name="study-campaign"),
     path("<int:campaign_id>/setup/<slug:name>/", setup_views.step, name="study-campaign-step"),
     path("<int:campaign_id>/publish/", setup_views.publish, name="study-campaign-publish"),
+    path("<int:campaign_id>/calls.json", setup_views.planned_calls, name="study-campaign-calls"),
     path("<int:campaign_id>/discard/", setup_views.discard, name="study-campaign-discard"),
     path("<int:campaign_id>/act/", campaign_views.act, name="study-campaign-act"),
     path("<int:campaign_id>/places/", campaign_views.add_places, name="study-campaign-places"),

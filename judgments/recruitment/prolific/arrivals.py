@@ -23,7 +23,7 @@ from django.core.cache import cache as django_cache
 
 from analysis.errors import BadInput
 from experiments.models import Campaign, Experiment
-from judgments.recruitment.credentials import secrets_of
+from judgments.recruitment.credentials import is_simulated, secrets_of
 from judgments.recruitment.prolific.client import SHORT_TIMEOUT, ProlificClient
 from judgments.recruitment.prolific.drafts import PARAMETERS
 from judgments.recruitment.recruiter import PlatformError
@@ -71,7 +71,7 @@ def read_entry(experiment: Experiment, parameters: Mapping[str, str], *, address
         for name, parameter in PARAMETERS.items()
     }
     campaign = campaign_of(experiment, values["study"])
-    if campaign is None:
+    if campaign is None or is_simulated(campaign.account):
         return None
     is_complete = bool(values["person"] and values["submission"])
     is_verified = is_complete and (

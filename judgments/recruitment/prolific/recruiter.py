@@ -538,6 +538,12 @@ class ProlificRecruiter(Recruiter):
                 return str(row["id"])
         return member(self.client.create_group(name, workspace), "id") if is_created else ""
 
+    def add_to_group(self, campaign: Campaign, people: Sequence[str]) -> str:
+        """Add people to the group that keeps them out, and return its id; repeated, nothing changes."""
+        group = self._group(campaign, is_created=True)
+        self.client.add_to_group(group, people)
+        return group
+
     def _filters(self, campaign: Campaign) -> list[Json]:
         chosen = campaign.options.get("filters") or []
         return resolved_filters(chosen, self.filters()) if chosen else []

@@ -30,7 +30,7 @@ from analysis.errors import BadInput
 from experiments.job_runner import BROKER_ERRORS
 from experiments.models import Campaign, PlatformAccount
 from judgments.models import PlatformEvent, Submission, WebhookState
-from judgments.recruitment.credentials import add_secret, secrets_of
+from judgments.recruitment.credentials import add_secret, is_simulated, secrets_of
 from judgments.recruitment.prolific.client import ProlificClient
 from judgments.recruitment.reconcile import reconcile
 from judgments.recruitment.recruiter import PlatformError, Refused
@@ -90,7 +90,7 @@ def unsubscribe(account: PlatformAccount) -> None:
 def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     """Check a delivery, store its event once and answer; the work follows in a job."""
     account = get_object_or_404(PlatformAccount, pk=account_id, platform=PROLIFIC)
-    secret = secrets_of(account).get(SECRET, "")
+    secret = "" if is_simulated(account) else secrets_of(account).get(SECRET, "")
     if not secret:
         return HttpResponse("There is no webhook for this account.", status=404)
     if len(request.body) > MAX_BODY_BYTES:

@@ -5,7 +5,7 @@ import io
 import json
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from experiments.models import AuditEntry, Campaign, Experiment
 from judgments.models import Judgment, PlatformIdentity
@@ -86,3 +86,27 @@ def test_a_study_without_pairs_has_no_such_file(ada):
     cast.study("agreement", task="likert")
     response = ada.get(ADDRESS, follow=True)
     assert "this study shows none" in response.content.decode()
+
+
+def test_command_and_api_give_the_file_of_the_page(study, ada, client, tmp_path):
+    page = b"".join(ada.get(ADDRESS).streaming_content)
+    path, out = tmp_path / "batch.csv", io.StringIO()
+    call_command("export_batch", "agreement", to=path, stdout=out, json=True)
+    assert json.loads(out.getvalue()) == {"experiment": "agreement", "file": str(path), "sessions": 2}
+    assert path.read_bytes() == page
+    with pytest.raises(CommandError, match="exists already"):
+        call_command("export_batch", "agreement", to=path)
+    assert path.read_bytes() == page and list(tmp_path.iterdir()) == [path]
+    api = "/api/v1/studies/agreement/mturk-batch.csv"
+    assert b"".join(ada.get(api).streaming_content) == page
+    client.force_login(cast.cleo())
+    assert client.get(api).status_code == 404
+
+
+def test_command_and_api_say_why_a_study_without_pairs_has_no_file(ada, tmp_path):
+    cast.study("agreement", task="likert")
+    with pytest.raises(CommandError, match="this study shows none"):
+        call_command("export_batch", "agreement", to=tmp_path / "batch.csv")
+    assert list(tmp_path.iterdir()) == []
+    response = ada.get("/api/v1/studies/agreement/mturk-batch.csv")
+    assert response.status_code == 422 and "this study shows none" in response.content.decode()

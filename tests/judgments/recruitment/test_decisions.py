@@ -4,6 +4,8 @@ import pytest
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from experiments.job_runner import run_job
+from experiments.models import Job
 from judgments import payments
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
 from judgments.recruitment import decisions, ledger, recruiter
@@ -234,3 +236,52 @@ def test_the_accounting_has_a_row_for_each_payment_and_no_person(campaign, platf
     assert {line["amount"] for line in table} == {"1.50", "0.50"}
     assert sum(float(line["fee"]) for line in table) == pytest.approx(1.50 + 0.49)
     assert "cleo" not in str(table)
+
+
+def newest_job():
+    """Run the sending that was queued last."""
+    job = Job.objects.filter(kind=decisions.SEND).latest("pk")
+    run_job(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def half_an_hour_later():
+    """Let time pass for the jobs and calls so far."""
+    Job.objects.update(created_at=timezone.now() - decisions.RETRY_EVERY)
+    PlatformCall.objects.filter(sent_at__isnull=False).update(sent_at=timezone.now() - decisions.RETRY_EVERY)
+
+
+def test_a_sending_that_stopped_halfway_goes_on_by_itself_and_sends_nothing_twice(campaign, platform):
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    decisions.send_later(campaign, by=cast.ada())
+    platform.faults = ["", "busy"]
+    job = newest_job()
+    assert (job.result["confirmed"], job.result["planned"]) == (1, 1)
+    assert decisions.continue_sending() == 0, "a busy platform is left alone for a while"
+    half_an_hour_later()
+    platform.faults = ["lost-after"]
+    assert decisions.continue_sending() == 1
+    assert decisions.continue_sending() == 0, "one sending of a campaign at a time"
+    assert newest_job().result["unknown"] == 1
+    half_an_hour_later()
+    assert decisions.continue_sending() == 1
+    assert newest_job().state == Job.State.DONE
+    assert set(PlatformCall.objects.values_list("state", flat=True)) == {State.CONFIRMED}
+    assert platform.calls == ["approve"] * 4  # of which one met a busy platform, and none was repeated
+    assert platform.money == {("reward", row.external_id): 1 for row in rows(campaign)}
+    half_an_hour_later()
+    assert decisions.continue_sending() == 0
+
+
+def test_what_waits_for_a_second_person_is_not_continued(campaign, platform):
+    campaign.two_people_above_minor = 100
+    campaign.save()
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    assert decisions.continue_sending() == 0
+    decisions.release(campaign, by=cast.cleo())
+    assert decisions.continue_sending() == 1
+    newest_job()
+    assert platform.calls == ["approve"] * 3

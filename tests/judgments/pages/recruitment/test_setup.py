@@ -86,6 +86,24 @@ def test_nothing_is_sent_before_the_last_step(ada, account, prolific):
     assert not Campaign.objects.exists()
 
 
+def test_the_calls_of_a_draft_are_downloaded_without_the_token_and_nothing_is_sent(
+    ada, client, account, prolific
+):
+    address = start(ada, account)
+    complete(ada, address)
+    response = ada.get(f"{address}calls.json")
+    document = response.json()
+    assert document["mode"] == "test" and document["platform"] == "prolific"
+    assert document["calls"][-1]["body"] == {"action": "PUBLISH"}
+    assert any(call["body"].get("total_available_places") == 10 for call in document["calls"])
+    assert prolific.platform.token not in response.content.decode()
+    assert prolific.platform.studies == {} and not PlatformCall.objects.exists()
+    ada.post(f"{address}publish/")
+    assert ada.get(f"{address}calls.json").status_code == 404
+    client.force_login(cast.cleo())
+    assert client.get(f"{address}calls.json").status_code == 404
+
+
 def test_filters_come_from_the_platforms_list_by_title(ada, account, prolific):
     address = start(ada, account)
     who = f"{address}setup/who/"
