@@ -52,7 +52,7 @@ def simulated_account(study: Experiment, *, platform: str, label: str, by: User)
     if existing is not None and is_simulated(existing):
         return existing
     account = PlatformAccount(platform=platform, label=label, owner=by, options={SIMULATED: True})
-    account.secrets = _fernet().encrypt(b"{}")
+    account.secrets = encrypt(b"{}", purpose=PLATFORM_ACCOUNTS)
     account.save()
     account.experiments.add(study)
     return account

@@ -5,9 +5,11 @@ code saw materials as well and is added here.
 """
 
 from collections import defaultdict
+from datetime import timedelta
 
 import structlog
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from experiments.models import Campaign
 from judgments.models import PlatformIdentity, Session, Submission, Trial
@@ -20,6 +22,7 @@ log = structlog.get_logger(__name__)
 PROLIFIC = "prolific"
 GROUP = "participant_group"  # key of the vault: the group to which the person was added
 MOST_ADDED = 500  # people in one request
+SETTLED = timedelta(days=1)  # after which a closed campaign has nobody to add
 #: A person who is still taking part is added afterwards, so that nothing changes in the midst of a session.
 IN_PROGRESS = [Submission.Status.ACTIVE, Submission.Status.UNKNOWN]
 
@@ -63,11 +66,12 @@ def _missing_people() -> dict[int, list[PlatformIdentity]]:
             participant__is_simulated=False,
         )
         .exclude(submission__status__in=IN_PROGRESS)
-        .exclude(participant__identity__external_id="")
-        .exclude(participant__identity__parameters__has_key=GROUP)
+        .exclude(participant__identity__external_digest="")
+        .exclude(campaign__state=Campaign.State.CLOSED, campaign__reconciled_at__lt=timezone.now() - SETTLED)
     )
     missing: dict[int, list[PlatformIdentity]] = defaultdict(list)
     for session in sessions.select_related("participant__identity").order_by("pk"):
-        if session.campaign_id is not None:
-            missing[session.campaign_id].append(session.participant.identity)
+        identity = session.participant.identity
+        if session.campaign_id is not None and GROUP not in identity.parameters:  # encrypted: not in SQL
+            missing[session.campaign_id].append(identity)
     return missing
