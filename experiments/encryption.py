@@ -94,6 +94,12 @@ def keyed_digests(text: str, *, purpose: bytes) -> list[str]:
     return digests
 
 
+class Ciphertext(str):
+    """Text of an encrypted column as stored, such as from a backup: stored again as it is."""
+
+    __slots__ = ()
+
+
 class EncryptedTextField(models.TextField):  # type: ignore[type-arg]  # not subscriptable at run time
     """Text that only the database has encrypted; it cannot be looked up."""
 
@@ -101,7 +107,11 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]  # not sub
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt."""
-        return value if value is None else encrypt_text(str(value), purpose=self.purpose)
+        return (
+            value
+            if value is None or isinstance(value, Ciphertext)
+            else encrypt_text(str(value), purpose=self.purpose)
+        )
 
     def from_db_value(self, value: str | None, *_: Any) -> str | None:
         """Decrypt."""
@@ -117,6 +127,8 @@ class EncryptedJSONField(models.TextField):  # type: ignore[type-arg]  # not sub
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt; an empty object stays empty."""
+        if isinstance(value, Ciphertext):
+            return str(value)
         text = json.dumps(value, ensure_ascii=False) if value else ""
         return encrypt_text(text, purpose=self.purpose)
 

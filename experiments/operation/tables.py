@@ -20,14 +20,17 @@ from uuid import UUID
 
 from django.db import models, transaction
 from django.db.models import ExpressionWrapper, Q, Value
+from django.db.models.functions import Cast
 from django.utils.dateparse import parse_duration
 from django.utils.duration import duration_string
 
 from analysis.errors import BadInput
+from experiments.encryption import Ciphertext, EncryptedJSONField, EncryptedTextField
 
 READ_ROWS = 2_000  # fetched at once
 PART_BYTES = 8 << 20  # of a table in one member of the archive
 INSERT_ROWS = 1_000
+ENCRYPTED = (EncryptedTextField, EncryptedJSONField)
 #: PostgreSQL stores JSON numbers as decimals: 1e16 comes back as a whole number, -0.0 as 0.0.
 CHANGED_NUMBERS = re.compile(r"\de\+|-0\.0")
 
@@ -55,11 +58,20 @@ def lines(model: type[models.Model], *, using: str) -> Iterator[bytes]:
         )
         for place in nullable_json
     }
+    # Encrypted columns are backed up as stored: their fields decrypt, a cast does not.
+    stored = {
+        f"stored_{column.attname}": Cast(column.attname, models.TextField())
+        for column in columns
+        if isinstance(column, ENCRYPTED)
+    }
+    names = [
+        f"stored_{column.attname}" if isinstance(column, ENCRYPTED) else column.attname for column in columns
+    ]
     rows = (
         model._base_manager.using(using)
         .order_by("pk")
-        .annotate(**absence)
-        .values_list(*(column.attname for column in columns), *absence)
+        .annotate(**absence, **stored)
+        .values_list(*names, *absence)
     )
     n_columns = len(columns)
     for row in rows.iterator(chunk_size=READ_ROWS):
@@ -158,6 +170,8 @@ WRITERS: list[tuple[type[Any], Write]] = [
 READERS: list[tuple[type[Any], Write]] = [
     # An expression, because None alone would be stored as the absent value.
     (models.JSONField, lambda value: Value(None, models.JSONField()) if value == [None] else value[0]),
+    (EncryptedTextField, Ciphertext),
+    (EncryptedJSONField, Ciphertext),
     (models.FloatField, float),
     (models.BinaryField, base64.b64decode),
     (models.DateTimeField, datetime.fromisoformat),

@@ -6,7 +6,13 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from experiments.encryption import VAULT_INDEX, EncryptedJSONField, EncryptedTextField, keyed_digests
+from experiments.encryption import (
+    VAULT_INDEX,
+    Ciphertext,
+    EncryptedJSONField,
+    EncryptedTextField,
+    keyed_digests,
+)
 from experiments.models import Experiment
 
 
@@ -44,8 +50,10 @@ class DigestField(models.CharField):  # type: ignore[type-arg]  # not subscripta
     """The digest of the row's id under the current key, computed whenever the row is stored."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> str:
-        """Compute it from the row."""
+        """Compute it from the row, unless a backup brought both."""
         row: Any = model_instance
+        if isinstance(row.external_id, Ciphertext):
+            return str(row.external_digest)
         row.external_digest = identity_digests(row.experiment_id, row.external_id)[0]
         return str(row.external_digest)
 

@@ -11,6 +11,7 @@ from django.db import connection
 from analysis.errors import BadInput
 from experiments import encryption
 from experiments.models import PlatformAccount
+from experiments.operation import tables
 from judgments.models import Participant, PlatformIdentity
 from judgments.recruitment import credentials
 from tests import cast
@@ -122,3 +123,17 @@ def test_second_factors_from_before_the_encryption_still_log_in():
     stored = Authenticator.objects.get().data["secret"]
     assert stored != "PLAINSECRET"
     assert encryption.decrypt_text(stored, purpose=encryption.SECOND_FACTOR) == "PLAINSECRET"
+
+
+def test_a_backup_holds_no_platform_id_and_restores_the_vault():
+    study = cast.study("agreement")
+    row = identity(study)
+    content = b"".join(tables.lines(PlatformIdentity, using="default"))
+    assert WHO.encode() not in content and b"mia@" not in content
+    before = tables.checksum_of(PlatformIdentity, using="default")
+    PlatformIdentity.objects.all().delete()
+    names = [column.attname for column in tables.stored_columns(PlatformIdentity)]
+    tables.insert(PlatformIdentity, names, content, using="default")
+    assert tables.checksum_of(PlatformIdentity, using="default") == before
+    restored = PlatformIdentity.objects.with_id(study, WHO).get()
+    assert (restored.pk, restored.parameters) == (row.pk, {"email": "mia@example.org"})
