@@ -184,6 +184,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
+UPLOAD_QUOTA_BYTES = env_int("UPLOAD_QUOTA_BYTES", 1_000_000_000)  # of one researcher, not yet imported
+UPLOAD_DAYS = env_int("UPLOAD_DAYS", 7)
 
 
 def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = True) -> dict[str, object]:

@@ -4,6 +4,7 @@ from celery import shared_task
 
 from experiments import job_runner
 from experiments.intake import upload_job
+from experiments.intake.uploads import discard_unfinished
 from experiments.operation import backup
 from experiments.pages.materials import previews
 
@@ -20,3 +21,9 @@ def requeue_stale_jobs() -> None:
 def back_up() -> None:
     """Queue a backup where one is due."""
     backup.enqueue_when_due()
+
+
+@shared_task(name="experiments.discard_unfinished_uploads")
+def discard_unfinished_uploads() -> None:
+    """Delete uploads that nobody imported or discarded."""
+    discard_unfinished()

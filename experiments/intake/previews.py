@@ -6,8 +6,10 @@ preview is one JSON document for the options with which the files were read.
 
 import hashlib
 import json
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -17,6 +19,8 @@ from django.core.files.storage import default_storage
 from analysis.errors import BadInput
 from experiments.intake.uploads import batch_of, preview_folder
 from experiments.job_runner import Run, enqueue
+from experiments.materials.encoding import unpacks_beyond
+from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.models import Job, Upload
 
 MAX_IMMEDIATE_BYTES = 4_000_000  # of an upload; reading as much takes one or two seconds
@@ -27,8 +31,24 @@ N_STEPS = 4  # of reading, at most
 
 
 def is_large(uploads: Sequence[Upload]) -> bool:
-    """Whether a job reads these files."""
-    return sum(int(upload.file.size) for upload in uploads) > MAX_IMMEDIATE_BYTES
+    """Whether a job reads these files; packed files count with the size that they unpack to."""
+    if sum(int(upload.file.size) for upload in uploads) > MAX_IMMEDIATE_BYTES:
+        return True
+    return any(_unpacks_to_large(upload) for upload in uploads)
+
+
+def _unpacks_to_large(upload: Upload) -> bool:
+    suffix = Path(upload.name).suffix.lower()
+    if suffix not in {".gz", *SPREADSHEETS}:
+        return False
+    with upload.file.open("rb") as file:
+        if suffix == ".gz":
+            return unpacks_beyond(file, MAX_IMMEDIATE_BYTES)
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return sum(member.file_size for member in archive.infolist()) > 5 * MAX_IMMEDIATE_BYTES
+        except zipfile.BadZipFile:
+            return False
 
 
 def preview_or_job(

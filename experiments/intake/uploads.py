@@ -1,22 +1,27 @@
 """Uploaded files, stored between preview and import and visible to their owner only."""
 
 import contextlib
+import errno
 import hashlib
+import itertools
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
-from django.db import transaction
+from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEncoding, read_text
-from experiments.models import Upload
+from experiments.models import Job, Upload
+from experiments.models.upload import upload_path
 
 
 @transaction.atomic
@@ -30,20 +35,62 @@ def save_uploads(
     if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise BadInput(f"more than {limit} MB at once.", remedy="Send fewer files, or use the command line.")
+    _check_quota(user, files)
     batch = uuid.uuid4()
-    return [
-        Upload.objects.create(
-            owner=user,
-            batch=batch,
-            number=number,
-            name=Path(file.name or "file").name[:255],
-            file=file,
-            sha256=checksum_of(file),
-            purpose=purpose,
-            options=options if number == 0 else {},
+    uploads: list[Upload] = []
+    try:
+        for number, file in enumerate(files):
+            upload = Upload(
+                owner=user,
+                batch=batch,
+                number=number,
+                name=Path(file.name or "file").name[:255],
+                file=file,
+                sha256=checksum_of(file),
+                purpose=purpose,
+                options=options if number == 0 else {},
+            )
+            uploads.append(upload)
+            upload.save()
+    except (OSError, DatabaseError) as error:
+        # The transaction removes the rows, but not the files of this batch.
+        for name in [upload_path(upload, "") for upload in uploads]:
+            with contextlib.suppress(OSError):
+                default_storage.delete(name)
+        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+            raise BadInput(
+                "the server’s disk is full.", remedy="Tell an administrator; nothing was stored."
+            ) from error
+        raise
+    return uploads
+
+
+def _check_quota(user: Any, files: "Sequence[UploadedFile[Any]]") -> None:
+    """Refuse files beyond what one researcher may have waiting between upload and import."""
+    waiting = 0
+    for upload in Upload.objects.filter(owner=user):
+        with contextlib.suppress(OSError):
+            waiting += upload.file.size
+    if waiting + sum(file.size or 0 for file in files) > settings.UPLOAD_QUOTA_BYTES:
+        raise BadInput(
+            f"your unfinished uploads would exceed {settings.UPLOAD_QUOTA_BYTES // 1_000_000} MB.",
+            remedy="Import or discard earlier ones first.",
         )
-        for number, file in enumerate(files)
-    ]
+
+
+def discard_unfinished(*, older_than: datetime | None = None) -> int:
+    """Delete uploads that nobody imported or discarded for ``UPLOAD_DAYS`` days; returns their number."""
+    limit = older_than or timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
+    active = Job.objects.exclude(state__in=Job.State.final()).values_list("arguments__batch", flat=True)
+    in_use = {str(batch) for batch in active if batch}
+    old = Upload.objects.filter(created_at__lt=limit).order_by("batch", "number")
+    n_deleted = 0
+    for batch, uploads in itertools.groupby(list(old), key=lambda upload: upload.batch):
+        if str(batch) not in in_use:
+            rows = list(uploads)
+            discard_uploads(rows)
+            n_deleted += len(rows)
+    return n_deleted
 
 
 def checksum_of(file: "UploadedFile[Any]") -> str:

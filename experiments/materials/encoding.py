@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from analysis.errors import BadInput
 from experiments.materials.charsets import CHARSETS, Candidate, decidable, plausible, ranked_charsets
@@ -26,6 +27,7 @@ CODECS = {
 Encoding = str | Mapping[str, str]
 #: Suffixes of tables that are no text files.
 BINARY_SUFFIXES = frozenset({".parquet", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+_PIECE = 1 << 20  # bytes unpacked at a time
 _MARKS = ((codecs.BOM_UTF8, "UTF-8"), (codecs.BOM_UTF16_LE, "UTF-16 LE"), (codecs.BOM_UTF16_BE, "UTF-16 BE"))
 _REMEDY = "Save the file as UTF-8, or name its encoding."
 _NOT_TEXT = (
@@ -271,11 +273,23 @@ def _unpacked(path: Path) -> bytes:
     return data
 
 
+def unpacks_beyond(file: IO[bytes], limit: int) -> bool:
+    """Whether a gzip file holds more than ``limit`` bytes; False if it is damaged."""
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=file, mode="rb") as packed:
+            while size <= limit and (piece := packed.read(_PIECE)):
+                size += len(piece)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return size > limit
+
+
 def read_text(path: Path, *, encoding: Encoding = "") -> Decoded:
     """Read a text file of unknown encoding."""
     chosen = encoding if isinstance(encoding, str) else encoding.get(path.name, encoding.get("", ""))
     try:
-        data = _unpacked(path) if path.suffix == ".gz" else path.read_bytes()
+        data = _unpacked(path) if path.suffix.lower() == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadInput(f"cannot be read ({reason}).", file=path.name) from None

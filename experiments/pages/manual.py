@@ -61,6 +61,8 @@ def search_results(query: str) -> list[dict[str, str]]:
 
 def _path(name: str) -> Path:
     """A Markdown file, notebook or drawing of the documentation; 404 for anything else."""
+    if "\0" in name:  # no file system takes it
+        raise Http404("no such page")
     path = (DOCS / name).resolve()
     is_ours = path.parent == DOCS or path.parent.parent == DOCS
     if not is_ours or path.suffix not in {".md", *FILES} or not path.is_file():

@@ -36,6 +36,7 @@ from experiments.pages.materials.reading import (
     sheet_field,
     to_preview,
 )
+from experiments.pages.materials.upload import not_found_once_deleted
 from experiments.studies.languages import tag_named
 from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_of
 from judgments.imports.readers import FORMATS
@@ -173,6 +174,7 @@ def own_upload(request: AuthenticatedRequest, batch: uuid.UUID) -> Upload:
 
 
 @login_required
+@not_found_once_deleted
 def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
     """Show what would be imported; ``again`` reads with other options, ``import`` queues the job."""
     sent = own_upload(request, batch)

@@ -2,6 +2,7 @@
 
 import datetime
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from experiments.materials.delimited import Row, column_names, rows_under_head
 from experiments.materials.encoding import max_unpacked_bytes
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+PIECE = 1 << 20  # bytes unpacked at a time
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,11 @@ def _workbook(path: Path) -> python_calamine.CalamineWorkbook:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
+                limit = max_unpacked_bytes(path)
                 n_unpacked = sum(member.file_size for member in archive.infolist())
-            if n_unpacked > max_unpacked_bytes(path):
+                if n_unpacked <= limit:
+                    n_unpacked = _unpacked_size(archive, limit)
+            if n_unpacked > limit:
                 raise BadInput(
                     f"the spreadsheet unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
                     file=path.name,
@@ -96,6 +101,22 @@ def _workbook(path: Path) -> python_calamine.CalamineWorkbook:
         raise BadInput(
             f"cannot be read as a spreadsheet ({error}).", file=path.name, remedy="Save it as CSV (UTF-8)."
         ) from None
+
+
+def _unpacked_size(archive: zipfile.ZipFile, limit: int) -> int:
+    """Bytes that the archive unpacks to, counted up to the limit: the sizes it states may be wrong."""
+    size = 0
+    for member in archive.infolist():
+        member.file_size = 1 << 62  # bytes; reading stops at the stated size and checks the sum there
+        try:
+            with archive.open(member) as file:
+                while size <= limit and (piece := file.read(PIECE)):
+                    size += len(piece)
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+            continue  # damaged or encrypted: the reader says so
+        if size > limit:
+            break
+    return size
 
 
 def _shown(workbook: python_calamine.CalamineWorkbook) -> list[str]:

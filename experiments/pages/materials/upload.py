@@ -4,12 +4,14 @@ Forms for uploading materials and saying which column is which.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import DatabaseError
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -139,6 +141,22 @@ def upload(request: HttpRequest) -> HttpResponse:
     return render(request, "experiments/materials_upload.html", {"section": "materials", "form": form})
 
 
+def not_found_once_deleted(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Answer 404 where the upload is deleted while its preview is being made."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
+        try:
+            return view(request, batch)
+        except (FileNotFoundError, DatabaseError):
+            # Race: discarded in another window, or removed by the scheduled job, since the rows were read.
+            if Upload.objects.filter(batch=batch).exists():
+                raise
+            raise Http404("no such upload") from None
+
+    return guarded
+
+
 def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
     """Return the upload of this user, or 404."""
     uploads = batch_of(request.user, batch, purpose=PURPOSE)
@@ -148,6 +166,7 @@ def own_batch(request: HttpRequest, batch: uuid.UUID) -> list[Upload]:
 
 
 @login_required
+@not_found_once_deleted
 def preview(request: HttpRequest, batch: uuid.UUID) -> HttpResponse:
     """Show how the files are read; ``again`` reads with other choices, ``import`` stores."""
     uploads = own_batch(request, batch)

@@ -1,0 +1,166 @@
+"""What an upload may cost the server: memory when it is unpacked, space, and time that it waits."""
+
+import errno
+import gzip
+import io
+import tracemalloc
+import uuid
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from analysis.errors import BadInput
+from config.job_queue import celery_settings
+from experiments.intake.previews import is_large
+from experiments.intake.uploads import batch_of, discard_unfinished, save_uploads
+from experiments.jobs import discard_unfinished_uploads
+from experiments.materials import encoding
+from experiments.materials.readers import spreadsheets
+from experiments.models import Job, Upload
+from tests import cast
+
+ABOUT = {"name": "Corpus", "language": "en", "source": "", "licence": ""}
+
+
+@pytest.fixture(autouse=True)
+def folder(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+def files_in(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def send(client, name, content):
+    return client.post("/materials/upload/", {"files": SimpleUploadedFile(name, content), **ABOUT})
+
+
+def bomb(megabytes):
+    return gzip.compress(bytes(megabytes << 20), compresslevel=9)
+
+
+def test_a_gzip_bomb_is_refused_before_it_fills_the_memory(tmp_path):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(bomb(300))
+    assert path.stat().st_size < 400_000
+    tracemalloc.start()
+    with pytest.raises(BadInput, match="unpacks to"):
+        encoding.read_text(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 150e6
+
+
+def test_a_gzip_file_within_the_limits_is_read(tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(b"item,sentence\n1,A cat.\n"))
+    assert encoding.read_text(path).text == "item,sentence\n1,A cat.\n"
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(BadInput, match="cannot be read"):
+        encoding.read_text(path)
+
+
+def test_a_spreadsheet_that_understates_its_size_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(encoding, "MAX_UNPACKED_BYTES", 1_000_000)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(3_000_000))
+    honest = packed.getvalue()
+    lying = honest.replace((3_000_000).to_bytes(4, "little"), (3).to_bytes(4, "little"))
+    assert lying != honest
+    for content in (honest, lying):
+        path = tmp_path / "bomb.xlsx"
+        path.write_bytes(content)
+        with pytest.raises(BadInput, match="unpacks to"):
+            spreadsheets.read_spreadsheet(path)
+
+
+@pytest.mark.django_db
+def test_a_packed_file_is_previewed_by_a_worker_when_it_is_large_unpacked(ada):
+    address = send(ada, "corpus.csv.gz", bomb(20)).url
+    assert b"Reading the files" in ada.get(address).content
+    assert Job.objects.get().kind == "materials.preview"
+    small = send(ada, "corpus.csv.gz", gzip.compress(b"item,sentence\n1,A cat.\n")).url
+    batch = small.rstrip("/").rpartition("/")[2].partition("?")[0]
+    assert not is_large(batch_of(cast.ada(), uuid.UUID(batch), purpose="materials"))
+
+
+@pytest.mark.django_db
+def test_what_waits_between_upload_and_import_is_limited_for_each_researcher(ada, settings, folder):
+    settings.UPLOAD_QUOTA_BYTES = 100
+    assert send(ada, "a.csv", b"x" * 80).status_code == 302
+    refused = send(ada, "b.csv", b"x" * 80).content.decode()
+    assert "unfinished uploads would exceed" in refused
+    assert Upload.objects.count() == 1 and len(files_in(folder)) == 1
+    ben = save_uploads(cast.ben(), [SimpleUploadedFile("c.csv", b"x" * 80)], purpose="materials", options={})
+    assert len(ben) == 1
+
+
+@pytest.mark.django_db
+def test_a_full_disk_leaves_neither_file_nor_row_and_says_so(ada, monkeypatch, folder):
+    stored = FileSystemStorage._save
+    written = []
+
+    def save(self, name, content):
+        if written:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(b"a part")
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written.append(name)
+        return stored(self, name, content)
+
+    monkeypatch.setattr(FileSystemStorage, "_save", save)
+    two = [SimpleUploadedFile(name, b"item,sentence\n1,A.\n") for name in ("a.csv", "b.csv")]
+    page = ada.post("/materials/upload/", {"files": two, **ABOUT})
+    assert page.status_code == 200 and "disk is full" in page.content.decode()
+    assert written and not Upload.objects.exists() and files_in(folder) == []
+
+
+@pytest.mark.django_db
+def test_unfinished_uploads_are_removed_by_a_scheduled_job(ada, settings, folder):
+    assert "experiments.discard_unfinished_uploads" in {
+        row["task"] for row in celery_settings.beat_schedule.values()
+    }
+    for n in range(3):
+        send(ada, f"{n}.csv", b"item,sentence\n1,A.\n")
+    old, used, _ = Upload.objects.order_by("pk")
+    long_ago = timezone.now() - timedelta(days=settings.UPLOAD_DAYS, minutes=1)
+    Upload.objects.filter(pk__in=[old.pk, used.pk]).update(created_at=long_ago)
+    Job.objects.create(kind="materials.import", key="k", arguments={"batch": str(used.batch)})
+    discard_unfinished_uploads()
+    assert not Upload.objects.filter(pk=old.pk).exists() and not default_storage.exists(old.file.name)
+    assert Upload.objects.count() == 2 and len(files_in(folder)) == 2
+    Job.objects.update(state="done")
+    assert discard_unfinished() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("purpose", ["materials", "judgments"])
+def test_a_preview_beside_a_deletion_is_not_found(ada, monkeypatch, purpose):
+    if purpose == "materials":
+        address = send(ada, "a.csv", b"item,sentence\n1,A.\n").url
+    else:
+        file = SimpleUploadedFile("a.csv", b"participant,item,sentence,response\np,1,A.,2\n")
+        address = ada.post(
+            "/judgments/import/", {"file": file, "experiment": "Ratings", "format": "table"}
+        ).url
+    upload = Upload.objects.get()
+    default_storage.delete(upload.file.name)
+    module = (
+        "experiments.pages.materials.upload" if purpose == "materials" else "judgments.pages.import_views"
+    )
+    monkeypatch.setattr(f"{module}.batch_of", lambda *args, **options: [upload])
+    Upload.objects.all().delete()
+    assert ada.get(address).status_code == 404
+    assert ada.post(address, {"action": "again", "format": "auto"}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_nul_in_the_address_of_the_manual_is_not_found(client):
+    assert client.get("/manual/%00.md").status_code == 404
+    assert client.get("/manual/how-to/a%00b.md").status_code == 404
