@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak doubles lock clean
+.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -79,6 +79,16 @@ bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machi
 
 soak: $(VENV)/.dev ## Kill processes under load for five minutes; every acknowledged answer must be stored
 	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
+
+fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests and hostile files to a platform
+	@$(BIN)/python -m tests.fuzz $(ARGS)
+
+audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (OSV_DATABASE=FOLDER/all.zip)
+	@$(BIN)/python -m config.maintenance.audit "$(OSV_DATABASE)"
+
+sbom: $(VENV)/.dev ## List the installed packages with hashes as CycloneDX, in var/obelus.cdx.json
+	@mkdir -p var && $(BIN)/cyclonedx-py requirements lock/base.txt --pyproject pyproject.toml --output-reproducible -o var/obelus.cdx.json
+	@echo "Wrote var/obelus.cdx.json"
 
 doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
 	@$(BIN)/python -m tests.doubles

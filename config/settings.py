@@ -270,7 +270,6 @@ SITE_ADDRESS = env_str(
 
 # Everything comes from this host; no inline script or style, no plug-ins, no frames of ours elsewhere.
 CONTENT_SECURITY_POLICY = {
-    "EXCLUDE_URL_PREFIXES": ["/admin/"],
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF],

@@ -5,7 +5,6 @@ from functools import cache
 from csp.constants import HEADER
 from csp.middleware import CSPMiddleware
 from csp.utils import build_policy
-from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
@@ -29,12 +28,9 @@ class ContentPolicy(CSPMiddleware):
 
 
 def _is_special(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Whether the response, its URL or a nonce needs another policy than the default."""
-    exempt = tuple(settings.CONTENT_SECURITY_POLICY["EXCLUDE_URL_PREFIXES"])
-    return (
-        request.path_info.startswith(exempt)
-        or getattr(request, "_csp_nonce", None) is not None
-        or any(hasattr(response, name) for name in OVERRIDES)
+    """Whether the response or a nonce needs another policy than the default."""
+    return getattr(request, "_csp_nonce", None) is not None or any(
+        hasattr(response, name) for name in OVERRIDES
     )
 
 

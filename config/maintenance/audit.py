@@ -1,0 +1,103 @@
+"""``make audit``: compare the locked packages with a copy of the OSV database of vulnerabilities.
+
+The database is the file ``all.zip`` that OSV publishes for PyPI, so that a mirror without a way out can keep
+it: ``make audit OSV_DATABASE=/srv/osv/PyPI/all.zip``. Exit status 1 where a locked version is affected.
+"""
+
+import json
+import re
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+LOCKS = Path(__file__).resolve().parents[2] / "lock"
+PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
+
+
+def locked_versions(folder: Path = LOCKS) -> dict[str, dict[str, list[str]]]:
+    """Return the files that pin each version of each package."""
+    pins: dict[str, dict[str, list[str]]] = {}
+    for path in sorted(folder.glob("*.txt")):
+        for pin in PIN.finditer(path.read_text(encoding="utf-8")):
+            files = pins.setdefault(canonicalize_name(pin["name"]), {})
+            files.setdefault(pin["version"], []).append(path.name)
+    return pins
+
+
+def advisories(database: Path) -> Iterator[dict[str, Any]]:
+    """Yield the advisories of the database that were not withdrawn."""
+    with zipfile.ZipFile(database) as archive:
+        for name in archive.namelist():
+            if name.endswith(".json"):
+                advisory: dict[str, Any] = json.loads(archive.read(name))
+                if not advisory.get("withdrawn"):
+                    yield advisory
+
+
+def is_affected(version: str, affected: dict[str, Any]) -> bool:
+    """Whether an entry of an advisory lists a version, or has it in one of its ranges."""
+    if version in affected.get("versions", []):
+        return True
+    return any(
+        _is_within(Version(version), span.get("events", []))
+        for span in affected.get("ranges", [])
+        if span.get("type") == "ECOSYSTEM"
+    )
+
+
+def _is_within(version: Version, events: list[dict[str, str]]) -> bool:
+    """Follow OSV's evaluation: the last event at or below the version decides."""
+    is_inside = False
+    for event in sorted(events, key=_event_version):
+        bound = _event_version(event)
+        is_past = version > bound if "last_affected" in event else version >= bound
+        if is_past:
+            is_inside = "introduced" in event
+    return is_inside
+
+
+def _event_version(event: dict[str, str]) -> Version:
+    text = next(iter(event.values()))
+    try:
+        return Version(text)
+    except InvalidVersion:  # "0" is any first version; others are typing errors of an advisory
+        return Version("0")
+
+
+def audit(database: Path, folder: Path = LOCKS) -> list[str]:
+    """Return a line for each locked version that an advisory affects."""
+    pins = locked_versions(folder)
+    lines = set()
+    for advisory in advisories(database):
+        for affected in advisory.get("affected", []):
+            package = affected.get("package", {})
+            if package.get("ecosystem") != "PyPI":
+                continue
+            for version, files in pins.get(canonicalize_name(package["name"]), {}).items():
+                if is_affected(version, affected):
+                    names = ", ".join([advisory["id"], *advisory.get("aliases", [])])
+                    lines.add(
+                        f"{package['name']} {version} ({', '.join(files)}): {names}: "
+                        f"{advisory.get('summary', 'no summary')}"
+                    )
+    return sorted(lines)
+
+
+def main() -> int:
+    """Print what is affected."""
+    database = Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] else None
+    if database is None or not database.is_file():
+        print("Give a copy of OSV's database for PyPI: make audit OSV_DATABASE=FOLDER/all.zip")
+        return 2
+    lines = audit(database)
+    print("\n".join(lines) or "No locked version is affected.")
+    return int(bool(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
