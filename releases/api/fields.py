@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -10,6 +11,9 @@ EXCLUDE = (
     "A plan's name, name@version, a comma list of steps, or none. Empty: the study's current exclusion plan."
 )
 ANYTHING = {"type": "object", "additionalProperties": True}
+
+# A stored file in its own format; JSON is an exact type because a document may describe it.
+FILE = {(200, "application/json"): OpenApiTypes.ANY, (200, "*/*"): OpenApiTypes.BINARY}
 
 
 class PlainText(serializers.CharField):

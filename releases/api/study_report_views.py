@@ -4,7 +4,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -15,7 +14,7 @@ from config.api_schema import ErrorSerializer
 from experiments.models import Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
-from releases.api.fields import AnyObject, PlainText
+from releases.api.fields import FILE, AnyObject, PlainText
 from releases.api.report_serializers import AgreementChoices, correction_field, outliers_field, sesoi_field
 from releases.api.report_views import Document
 from releases.api.views import StudyAPIView, with_exclusion
@@ -99,7 +98,7 @@ class StudyReportFileView(APIView):
 
     content_negotiation_class = AnyAccept
 
-    @extend_schema(summary="One file of a report", responses={(200, "*/*"): OpenApiTypes.BINARY})
+    @extend_schema(summary="One file of a report", responses=FILE)
     def get(self, request: Request, slug: str, number: int, name: str) -> HttpResponse:
         """As a download."""
         return file_answer(get_study(request.user, slug), _found(request, slug, number), name)

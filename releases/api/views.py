@@ -19,6 +19,7 @@ from config.api_schema import ErrorSerializer
 from experiments.models import Experiment
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
+from releases.api.fields import FILE
 from releases.api.report_serializers import (
     AgreementChoices,
     AgreementReport,
@@ -192,7 +193,7 @@ class ReleaseFileView(APIView):
 
     content_negotiation_class = AnyAccept
 
-    @extend_schema(summary="One file of a release", responses={(200, "*/*"): OpenApiTypes.BINARY})
+    @extend_schema(summary="One file of a release", responses=FILE)
     def get(self, request: Request, slug: str, number: int, name: str) -> StreamingHttpResponse:
         """The file as frozen."""
         return file_answer(find(get_study(request.user, slug), number, ready=True), name)
