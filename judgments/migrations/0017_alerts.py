@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                     ("pause", "pause"),
                     ("resume", "resume"),
                     ("stop", "stop"),
-                    ("close", "tidy up"),
+                    ("close", "close"),
                     ("approve", "approve"),
                     ("reject", "reject"),
                     ("request_return", "ask to return"),

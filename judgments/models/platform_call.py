@@ -21,7 +21,7 @@ class PlatformCall(models.Model):
         PAUSE = "pause", "pause"
         RESUME = "resume", "resume"
         STOP = "stop", "stop"
-        CLOSE = "close", "tidy up"
+        CLOSE = "close", "close"
         APPROVE = "approve", "approve"
         REJECT = "reject", "reject"
         REQUEST_RETURN = "request_return", "ask to return"
@@ -43,6 +43,11 @@ class PlatformCall(models.Model):
         def spending(cls) -> set[str]:
             """Kinds that pay people."""
             return {cls.APPROVE, cls.PAY_BONUSES}
+
+        @classmethod
+        def taking_money(cls) -> set[str]:
+            """Kinds that pay people or set that up; an account sends them for one campaign at a time."""
+            return {*cls.spending(), cls.PREPARE_BONUSES}
 
     class State(models.TextChoices):
         """How far the call is."""

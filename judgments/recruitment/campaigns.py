@@ -354,7 +354,7 @@ def open_matters(campaign: Campaign) -> list[str]:
     if campaign.state in {Campaign.State.RUNNING, Campaign.State.PAUSED}:
         matters.append("It takes participants: stop it first.")
     calls = PlatformCall.objects.filter(campaign=campaign)
-    if n := calls.filter(state__in=State.open()).count():
+    if n := calls.filter(state__in=State.open()).exclude(kind=Kind.CLOSE).count():
         matters.append(f"{plural(n, 'call')} without a confirmation.")
     kinds = [*Kind.spending(), Kind.PREPARE_BONUSES, Kind.REJECT, Kind.REQUEST_RETURN]
     if n := calls.filter(state=State.FAILED, kind__in=kinds).count():
@@ -369,16 +369,12 @@ def open_matters(campaign: Campaign) -> list[str]:
     return matters
 
 
-def close(campaign: Campaign, *, by: User) -> None:
-    """Close a campaign in which everybody is decided and paid."""
+def close(campaign: Campaign, *, by: User) -> PlatformCall:
+    """Tidy up on the platform and close a campaign in which everybody is decided and paid."""
     if matters := open_matters(campaign):
         raise BadInput(f"the campaign cannot be closed yet. {' '.join(matters)}")
-    recruiter_of(campaign).close(campaign)
-    with transaction.atomic():
-        closable = Campaign.objects.filter(pk=campaign.pk).exclude(state=Campaign.State.CLOSED)
-        if closable.update(state=Campaign.State.CLOSED):
-            _note(campaign, "campaign closed", by=by)
-    campaign.refresh_from_db()
+    closed = PlatformCall.objects.filter(campaign=campaign, kind=Kind.CLOSE, state=State.CONFIRMED)
+    return closed.first() or _act(campaign, Kind.CLOSE, by=by)
 
 
 def _note(campaign: Campaign, action: str, *, by: User, **details: Any) -> None:

@@ -7,6 +7,7 @@
    say stays unknown, and is shown, until a person settles it with ``settle``.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from analysis.errors import BadInput
-from experiments.models import AuditEntry, Campaign, Experiment
+from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
 from experiments.studies.money import format_money
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Submission
 from judgments.recruitment.recruiter import (
@@ -37,14 +38,32 @@ Kind, State = PlatformCall.Kind, PlatformCall.State
 #: Longer than any client waits for an answer, so that no request of ours can still be on its way.
 ASK_AFTER = timedelta(minutes=5)
 DAY = timedelta(hours=24)
+#: How long a payment waits for another campaign's payment from the same account, and between two looks.
+ACCOUNT_WAIT_S = 30.0
+ACCOUNT_LOOK_S = 0.2
 LONGEST_NOTE = 300
 STATE_AFTER = {
     Kind.PUBLISH: Campaign.State.RUNNING,
     Kind.RESUME: Campaign.State.RUNNING,
     Kind.PAUSE: Campaign.State.PAUSED,
     Kind.STOP: Campaign.State.FINISHED,
+    Kind.CLOSE: Campaign.State.CLOSED,
 }
+#: Of platforms without tokens for bonuses, whose amounts are all that proves a payment.
+SAME_AMOUNTS = (
+    "The platform shows bonuses of exactly these amounts. It does not say who paid them: one of the same"
+    " amount that somebody paid by hand on its site after this was sent looks the same. If you did that and"
+    " both were meant, give the bonus once more."
+)
+HAND_PAID = (
+    " A bonus that you paid by hand there is not this one: compare the time of each bonus with the time at"
+    " which this was sent, and say “did not” where only yours is listed."
+)
 STATUS_AFTER = {Kind.APPROVE: Submission.Status.APPROVED, Kind.REJECT: Submission.Status.REJECTED}
+
+
+class AccountInUse(Exception):
+    """Another campaign pays from the same account at this moment."""
 
 
 @transaction.atomic
@@ -102,7 +121,7 @@ def carry_out(call: PlatformCall, *, recruiter: Recruiter | None = None) -> Plat
     limits; ``problem`` says so. A refusal, a busy platform and a lost answer are states of the row, too.
     """
     recruiter = recruiter or recruiter_of(call.campaign)
-    is_claimed = _claim(call)
+    is_claimed = _claim_in_turn(call)
     call.refresh_from_db(fields=["state", "n_attempts", "sent_at", "problem"])
     if not is_claimed:
         return call
@@ -128,10 +147,25 @@ def _error_facts(error: PlatformError) -> dict[str, Any]:
     return {"code": error.code, "ends_batch": error.ends_batch}
 
 
+def _claim_in_turn(call: PlatformCall) -> bool:
+    """Claim a call; a payment waits while another campaign of its account pays."""
+    deadline = time.monotonic() + ACCOUNT_WAIT_S
+    while True:
+        try:
+            return _claim(call)
+        except AccountInUse as error:
+            if time.monotonic() >= deadline:
+                PlatformCall.objects.filter(pk=call.pk, state=State.PLANNED).update(problem=str(error))
+                return False
+        time.sleep(ACCOUNT_LOOK_S)
+
+
 def _claim(call: PlatformCall) -> bool:
     """Commit that the call is being sent; False where it is not planned, not released or above a limit."""
     # Durable: inside another transaction the row would not be there after a crash.
     with transaction.atomic(durable=True):
+        if call.kind in Kind.taking_money():
+            _check_account(call)
         # Race: the lock lets one sender at a time add up what was spent.
         campaign = Campaign.objects.select_for_update().get(pk=call.campaign_id)
         rows = PlatformCall.objects.filter(pk=call.pk, state=State.PLANNED)
@@ -143,6 +177,26 @@ def _claim(call: PlatformCall) -> bool:
             released.update(
                 state=State.SENT, sent_at=timezone.now(), n_attempts=F("n_attempts") + 1, problem=""
             )
+        )
+
+
+def _check_account(call: PlatformCall) -> None:
+    """Raise ``AccountInUse`` while a payment of another campaign of the same account is being sent."""
+    account = call.campaign.account_id
+    if account is None:
+        return
+    # Race: the lock lets one sender of the account at a time see what is being sent and claim its own call.
+    PlatformAccount.objects.select_for_update(no_key=True).get(pk=account)
+    others = PlatformCall.objects.filter(
+        campaign__account=account,
+        kind__in=Kind.taking_money(),
+        state=State.SENT,
+        sent_at__gt=timezone.now() - ASK_AFTER,  # later, no request can still be on its way
+    ).exclude(campaign=call.campaign_id)
+    if other := others.select_related("campaign").first():
+        raise AccountInUse(
+            f"Campaign {other.campaign.name} pays from the same account now. This was not sent and waits;"
+            " it is sent again by itself, or when you send decisions."
         )
 
 
@@ -210,6 +264,8 @@ def _send(recruiter: Recruiter, call: PlatformCall) -> dict[str, Any]:
             recruiter.resume(campaign, key=key)
         case Kind.STOP:
             recruiter.stop(campaign, key=key)
+        case Kind.CLOSE:
+            recruiter.close(campaign)
         case Kind.APPROVE:
             assert submission is not None
             recruiter.approve(submission, key=key)
@@ -365,7 +421,8 @@ def resolve(call: PlatformCall, *, recruiter: Recruiter | None = None) -> Platfo
         )
         return call
     if outcome is Outcome.DONE:
-        _confirm(call, {"resolved": "the platform reports the effect"})
+        is_by_amount = call.kind == Kind.PAY_BONUSES and recruiter.prepares_bonuses
+        _confirm(call, {"resolved": SAME_AMOUNTS if is_by_amount else "The platform reports the effect."})
     elif outcome is Outcome.NOT_DONE:
         _store(
             call, State.PLANNED, problem="The platform reports that nothing happened; it can be sent again."
@@ -375,7 +432,8 @@ def resolve(call: PlatformCall, *, recruiter: Recruiter | None = None) -> Platfo
             call,
             State.UNKNOWN,
             problem="The answer was lost, and the platform's list does not show whether it acted. It is not"
-            " sent again. Look on the platform's own site, then say here what you see there.",
+            " sent again. Look on the platform's own site, then say here what you see there."
+            f"{HAND_PAID if call.kind == Kind.PAY_BONUSES else ''}",
             response=call.response,
         )
     return call

@@ -333,8 +333,8 @@ def act(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -
     stored = get_campaign(study, campaign_id)
     label, chosen = PLATFORMS[stored.recruiter], request.POST.get("action", "")
     if chosen == "close":
-        campaigns.close(stored, by=request.user)
-        messages.success(request, "The campaign is closed: everybody is decided and paid.")
+        call = campaigns.close(stored, by=request.user)
+        report(request, call, done="The campaign is closed: everybody is decided and paid.")
         return
     effects = {
         "pause": (campaigns.pause, f"{label} admits nobody else for now. Who has begun may finish."),

@@ -194,7 +194,8 @@ def ask_platform(request: AuthenticatedRequest, study: Experiment, *, call_id: i
     if call.state == State.PLANNED:
         messages.success(request, f"{label} did not act. The call can be sent again.")
     else:
-        report(request, call, done=f"{label} acted: the call is confirmed.")
+        evidence = call.response.get("resolved", "")
+        report(request, call, done=f"{label} acted: the call is confirmed. {evidence}".strip())
 
 
 @action(_back)

@@ -348,6 +348,12 @@ class MTurkRecruiter(Recruiter):
                 ("UpdateExpirationForHIT", {"HITId": row["HITId"], "ExpireAt": until.isoformat()})
                 for row in self._hits(campaign)
             ]
+        elif action == Kind.CLOSE:
+            requests += [
+                ("DeleteHIT", {"HITId": row["HITId"]})
+                for row in self._hits(campaign)
+                if row["HITStatus"] in {"Reviewable", "Reviewing"}
+            ]
         elif action == Kind.APPROVE:
             requests.append(("ApproveAssignment", {"AssignmentId": arguments["submission"].external_id}))
         elif action == Kind.REJECT:

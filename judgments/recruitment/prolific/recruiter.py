@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -227,6 +228,8 @@ class ProlificRecruiter(Recruiter):
         study = campaign.external_id or "STUDY"
         if action == PlatformCall.Kind.CREATE:
             return self._planned_creation(campaign)
+        if action == PlatformCall.Kind.CLOSE:
+            return []  # a study that is stopped stays on Prolific as it is
         if action in TRANSITIONS:
             return [_planned("POST", f"/studies/{study}/transition/", {"action": TRANSITIONS[action]})]
         if action == PlatformCall.Kind.ADD_PLACES:
@@ -496,14 +499,21 @@ class ProlificRecruiter(Recruiter):
         return Outcome.NOT_DONE if state in before else Outcome.CANNOT_SAY
 
     def _outcome_of_bonuses(self, call: PlatformCall) -> Outcome:
-        """DONE once every submission shows its bonus: the platform pays minutes after it answers."""
+        """DONE once every submission shows its bonus: the platform pays minutes after it answers.
+
+        More than expected, or other amounts, mean that somebody paid on the site: this proves nothing.
+        """
         expected: Mapping[str, int] = call.request.get("expected_bonuses") or {}
         if not expected:
             return Outcome.CANNOT_SAY
         paid = {
-            number: sum(self.client.submission(number).get("bonus_payments") or []) for number in expected
+            number: list(self.client.submission(number).get("bonus_payments") or []) for number in expected
         }
-        is_paid = all(paid[number] >= total for number, total in expected.items())
+        is_paid = all(sum(paid[number]) == total for number, total in expected.items())
+        due: dict[str, Counter[int]] = defaultdict(Counter)
+        for row in call.request.get("bonuses") or []:
+            due[row["submission"]][row["amount_minor"]] += 1
+        is_paid = is_paid and all(amounts <= Counter(paid[number]) for number, amounts in due.items())
         return Outcome.DONE if is_paid else Outcome.CANNOT_SAY
 
     def _outcome_of_message(self, call: PlatformCall) -> Outcome:

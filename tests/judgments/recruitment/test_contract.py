@@ -66,8 +66,30 @@ def test_a_campaign_is_published_paused_resumed_topped_up_stopped_and_closed(pub
     assert campaigns.top_up(published, 2, by=cast.ada()).state == State.CONFIRMED
     assert (published.places, recruiter.state(published).places) == (10, 10)
     assert campaigns.stop(published, by=cast.ada()).state == State.CONFIRMED
-    campaigns.close(published, by=cast.ada())
+    assert campaigns.close(published, by=cast.ada()).state == State.CONFIRMED
     assert published.state == "closed"
+    campaigns.close(published, by=cast.ada())
+    assert PlatformCall.objects.filter(campaign=published, kind="close").count() == 1
+
+
+def test_closing_killed_in_the_middle_is_repeated_from_its_row(published, monkeypatch):
+    campaigns.stop(published, by=cast.ada())
+    adapter = type(recruiter_of(published))
+    with monkeypatch.context() as fault:
+        fault.setattr(adapter, "close", _die)
+        with pytest.raises(KeyboardInterrupt):
+            campaigns.close(published, by=cast.ada())
+    published.refresh_from_db()
+    assert published.state == "finished"
+    assert PlatformCall.objects.get(kind="close").state == State.SENT
+    assert campaigns.close(published, by=cast.ada()).state == State.SENT  # it may still be on its way
+    platforms.make_old(published)
+    assert campaigns.close(published, by=cast.ada()).state == State.CONFIRMED
+    assert published.state == "closed"
+
+
+def _die(recruiter, campaign):
+    raise KeyboardInterrupt
 
 
 def test_a_button_pressed_twice_acts_once(published):

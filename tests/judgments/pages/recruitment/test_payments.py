@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from experiments.models import AuditEntry
+from judgments import payments
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger
 from tests import cast
@@ -71,6 +72,35 @@ def test_an_unknown_payment_is_asked_about_and_never_sent_twice(ada, unknown, ca
     assert "acted: the call is confirmed" in page
     ledger.send_planned(campaign)
     assert list(prolific.money().values()) == [1]
+
+
+def test_a_resolved_bonus_says_that_one_paid_by_hand_looks_the_same(ada, arrive, campaign, prolific):
+    row = arrive()
+    payments.give_bonus(row.session, amount_minor=50, currency="GBP", reason="thanks", key="1", by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    prolific.fail_next("after", method="POST", path="/pay/")
+    ledger.send_planned(campaign)
+    call = PlatformCall.objects.get(kind="pay_bonuses")
+    assert call.state == "unknown"
+    PlatformCall.objects.filter(pk=call.pk).update(sent_at=timezone.now() - timedelta(minutes=6))
+    page = text_of(ada.post(f"{PAGE}calls/{call.pk}/ask/", follow=True))
+    assert "paid by hand on its site after this was sent looks the same" in page
+    assert list(prolific.money().values()) == [1]
+
+
+def test_a_bonus_that_the_list_does_not_prove_tells_how_to_compare(ada, arrive, campaign, prolific):
+    row = arrive()
+    payments.give_bonus(row.session, amount_minor=50, currency="GBP", reason="thanks", key="1", by=cast.ada())
+    decisions.plan_sending(campaign, by=cast.ada())
+    prolific.fail_next("before", method="POST", path="/pay/")
+    ledger.send_planned(campaign)
+    with prolific.platform.lock:  # the researcher paid another amount on the site meanwhile
+        prolific.platform.submissions[row.external_id]["bonuses"].append(75)
+    PlatformCall.objects.filter(kind="pay_bonuses").update(sent_at=timezone.now() - timedelta(minutes=6))
+    ledger.send_planned(campaign)
+    assert PlatformCall.objects.get(kind="pay_bonuses").state == "unknown"
+    page = text_of(ada.get(f"{PAGE}?state=unknown"))
+    assert "compare the time of each bonus with the time at which this was sent" in page
 
 
 def test_a_call_that_was_just_sent_is_not_asked_about_yet(ada, unknown):

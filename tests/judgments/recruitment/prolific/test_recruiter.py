@@ -442,6 +442,28 @@ def test_a_bonus_in_progress_cannot_be_said_yet(prolific, published, recruiter):
     assert recruiter.outcome(lost) == Outcome.DONE
 
 
+@pytest.mark.parametrize(
+    ("paid", "outcome"),
+    [
+        ([], Outcome.CANNOT_SAY),
+        ([125], Outcome.DONE),
+        ([200], Outcome.CANNOT_SAY),  # paid by hand, another amount
+        ([100, 25], Outcome.CANNOT_SAY),  # by hand, the same sum in other amounts
+        ([125, 125], Outcome.CANNOT_SAY),  # ours, one by hand, or both by hand
+    ],
+)
+def test_a_bonus_paid_by_hand_counts_as_ours_only_if_it_looks_the_same(
+    prolific, published, recruiter, paid, outcome
+):
+    submission = submitted(prolific, published)
+    with prolific.platform.lock:
+        prolific.platform.submissions[submission.external_id]["bonuses"] += paid
+    bonuses = [{"submission": submission.external_id, "amount_minor": 125}]
+    expected = {submission.external_id: 125}
+    lost = call("pay_bonuses", published, expected_bonuses=expected, bonuses=bonuses)
+    assert recruiter.outcome(lost) == outcome
+
+
 def test_a_rate_limit_on_paying_leaves_nothing_behind(prolific, published, recruiter):
     submission = submitted(prolific, published)
     bonuses = [bonus(submission.external_id)]

@@ -1,0 +1,111 @@
+"""Two campaigns of one account that pay at once: one after the other."""
+
+import pytest
+from django.utils import timezone
+
+from experiments.models import Campaign, PlatformAccount
+from judgments.models import PlatformCall
+from judgments.recruitment import ledger
+from judgments.recruitment.recruiter import RemoteState
+from tests import cast
+from tests.judgments.recruitment import platforms
+from tests.judgments.recruitment.memory import MemoryRecruiter, Platform
+
+pytestmark = pytest.mark.django_db(transaction=True)
+State = PlatformCall.State
+
+
+@pytest.fixture
+def platform(monkeypatch):
+    """The platform of both campaigns; nobody waits for the other."""
+    monkeypatch.setattr(ledger, "ACCOUNT_WAIT_S", 0.0)
+    return Platform()
+
+
+@pytest.fixture
+def account(db):
+    return PlatformAccount.objects.create(platform="memory", label="lab", owner=cast.ada(), secrets=b"")
+
+
+def approval(account, platform, name):
+    """A planned approval of a campaign with one submission."""
+    campaign = Campaign.objects.create(
+        experiment=account.experiments.first() or attach(account),
+        name=name,
+        recruiter="memory",
+        account=account,
+        external_id=name,
+        state="running",
+    )
+    platform.campaigns[name] = {"state": RemoteState.RUNNING, "places": 5}
+    number = platform.arrive(name, f"person-{name}")
+    platform.submit(number)
+    row = campaign.submissions.create(external_id=number, status="submitted", last_seen_at=timezone.now())
+    return ledger.plan(
+        campaign, "approve", key=f"approve-{name}", by=cast.ada(), submission=row, amount_minor=150
+    )
+
+
+def attach(account):
+    study = cast.study("agreement", n_lists=1)
+    account.experiments.add(study)
+    return study
+
+
+class Interrupted(MemoryRecruiter):
+    """In the middle of its request, something else happens."""
+
+    def __init__(self, platform, meanwhile):
+        super().__init__(platform)
+        self.meanwhile = meanwhile
+
+    def _call(self, name, act):
+        self.meanwhile()
+        super()._call(name, act)
+
+
+def test_a_payment_waits_while_another_campaign_of_the_account_pays(account, platform):
+    first, second = approval(account, platform, "spring"), approval(account, platform, "autumn")
+
+    def send_second():
+        ledger.carry_out(second, recruiter=MemoryRecruiter(platform))
+        assert second.state == State.PLANNED
+        assert "Campaign spring pays from the same account now. This was not sent" in second.problem
+
+    ledger.carry_out(first, recruiter=Interrupted(platform, send_second))
+    assert (first.state, platform.calls) == (State.CONFIRMED, ["approve"])
+    ledger.carry_out(second, recruiter=MemoryRecruiter(platform))
+    assert second.state == State.CONFIRMED and second.problem == ""
+    assert set(platform.money.values()) == {1}
+
+
+def test_a_payment_goes_on_by_itself_once_the_other_is_settled(account, platform, monkeypatch):
+    first, second = approval(account, platform, "spring"), approval(account, platform, "autumn")
+    PlatformCall.objects.filter(pk=first.pk).update(state=State.SENT, sent_at=timezone.now())
+    monkeypatch.setattr(ledger, "ACCOUNT_WAIT_S", 60.0)
+
+    def settle(seconds):
+        PlatformCall.objects.filter(pk=first.pk).update(state=State.CONFIRMED)
+
+    monkeypatch.setattr(ledger.time, "sleep", settle)
+    assert ledger.carry_out(second, recruiter=MemoryRecruiter(platform)).state == State.CONFIRMED
+
+
+def test_a_process_that_died_does_not_hold_the_account(account, platform):
+    first, second = approval(account, platform, "spring"), approval(account, platform, "autumn")
+    PlatformCall.objects.filter(pk=first.pk).update(state=State.SENT, sent_at=timezone.now())
+    platforms.make_old(first.campaign)
+    assert ledger.carry_out(second, recruiter=MemoryRecruiter(platform)).state == State.CONFIRMED
+
+
+def test_campaigns_of_different_accounts_do_not_wait(account, platform):
+    first = approval(account, platform, "spring")
+    other = PlatformAccount.objects.create(platform="memory", label="other", secrets=b"")
+    other.experiments.add(first.campaign.experiment)
+    second = approval(other, platform, "autumn")
+
+    def send_second():
+        assert ledger.carry_out(second, recruiter=MemoryRecruiter(platform)).state == State.CONFIRMED
+
+    ledger.carry_out(first, recruiter=Interrupted(platform, send_second))
+    assert first.state == State.CONFIRMED
