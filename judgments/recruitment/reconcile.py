@@ -35,6 +35,7 @@ MISMATCHES = {
     "incomplete": "Submitted on the platform, and the session here is not complete.",
     "not_submitted": "Complete here, and not submitted on the platform: the last step may have been missed.",
     "left_complete": "Complete here, and returned or timed out on the platform: consider a bonus.",
+    "no_code": "Submitted on the platform without a completion code.",
     "other_code": "The code entered on the platform is not the session's.",
     "other_person": "The session belongs to another person than the submission.",
     "claimed_twice": "Several sessions here name this submission.",
@@ -61,6 +62,7 @@ CHANGEABLE = (
     "data",
     "mismatches",
 )
+NO_CODE = "NOCODE"  # what Prolific has of participants who submitted by hand without a code
 UNFINISHED = {Session.Status.ACTIVE, Session.Status.ABANDONED}
 
 
@@ -218,6 +220,7 @@ class _LocalFacts:
             and session.completed_at is not None
             and session.completed_at < self.now - GRACE,
             "left_complete": row.status in {Status.RETURNED, Status.TIMED_OUT} and was_complete,
+            "no_code": row.status == Status.SUBMITTED and row.entered_code.strip().upper() == NO_CODE,
             "other_code": session is not None and self._is_other_code(row.entered_code, session),
             "other_person": session is not None
             and bool(_person(session) and remote.person)
@@ -235,6 +238,8 @@ class _LocalFacts:
 
     def _is_other_code(self, entered: str, session: Session) -> bool:
         expected = {code.casefold() for code in {*self.codes, session.completion_code} if code}
+        if entered.strip().upper() == NO_CODE:
+            return False
         return bool(entered.strip() and expected) and entered.strip().casefold() not in expected
 
 

@@ -332,6 +332,10 @@ class Recruiter(ABC):
         """Messages between us and a participant, the oldest first."""
         raise self._unable("show messages")
 
+    def recent_messages(self, campaign: Campaign, *, since: datetime) -> list[Message]:
+        """What participants of the campaign wrote since then, the newest first."""
+        raise self._unable("show messages")
+
     def send_message(self, campaign: Campaign, *, person: str, text: str, key: str) -> None:
         """Send a message to a participant."""
         raise self._unable("send a message")

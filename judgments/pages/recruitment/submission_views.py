@@ -38,7 +38,7 @@ from judgments.pages.recruitment.campaign_access import (
 )
 from judgments.pages.recruitment.campaign_views import counts_of, current_job
 from judgments.recruitment import decisions, ledger
-from judgments.recruitment.reconcile import MISMATCHES
+from judgments.recruitment.reconcile import MISMATCHES, NO_CODE
 from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, recruiter_of
 
 Status, Decision = Submission.Status, Submission.Decision
@@ -69,6 +69,7 @@ NEXT_STEPS = {  # one next step for each mismatch
     "incomplete": "Look at the answers. The person may have closed the page before the end.",
     "not_submitted": "The last page shows the way back again. Send the participant a message.",
     "left_complete": "The place is free. Pay by a bonus if the answers are used.",
+    "no_code": "Decide by the answers: the session was found by its submission. See Codes and messages.",
     "other_code": "Decide by the answers: a mistyped code is no ground for a rejection.",
     "other_person": "Do not decide before you know whose session this is: ask the participant.",
     "claimed_twice": "Anybody can write an id into a link. Look at both sessions.",
@@ -450,6 +451,8 @@ def submission(
         else:
             if done:
                 messages.success(request, done)
+                if request.POST.get("back") == "codes":
+                    return redirect("study-codes", slug, campaign_id)
                 return redirect("study-submission", slug, campaign_id, submission_id)
     return _submission_page(
         request, campaign, stored, form=form, bonus=bonus, status=422 if form.errors or bonus.errors else 200
@@ -607,7 +610,8 @@ def grounds(campaign: Campaign, row: SubmissionRow) -> list[tuple[str, str, str]
                 "They may exclude from the analysis, which does not change pay.",
             )
         )
-    if row.submission.status == Status.SUBMITTED and not row.submission.entered_code and row.session:
+    has_no_code = row.submission.entered_code.upper() in {"", NO_CODE}
+    if row.submission.status == Status.SUBMITTED and has_no_code and row.session:
         facts.append(
             (
                 "note",

@@ -8,6 +8,7 @@ from judgments.pages.recruitment import (
     campaign_views,
     demographic_views,
     ledger_views,
+    message_views,
     setup_views,
     submission_views,
 )
@@ -36,6 +37,7 @@ urlpatterns = [
     path(
         "<int:campaign_id>/submissions/decide/", submission_views.decide_many, name="study-submissions-decide"
     ),
+    path("<int:campaign_id>/codes/", message_views.codes, name="study-codes"),
     path("<int:campaign_id>/send/", submission_views.send, name="study-submissions-send"),
     path("<int:campaign_id>/release/", submission_views.release, name="study-submissions-release"),
     path(

@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -165,6 +166,10 @@ class ProlificClient:
     def messages_with(self, person: str) -> list[Json]:
         """Messages with a participant of the last 30 days."""
         return _rows(self.read("/messages/", user_id=person))
+
+    def messages_since(self, moment: datetime) -> list[Json]:
+        """Messages from and to everybody since a moment of the last 30 days."""
+        return _rows(self.read("/messages/", created_after=moment.astimezone(UTC).isoformat()))
 
     def send_message(self, person: str, study: str, text: str) -> None:
         """Send a message to a participant of a study."""

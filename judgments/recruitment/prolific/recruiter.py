@@ -368,6 +368,18 @@ class ProlificRecruiter(Recruiter):
         ]
         return sorted(rows, key=lambda message: message.sent_at)
 
+    def recent_messages(self, campaign: Campaign, *, since: datetime) -> list[Message]:
+        """What participants of the study wrote since then; other studies of the workspace are left out."""
+        rows = [
+            Message(
+                str(row.get("id", "")), str(row.get("sender_id", "")), False, str(row.get("body", "")), at
+            )
+            for row in self.client.messages_since(since)
+            if row.get("study_id") in {campaign.external_id, None, ""}
+            and (at := _moment(row.get("sent_at"))) is not None
+        ]
+        return sorted(rows, key=lambda message: message.sent_at, reverse=True)
+
     def send_message(self, campaign: Campaign, *, person: str, text: str, key: str) -> None:
         """Send a message to a participant of the study."""
         self.client.send_message(person, campaign.external_id, text)
