@@ -36,9 +36,9 @@ class Schema(AutoSchema):
 
     def _error_statuses(self) -> list[str]:
         """Return the error statuses that the operation may respond with."""
-        statuses = ["401", "404", "406"]
+        statuses = ["401", "403", "404", "406", "429"]
         if self.method in UNSAFE:
-            statuses += ["400", "403", "415", "422"]
+            statuses += ["400", "415", "422"]
         elif any(parameter["in"] == "query" for parameter in self._get_parameters()):
             statuses += ["400", "422"]
         return statuses

@@ -9,6 +9,6 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}  # a file, which threads can share
 
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-ARRIVALS_PER_MINUTE = 0  # one process plays everybody, from one address
+API_REQUESTS_PER_MINUTE = ARRIVALS_PER_MINUTE = 0  # one process plays everybody, from one address
 WHITENOISE_AUTOREFRESH = True  # looks files up on request: a test client starts without listing them all
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # PBKDF2 takes 0.2 s a login

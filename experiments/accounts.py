@@ -14,13 +14,14 @@ from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.contrib.auth.signals import user_logged_in
 from django.dispatch import receiver
 from django.forms import Field
 from django.http import HttpRequest
 
 from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
-from experiments.models import Preferences
+from experiments.models import ApiToken, Preferences
 
 log = structlog.get_logger(__name__)
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
@@ -56,6 +57,14 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth h
     def decrypt(self, encrypted_text: str) -> str:
         """Decrypt; a secret from before the encryption is returned as it is."""
         return decrypt_text(encrypted_text, purpose=SECOND_FACTOR)
+
+
+class PasswordLength(MinimumLengthValidator):
+    """Least length of passwords; a changed password, wherever it is changed, ends the user's API tokens."""
+
+    def password_changed(self, password: str, user: User) -> None:
+        """Revoke the tokens. Django calls this after a change, but not when it only hashes anew."""
+        ApiToken.objects.filter(user=user).delete()
 
 
 class LoginForm(forms.LoginForm):  # type: ignore[misc]  # allauth has no stubs

@@ -26,6 +26,7 @@ from experiments.models import (
     PresentationList,
     Sentence,
 )
+from experiments.pages.account import make_token
 from experiments.studies.languages import with_default_texts
 from experiments.studies.lifecycle import LATER_FIELDS
 from experiments.tasks.registry import shown_task
@@ -79,6 +80,11 @@ def ben():
 def cleo():
     """A stranger with a login."""
     return user("cleo")
+
+
+def token(account, *, scopes: tuple[str, ...] = ("read", "write", "people", "money"), days: int = 30) -> str:
+    """A token of the API for a login."""
+    return make_token(account, name="-".join(scopes) or "none", scopes=scopes, days=days)
 
 
 def material_set(

@@ -3,7 +3,6 @@
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from rest_framework.authtoken.models import Token
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -31,7 +30,7 @@ def api_document(live_server):
 def headers(transactional_db) -> dict[str, str]:
     """Ada's token; she owns a study in which Pia has sat a session."""
     cast.sit(cast.study())
-    return {"Authorization": f"Token {Token.objects.create(user=cast.ada()).key}"}
+    return {"Authorization": f"Token {cast.token(cast.ada())}"}
 
 
 def fuzz(operation, headers: dict[str, str]) -> None:

@@ -1,5 +1,6 @@
 """Models of what researchers plan: materials, studies, designs, lists, teams and jobs."""
 
+from experiments.models.api_token import ApiToken
 from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
@@ -9,6 +10,7 @@ from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
 
 __all__ = [
+    "ApiToken",
     "AuditEntry",
     "Campaign",
     "Design",

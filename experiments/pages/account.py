@@ -1,16 +1,23 @@
 """A researcher's own page: token for the API, password, second factor, time zone, studies."""
 
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+
 from allauth.mfa.models import Authenticator
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_POST
-from rest_framework.authtoken.models import Token
 
 from experiments.accounts import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
-from experiments.models import Membership
+from experiments.models import ApiToken, Membership
+from experiments.models.api_token import token_digest
 from experiments.pages.access import AuthenticatedRequest
 
 ONCE = "new_api_token"
@@ -21,7 +28,9 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
     """Token, password, second factor, studies; a new token is shown this once."""
     context = {
         "section": "account",
-        "token": Token.objects.filter(user=request.user).first(),
+        "tokens": ApiToken.objects.filter(user=request.user),
+        "token_form": TokenForm(),
+        "now": timezone.now(),
         "fresh_token": request.session.pop(ONCE, ""),
         "has_second_factor": Authenticator.objects.filter(user=request.user).exists(),
         "time_zone": request.session.get(TIME_ZONE, ""),
@@ -34,17 +43,59 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
     return response
 
 
+class TokenForm(forms.Form):
+    """A new token: its name, what it may do and for how long."""
+
+    name = forms.CharField(max_length=60, initial="API token", help_text="Such as the program that uses it.")
+    scopes = forms.MultipleChoiceField(
+        label="It may",
+        choices=ApiToken.Scope.choices,
+        initial=[ApiToken.Scope.READ, ApiToken.Scope.WRITE, ApiToken.Scope.PEOPLE],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    days = forms.TypedChoiceField(
+        label="Valid for",
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year")],
+        initial=90,
+        coerce=int,
+    )
+
+
 @login_required
 @require_POST
 def token(request: AuthenticatedRequest) -> HttpResponse:
-    """Make a token, replacing the old one, or withdraw it."""
-    with transaction.atomic():
-        Token.objects.filter(user=request.user).delete()
-        if request.POST.get("action") == "withdraw":
-            messages.success(request, "The token no longer opens anything.")
-        else:
-            request.session[ONCE] = Token.objects.create(user=request.user).key
+    """Make a token, replacing one of the same name, or withdraw one or all."""
+    own = ApiToken.objects.filter(user=request.user)
+    if request.POST.get("action") == "withdraw":
+        number = request.POST.get("token", "")
+        (own.filter(pk=number) if number.isdecimal() and len(number) < 19 else own).delete()
+        messages.success(request, "The token no longer opens anything.")
+        return redirect("account")
+    defaults = {"name": "API token", "days": "90", "scopes": ["read", "write", "people"]}
+    sent = request.POST if "name" in request.POST else defaults  # a form of before had no fields
+    form = TokenForm(sent)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label or field.capitalize()}: {errors[0]}")
+        return redirect("account")
+    request.session[ONCE] = make_token(request.user, **form.cleaned_data)
     return redirect("account")
+
+
+@transaction.atomic
+def make_token(user: User, *, name: str, scopes: Sequence[str], days: int) -> str:
+    """Store the hash of a new token and return the token, which is not stored."""
+    key = secrets.token_hex(20)
+    ApiToken.objects.filter(user=user, name=name).delete()
+    ApiToken.objects.create(
+        user=user,
+        name=name,
+        digest=token_digest(key),
+        hint=key[-4:],
+        scopes=list(scopes),
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    return key
 
 
 @login_required

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
 from experiments.lists.rounds import MOST_ROUNDS
-from experiments.models import TrialKind
+from experiments.models import ApiToken, TrialKind
 from experiments.pages.access import get_study
 from judgments.api.serializers import JudgmentSerializer
 from judgments.frames.listing import as_rows, judgments_of
@@ -56,6 +56,8 @@ class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter 
 @extend_schema_view(get=extend_schema(summary="Judgments of a study, by session and position"))
 class JudgmentViews(generics.ListAPIView[Judgment]):
     """Judgments that count: previews, pilots and people who withdrew are left out."""
+
+    further_scope = ApiToken.Scope.PEOPLE
 
     queryset = Judgment.objects.none()
     serializer_class = JudgmentSerializer
@@ -97,6 +99,8 @@ class AnyAccept(BaseContentNegotiation):
 )
 class MturkBatchCsv(APIView):
     """One row a session, under pseudonyms; ``import_judgments --format mturk-batch`` reads it again."""
+
+    further_scope = ApiToken.Scope.PEOPLE
 
     content_negotiation_class = AnyAccept
 

@@ -12,7 +12,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
-from experiments.models import Experiment, TrialKind
+from experiments.models import ApiToken, Experiment, TrialKind
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from judgments.frames.build import judgment_frame
@@ -59,6 +59,7 @@ class FileChoices(ExcludeChoices):
 class JudgmentsFile(APIView):
     """All judgments of a study as one file."""
 
+    further_scope = ApiToken.Scope.PEOPLE
     content_negotiation_class = AnyAccept
     suffix: ClassVar[str]
     media_type: ClassVar[str]

@@ -1,7 +1,6 @@
 """Studies, materials and jobs over REST."""
 
 import pytest
-from rest_framework.authtoken.models import Token
 from rest_framework.test import APIClient
 
 from experiments.models import Experiment, Job
@@ -30,8 +29,7 @@ def test_stranger_without_token_is_asked_for_one(api):
 
 def test_token_opens_what_its_owner_may_open(api):
     cast.draft("agreement")
-    token = Token.objects.create(user=cast.ben())
-    api.credentials(HTTP_AUTHORIZATION=f"Token {token.key}")
+    api.credentials(HTTP_AUTHORIZATION=f"Token {cast.token(cast.ben())}")
     assert [study["slug"] for study in api.get("/api/v1/studies/").json()["results"]] == ["agreement"]
 
 

@@ -20,19 +20,25 @@ READY_TRIES = 600
 N_OPEN = 6  # sessions in progress of each study
 ROOT = Path(__file__).resolve().parents[2]
 # Limits of their own tests would refuse nearly everything that follows.
-SETTINGS = {"ARRIVALS_PER_MINUTE": "0", "LOG_LEVEL": "ERROR", "ALLOWED_HOSTS": "127.0.0.1"}
+SETTINGS = {
+    "ARRIVALS_PER_MINUTE": "0",
+    "API_REQUESTS_PER_MINUTE": "0",
+    "LOG_LEVEL": "ERROR",
+    "ALLOWED_HOSTS": "127.0.0.1",
+}
 # The account and the identifiers that a request needs to reach more than "not found".
 FACTS = """
 import json
 from django.contrib.auth import get_user_model
-from rest_framework.authtoken.models import Token
+from experiments.models import ApiToken
+from experiments.pages.account import make_token
 from experiments.models import Experiment, Job, MaterialSet
 from judgments.models import Session, Trial
 from releases.models import Comparison, Release, ScoringRun
 owner = get_user_model().objects.get(username="demo")
-token, _ = Token.objects.get_or_create(user=owner)
+token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
 print(json.dumps({
-    "token": token.key,
+    "token": token,
     "studies": list(Experiment.objects.values_list("slug", flat=True)),
     "materials": list(MaterialSet.objects.values_list("slug", flat=True)),
     "jobs": [str(pk) for pk in Job.objects.values_list("pk", flat=True)[:20]],

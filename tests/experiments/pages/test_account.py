@@ -6,31 +6,74 @@ import time
 import pytest
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth
-from rest_framework.authtoken.models import Token
+from django.utils import timezone
 
+from experiments.models import ApiToken
 from tests import cast
 
 pytestmark = pytest.mark.django_db
 
 
-def test_token_is_shown_once(client):
+def shown_token(page):
+    return re.search(r'class="secret">([0-9a-f]{40})<', page.content.decode())[1]
+
+
+def test_token_is_shown_once_and_stored_as_a_hash(client):
     client.force_login(cast.ada())
-    client.post("/account/token/", {"action": "make"})
-    key = Token.objects.get(user=cast.ada()).key
+    client.post("/account/token/", {"action": "make", "name": "R script", "scopes": ["read"], "days": "30"})
     first = client.get("/account/")
-    assert key in first.content.decode()
+    key = shown_token(first)
     assert first["Cache-Control"] == "no-store"
     assert key not in client.get("/account/").content.decode()
+    row = ApiToken.objects.get(user=cast.ada())
+    assert key not in str(vars(row)) and row.scopes == ["read"] and row.hint == key[-4:]
+    assert 29 <= (row.expires_at - timezone.now()).days <= 30
 
 
-def test_new_token_ends_the_old_one_and_withdrawing_ends_both(client):
+def test_new_token_of_a_name_ends_the_old_one_and_withdrawing_ends_one_or_all(client):
     client.force_login(cast.ada())
     client.post("/account/token/", {"action": "make"})
-    old = Token.objects.get(user=cast.ada()).key
+    old = ApiToken.objects.get(user=cast.ada())
     client.post("/account/token/", {"action": "make"})
-    assert not Token.objects.filter(key=old).exists()
+    assert not ApiToken.objects.filter(pk=old.pk).exists()
+    cast.token(cast.ada(), scopes=("read",))
+    bens = cast.token(cast.ben())
+    row = ApiToken.objects.get(user=cast.ada(), name="read")
+    client.post("/account/token/", {"action": "withdraw", "token": str(row.pk)})
+    assert not ApiToken.objects.filter(pk=row.pk).exists()
     client.post("/account/token/", {"action": "withdraw"})
-    assert not Token.objects.exists()
+    assert [row.hint for row in ApiToken.objects.all()] == [bens[-4:]]
+
+
+def test_a_token_of_another_person_cannot_be_revoked(client):
+    cast.token(cast.ben())
+    client.force_login(cast.ada())
+    client.post("/account/token/", {"action": "withdraw", "token": str(ApiToken.objects.get().pk)})
+    assert ApiToken.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"scopes": ["all"]}, {"days": "9999"}, {"name": ""}, {"scopes": []}], ids=str
+)
+def test_a_wrong_form_makes_no_token(client, wrong):
+    client.force_login(cast.ada())
+    form = {"action": "make", "name": "x", "scopes": ["read"], "days": "30", **wrong}
+    assert client.post("/account/token/", form).status_code == 302
+    assert not ApiToken.objects.exists()
+
+
+def test_a_new_password_ends_every_token_wherever_it_is_set(client):
+    cast.token(cast.ada())
+    client.force_login(cast.ada())
+    new = "a-longer-secret-7"
+    sent = {"oldpassword": "ada-password", "password1": new, "password2": new}
+    client.post("/accounts/password/change/", sent)
+    assert not ApiToken.objects.exists()
+    cast.token(cast.ada())
+    user = cast.ada()
+    user.set_password("another-secret-8")  # as the administration and the command line do
+    user.save()
+    assert not ApiToken.objects.exists()
 
 
 def test_token_needs_a_post(client):

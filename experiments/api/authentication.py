@@ -1,0 +1,78 @@
+"""Authentication of the API by token, what a token's scopes allow, and limits of requests."""
+
+from time import time
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.core.cache import cache
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from experiments.models import ApiToken
+from experiments.models.api_token import token_digest
+
+WINDOW_S = 60
+WRONG_TOKENS = 20  # of one network within a minute
+Scope = ApiToken.Scope
+
+
+def count_request(kind: str, who: str, *, limit: int) -> None:
+    """Count a request within the present minute; raises ``Throttled`` (429, Retry-After) beyond the limit."""
+    if not limit:
+        return
+    window, elapsed_s = divmod(time(), WINDOW_S)
+    key = f"{kind}:{salted_hmac(kind, who, algorithm='sha256').hexdigest()[:32]}:{window:.0f}"
+    # Race: add() stores the first count only; incr() is atomic in memory and in Redis.
+    cache.add(key, 0, timeout=2 * WINDOW_S)
+    if cache.incr(key) > limit:
+        raise Throttled(wait=max(1, WINDOW_S - elapsed_s))
+
+
+class ScopedTokenAuthentication(TokenAuthentication):
+    """``Authorization: Token …``; the token is looked up by its hash, and may have expired."""
+
+    def authenticate(self, request: Request) -> Any:
+        """Authenticate; wrong tokens of one network and requests of one user are limited."""
+        try:
+            result = super().authenticate(request)
+        except AuthenticationFailed:
+            # A network that sends wrong tokens never keeps right ones out: those do not come here.
+            count_request("wrong-tokens", get_adapter().get_client_ip(request), limit=WRONG_TOKENS)
+            raise
+        if result is not None:
+            count_request("api", str(result[0].pk), limit=settings.API_REQUESTS_PER_MINUTE)
+        return result
+
+    def authenticate_credentials(self, key: str) -> Any:
+        """Return the user and the token."""
+        token = ApiToken.objects.select_related("user").filter(digest=token_digest(key)).first()
+        if token is None or not token.user.is_active:
+            raise AuthenticationFailed("The token opens nothing.")
+        if token.expires_at <= timezone.now():
+            raise AuthenticationFailed("The token has expired: make another one on your account's page.")
+        today = timezone.now().date()
+        if token.last_used_on != today:  # one write a day, so that reading stays reading
+            ApiToken.objects.filter(pk=token.pk).update(last_used_on=today)
+        return token.user, token
+
+
+class HasScope(BasePermission):
+    """Whether the token's scopes allow the request; a login's cookie has no scopes and passes."""
+
+    message = "The token lacks the scope that this needs."
+    code = "scope"
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Reading needs ``read``, changing ``write``; views may need a further scope."""
+        token = request.auth
+        if not isinstance(token, ApiToken):
+            return True
+        needed: set[str] = {Scope.READ if request.method in SAFE_METHODS else Scope.WRITE}
+        if further := getattr(view, "further_scope", ""):
+            needed.add(further)
+        return needed <= set(token.scopes)
