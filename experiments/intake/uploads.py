@@ -24,6 +24,10 @@ from experiments.models import Job, Upload
 from experiments.models.upload import upload_path
 
 
+#: Purposes of uploads that are deleted once imported; files of scores stay with their runs.
+PASSING = ("materials", "judgments")
+
+
 @transaction.atomic
 def save_uploads(
     user: Any, files: "Iterable[UploadedFile[Any]]", *, purpose: str, options: dict[str, Any]
@@ -68,7 +72,7 @@ def save_uploads(
 def _check_quota(user: Any, files: "Sequence[UploadedFile[Any]]") -> None:
     """Refuse files beyond what one researcher may have waiting between upload and import."""
     waiting = 0
-    for upload in Upload.objects.filter(owner=user):
+    for upload in Upload.objects.filter(owner=user, purpose__in=PASSING):
         with contextlib.suppress(OSError):
             waiting += upload.file.size
     if waiting + sum(file.size or 0 for file in files) > settings.UPLOAD_QUOTA_BYTES:
@@ -83,7 +87,7 @@ def discard_unfinished(*, older_than: datetime | None = None) -> int:
     limit = older_than or timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
     active = Job.objects.exclude(state__in=Job.State.final()).values_list("arguments__batch", flat=True)
     in_use = {str(batch) for batch in active if batch}
-    old = Upload.objects.filter(created_at__lt=limit).order_by("batch", "number")
+    old = Upload.objects.filter(created_at__lt=limit, purpose__in=PASSING).order_by("batch", "number")
     n_deleted = 0
     for batch, uploads in itertools.groupby(list(old), key=lambda upload: upload.batch):
         if str(batch) not in in_use:

@@ -136,7 +136,11 @@ def test_unfinished_uploads_are_removed_by_a_scheduled_job(ada, settings, folder
     assert not Upload.objects.filter(pk=old.pk).exists() and not default_storage.exists(old.file.name)
     assert Upload.objects.count() == 2 and len(files_in(folder)) == 2
     Job.objects.update(state="done")
-    assert discard_unfinished() == 1
+    scores = Upload.objects.create(
+        owner=cast.ada(), batch=uuid.uuid4(), name="a.csv", file=old.file.name, purpose="scores"
+    )
+    Upload.objects.filter(pk=scores.pk).update(created_at=long_ago)
+    assert discard_unfinished() == 1 and Upload.objects.filter(pk=scores.pk).exists()
 
 
 @pytest.mark.django_db
