@@ -42,6 +42,7 @@ DAY = timedelta(hours=24)
 ACCOUNT_WAIT_S = 30.0
 ACCOUNT_LOOK_S = 0.2
 LONGEST_NOTE = 300
+READ_TOGETHER = 50  # planned calls
 STATE_AFTER = {
     Kind.PUBLISH: Campaign.State.RUNNING,
     Kind.RESUME: Campaign.State.RUNNING,
@@ -102,8 +103,8 @@ def plan(
             setattr(call, name, value)
         call.state, call.problem, call.second_person = State.PLANNED, "", None
         call.save(update_fields=["state", "problem", "second_person", *fields])
-    if is_new:
-        call.payments.set(payments)
+    if is_new and (entries := list(payments)):
+        call.payments.add(*entries)
     return call
 
 
@@ -577,9 +578,7 @@ def send_planned(
     for lost in unresolved(campaign, now=now).select_related("campaign__account", "submission__session"):
         resolve(lost, recruiter=recruiter)
     tried: list[PlatformCall] = []
-    after = 0
-    while call := _next_planned(campaign, after=after):
-        after = call.pk
+    for call in _planned_calls(campaign):
         tried.append(carry_out(call, recruiter=recruiter))
         if call.kind == Kind.PREPARE_BONUSES and call.state == State.CONFIRMED:
             # At once, so that what the platform reported when they were prepared still holds.
@@ -597,8 +596,16 @@ def _pay_key(prepared: PlatformCall) -> str:
     return f"pay-{prepared.key}"[:64]
 
 
-def _next_planned(campaign: Campaign, *, after: int) -> PlatformCall | None:
-    calls = PlatformCall.objects.filter(campaign=campaign, state=State.PLANNED, pk__gt=after)
+def _planned_calls(campaign: Campaign) -> Iterator[PlatformCall]:
+    """Calls to be sent, in order, each once; those planned meanwhile come too.
+
+    Race: one that is cancelled or sent elsewhere after it was read is not sent, because sending claims it.
+    """
+    calls = PlatformCall.objects.filter(campaign=campaign, state=State.PLANNED)
     calls = calls.exclude(kind__in=Kind.of_campaign())  # a person presses these buttons again
     released = calls.filter(Q(needs_second_person=False) | Q(second_person__isnull=False))
-    return released.select_related("campaign__account", "submission__session").order_by("pk").first()
+    rows = released.select_related("campaign__account", "submission__session").order_by("pk")
+    after = 0
+    while batch := list(rows.filter(pk__gt=after)[:READ_TOGETHER]):
+        after = batch[-1].pk
+        yield from batch

@@ -29,6 +29,8 @@ PAGES = {
     "launch": "/studies/demo/launch/",
     "channels": "/studies/demo/channels/",
     "channel": "/studies/demo/channels/new/?preset=prolific",
+    "campaigns": "/studies/demo/campaigns/",
+    "payments-ledger": "/studies/demo/campaigns/payments/",
     "team": "/studies/demo/team/",
     "materials": "/materials/",
     "materials-upload": "/materials/upload/",
@@ -127,10 +129,16 @@ def take(camera: Camera, *, password: str) -> None:
 def _numbered() -> dict[str, str]:
     """Pages whose addresses hold the number of a row."""
     demo = Experiment.objects.get(slug="demo")
+    campaign = demo.campaigns.get(name="example")
+    here = f"/studies/demo/campaigns/{campaign.pk}/"
+    submission = campaign.submissions.filter(status="approved").earliest("pk")
     person = Participant.objects.filter(experiment=demo).earliest("pk")
     newest = Comparison.objects.filter(release__experiment=demo).latest("pk")
     compared = f"/studies/demo/models/comparisons/{newest.pk}/"
     return {
+        "campaign": here,
+        "submissions": f"{here}submissions/",
+        "submission": f"{here}submissions/{submission.pk}/",
         "erase": f"/studies/demo/participants/{person.pk}/erase/",
         "comparison": compared,
         "depth": f"{compared}depth/correlations/",
