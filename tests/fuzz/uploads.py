@@ -1,14 +1,12 @@
-"""Hostile files at every place that takes one, and clients that send slowly."""
+"""Hostile files at every place that takes one."""
 
 import gzip
 import io
 import json
 import random
-import socket
 import time
 import zipfile
 from collections import Counter
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -16,8 +14,6 @@ from tests.fuzz.site import Site
 
 GOOD = b"paradigm,sentence_good,sentence_bad\na,The cat sleeps.,The cat sleep.\na,Dogs run.,Dogs runs.\n"
 BOMB_BYTES = 300_000_000
-SLOW_CLIENTS = 20
-SLOW_S = 8
 
 
 def hostile_files() -> dict[str, bytes]:
@@ -113,32 +109,3 @@ def _mutated(rng: random.Random) -> bytes:
         content[at : at + rng.randint(0, 3)] = rng.randbytes(rng.randint(0, 3))
         content = content or bytearray(b"x")
     return bytes(content)
-
-
-def slow_clients(site: Site) -> list[str]:
-    """Hold connections open byte by byte; pages must still be answered meanwhile."""
-    address = urlsplit(site.address)
-    head = f"POST /api/v1/sessions/{site.facts['sessions'][0]}/judgments/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-    connections = [
-        socket.create_connection((address.hostname or "", address.port or 80)) for _ in range(SLOW_CLIENTS)
-    ]
-    faults = []
-    try:
-        for connection in connections:
-            connection.sendall(f"{head}Content-Length: 1000\r\n\r\n".encode())
-        for second in range(SLOW_S):
-            for connection in connections:
-                connection.sendall(b"x")
-            started = time.monotonic()
-            try:
-                status = httpx.get(f"{site.address}/health/live", timeout=20).status_code
-            except httpx.TransportError as error:
-                status = 0
-                faults.append(f"second {second}: {type(error).__name__}")
-            if status != 200 or time.monotonic() - started > 5:
-                faults.append(f"second {second}: status {status} after {time.monotonic() - started:.1f} s")
-            time.sleep(1)
-    finally:
-        for connection in connections:
-            connection.close()
-    return faults
