@@ -23,7 +23,6 @@ from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEn
 from experiments.models import Job, Upload
 from experiments.models.upload import upload_path
 
-
 #: Purposes of uploads that are deleted once imported; files of scores stay with their runs.
 PASSING = ("materials", "judgments")
 

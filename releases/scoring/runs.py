@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.files.base import File
 from django.db import transaction
 
@@ -25,7 +26,7 @@ from analysis.scoring.orientation import asks_for_sign
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import read_number_columns
 from experiments.job_runner import enqueue
-from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
+from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Membership, Upload
 from releases.models import Release, ScoringRun
 from releases.scoring.loaded_model import kind_of
 from releases.scoring.model_registry import checked_uri, shown_name
@@ -262,8 +263,23 @@ def has_stopped(run: ScoringRun) -> bool:
 
 
 @transaction.atomic
+def may_retry(user: User, run: ScoringRun) -> bool:
+    """Whether the run is the user's, or of a study that the user edits, or over the user's materials.
+
+    Runs are shared by all studies of the same materials: a viewer's copy of a study shows them, and gives no
+    right over them.
+    """
+    if user.is_staff or user.pk in {run.created_by_id, run.material_set.owner_id}:
+        return True
+    starts = AuditEntry.objects.filter(action="scoring started", details__run=run.pk)
+    editing = Membership.objects.filter(user=user, role__in=Membership.Role.editing())
+    return editing.filter(experiment__in=starts.values("experiment")).exists()
+
+
 def retry_run(run: ScoringRun, *, experiment: Experiment, user: User | None = None) -> ScoringRun:
     """Retry a failed run: its failed shards, and sentences without a score."""
+    if user is not None and not may_retry(user, run):
+        raise PermissionDenied("Only the run's own team, or the owner of the materials, may try it again.")
     retry(run)
     if not has_stopped(run):
         return run

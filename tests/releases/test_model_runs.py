@@ -13,7 +13,7 @@ from django.urls import reverse
 from analysis.errors import BadInput, UnknownName
 from analysis.scoring.scorers.arpa import ArpaScorer
 from experiments import job_runner
-from experiments.models import AuditEntry, Job
+from experiments.models import AuditEntry, Experiment, Job
 from releases.comparison.compare import request_comparison
 from releases.models import CachedScore, Comparison, ScoreShard, ScoringRun
 from releases.scoring import execution, loaded_model, model_registry
@@ -280,3 +280,25 @@ def test_api_starts_shows_progress_and_retries(ada):
     assert ada.post(reverse("api-run-retry", args=[study.slug, pk])).json()["state"] == "done"
     wrong = ada.post(address, {"models": ["arpa:/etc/passwd"]}, content_type="application/json")
     assert wrong.status_code == 422 and "kind of model" in wrong.content.decode()
+
+
+def test_a_viewers_copy_gives_no_right_over_the_runs_of_the_original(client):
+    study = cast.study("agreement")
+    client.force_login(cast.ada())
+    body = {"models": [URI], "methods": ["lp"]}
+    answer = client.post(reverse("api-model-runs", args=[study.slug]), body, content_type="application/json")
+    pk = answer.json()[0]["id"]
+    ScoringRun.objects.filter(pk=pk).update(state="failed", error="away")
+    Job.objects.update(state="failed")
+    client.force_login(cast.ben())
+    client.post(f"/studies/{study.slug}/copy/")
+    copy = Experiment.objects.exclude(pk=study.pk).get()
+    assert client.get(page("scoring-run", copy.slug, pk)).status_code == 200
+    assert b"Retry" not in client.get(page("scoring-run", copy.slug, pk)).content
+    assert client.post(page("scoring-retry", copy.slug, pk)).status_code == 403
+    assert client.post(reverse("api-run-retry", args=[copy.slug, pk])).status_code == 403
+    assert ScoringRun.objects.get(pk=pk).state == "failed"
+    client.force_login(cast.cleo())
+    study.memberships.create(user=cast.cleo(), role="editor")
+    assert client.post(page("scoring-retry", study.slug, pk)).status_code == 302
+    assert ScoringRun.objects.get(pk=pk).state == "queued"

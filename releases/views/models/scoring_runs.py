@@ -18,7 +18,7 @@ from releases.scoring.cost import COST, request_cost
 from releases.scoring.execution import progress_of
 from releases.scoring.forms import ModelRunsForm
 from releases.scoring.model_registry import INSTALL, has_models_extra
-from releases.scoring.runs import has_stopped, request_model_runs, retry_run
+from releases.scoring.runs import has_stopped, may_retry, request_model_runs, retry_run
 from releases.scoring.shards import shards_of
 from releases.views.base import explained, explained_on_top, page, study_page
 from releases.views.models.comparisons import runs_of
@@ -100,7 +100,7 @@ def begin(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
 
 
 @study_page
-def run(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+def run(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Show one run: progress, remaining time and failed shards with their reasons."""
     scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
     release = newest_release(study)
@@ -113,15 +113,17 @@ def run(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase
         shown_spec={} if scoring_run.model.startswith("csv:") else SHOWN_SPEC,
         compared=scoring_run.comparisons.exclude(report={}).first(),
         **surprisal_context(study, scoring_run),
-        **_run_context(scoring_run),
+        **_run_context(scoring_run, request),
     )
 
 
 @study_page
-def part(request: HttpRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+def part(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
     """Render the part of a run's page that is refreshed periodically."""
     scoring_run = get_object_or_404(runs_of(study).select_related("scorer"), pk=pk)
-    return render(request, "releases/_scoring_run.html", {"study": study, **_run_context(scoring_run)})
+    return render(
+        request, "releases/_scoring_run.html", {"study": study, **_run_context(scoring_run, request)}
+    )
 
 
 @study_page
@@ -133,7 +135,7 @@ def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
     return redirect("study-scoring-run", study.slug, pk)
 
 
-def _run_context(run: ScoringRun) -> dict[str, Any]:
+def _run_context(run: ScoringRun, request: AuthenticatedRequest) -> dict[str, Any]:
     failed = shards_of(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
     progress = progress_of(run)
     return {
@@ -141,7 +143,7 @@ def _run_context(run: ScoringRun) -> dict[str, Any]:
         "progress": progress,
         "left": duration_text(progress.seconds_left),
         "failed": failed.annotate(shards=Count("pk"), sentences=Sum("n_sentences")).order_by("-shards"),
-        "can_retry": has_stopped(run) or progress.shards_failed > 0,
+        "can_retry": (has_stopped(run) or progress.shards_failed > 0) and may_retry(request.user, run),
         "is_over": run.state in (ScoringRun.State.DONE, ScoringRun.State.FAILED),
     }
 
