@@ -35,7 +35,7 @@ def test_a_full_study_is_an_alert_on_the_start_page_until_it_has_places(ada, stu
     raise_alerts()
     assert titles() == ["The study is full"]
     home = text_of(ada.get("/"))
-    assert f"{study.title}: The study is full" in home and "every answer is stored" in home
+    assert f"{study.title} · The study is full" in home and "every answer is stored" in home
     assert "The study is full" in text_of(ada.get(STUDY)) and "The study is full" in text_of(ada.get(PAGE))
     study.max_participants = 5
     study.save(update_fields=["max_participants"])

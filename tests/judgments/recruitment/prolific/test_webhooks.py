@@ -69,6 +69,29 @@ def test_an_event_leads_to_a_reconciliation_and_leaves_no_person(client, prolifi
     assert handle_events() == 0
 
 
+def test_a_delivery_costs_few_queries_no_call_and_waits_for_no_broker(
+    client,
+    prolific,
+    subscribed,
+    monkeypatch,
+    django_assert_max_num_queries,
+    django_capture_on_commit_callbacks,
+):
+    prolific.arrive(subscribed.external_id)
+    (event,) = deliveries(prolific)
+    n_calls, messages = prolific.count("GET", "/"), []
+    monkeypatch.setattr(
+        webhooks.current_app, "send_task", lambda name, **options: messages.append((name, options))
+    )
+    with (
+        django_assert_max_num_queries(6),
+        django_capture_on_commit_callbacks(execute=True),
+    ):
+        assert send(client, subscribed, event, prolific).status_code == 204
+    assert messages == [(webhooks.TASK, {"retry": False})]
+    assert prolific.count("GET", "/") == n_calls
+
+
 def test_the_content_of_an_event_decides_nothing(client, prolific, subscribed):
     number = prolific.arrive(subscribed.external_id)
     (event,) = deliveries(prolific)
