@@ -7,6 +7,7 @@ started again.
 
 import argparse
 import os
+import shutil
 import signal
 import threading
 import time
@@ -52,6 +53,9 @@ def main() -> None:
     """Serve until SIGTERM or Ctrl-C; requests that have begun are finished."""
     options = settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.conf import settings as site  # after the module of settings is named
+
+    shutil.rmtree(site.VAR / "counters", ignore_errors=True)  # counts of the processes before this start
     os.environ.setdefault("BUFFER_TRIALS", "yes")  # read by the workers, which outlive their requests
     Granian(
         "config.serve:worker",

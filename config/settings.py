@@ -21,6 +21,7 @@ from config.env import (
     kept_secret,
 )
 from config.http.log_redaction import redact_line
+from config.error_reports import start_sentry
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env_str("VAR_DIR") or BASE_DIR / "var")
@@ -61,6 +62,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "experiments.operation.middleware.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "judgments.fastpath.middleware.TokenAddressMiddleware",
     "config.http.static_files.StaticFilesMiddleware",
@@ -339,6 +341,13 @@ LOG_FORMAT = env_str("LOG_FORMAT", "lines")
 if LOG_FORMAT not in LOG_RENDERERS:
     raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}: set it to lines or json.")
 
+# Numbers for Prometheus at /metrics: for who sends the token; without one, for this machine only.
+METRICS_TOKEN = env_secret("METRICS_TOKEN")
+
+# Errors to Sentry, or a service that speaks its interface, without what people typed.
+if SENTRY_DSN := env_secret("SENTRY_DSN"):
+    start_sentry(SENTRY_DSN)
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -351,6 +360,7 @@ LOGGING = {
                 redact_line,
             ],
             "foreign_pre_chain": [
+                structlog.contextvars.merge_contextvars,  # ids of the request and the job
                 structlog.stdlib.add_log_level,
                 structlog.stdlib.add_logger_name,
                 structlog.processors.TimeStamper(fmt="iso"),

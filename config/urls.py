@@ -6,7 +6,8 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from config.api_schema import api_docs
-from config.http.health import live, ready
+from experiments.operation.health import live, ready
+from judgments.monitoring.metrics import metrics
 
 # allauth's documented way: the admin asks for the second factor as well
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
@@ -30,6 +31,7 @@ urlpatterns = [
     path("hooks/", include("judgments.recruitment.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
+    path("metrics", metrics, name="metrics"),
     path("health/live", live, name="health-live"),
     path("health/ready", ready, name="health-ready"),
 ]

@@ -143,7 +143,10 @@ def run(job_id: int) -> None:
     if not claimed:
         return
     current = Run(Job.objects.get(pk=job_id))
-    with _heartbeat(current):
+    with (
+        structlog.contextvars.bound_contextvars(job_id=job_id, job_attempt=current.attempt),
+        _heartbeat(current),
+    ):
         _carry_out(current)
 
 

@@ -5,10 +5,15 @@ from celery import shared_task
 from experiments import job_runner
 from experiments.intake import upload_job
 from experiments.intake.uploads import discard_unfinished
-from experiments.operation import backup
+from experiments.operation import backup, heartbeats
 from experiments.pages.materials import previews
 
-JOB_MODULES = (backup, upload_job, previews)  # imported so that the worker registers their kinds of job
+JOB_MODULES = (
+    backup,
+    heartbeats,
+    upload_job,
+    previews,
+)  # imported so that the worker registers their kinds of job
 
 
 @shared_task(name="experiments.requeue_stale_jobs")
@@ -27,3 +32,4 @@ def back_up() -> None:
 def discard_unfinished_uploads() -> None:
     """Delete uploads that nobody imported or discarded."""
     discard_unfinished()
+    heartbeats.forget_absent_hosts()

@@ -1,1 +1,1 @@
-"""Headers, static files and health addresses of the site."""
+"""Headers and static files of the site."""

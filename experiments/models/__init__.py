@@ -4,6 +4,7 @@ from experiments.models.api_token import ApiToken
 from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
+from experiments.models.heartbeat import Heartbeat
 from experiments.models.job import Job
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 from experiments.models.team import AuditEntry, Membership, Preferences
@@ -16,6 +17,7 @@ __all__ = [
     "Design",
     "Experiment",
     "ExperimentVersion",
+    "Heartbeat",
     "Item",
     "Job",
     "MaterialSet",

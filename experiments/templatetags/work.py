@@ -13,6 +13,7 @@ WORDS = {
     "judgments.reconcile_campaign": "Reading of submissions",
     "judgments.send_to_platform": "Sending of decisions",
     "judgments.erase_all": "Deletion of everybody’s answers",
+    "operation.backup": "Backup",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",
     "releases.report": "Numbers of a page",

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from experiments.design.balance import least_filled
 from experiments.models import Campaign, Experiment, ExperimentVersion
+from experiments.operation.counters import counters
 from judgments.models import Consent, Participant, PlatformIdentity, Session
 from judgments.sessions.arrival import Arrival, ConsentRefused, pseudonym
 from judgments.sessions.leases import SessionOver, lease_end, take_back
@@ -310,7 +311,9 @@ def arrive(
         raise StudyClosed("not_open")
     request = PlaceRequest(version, arrival, consent_text)
     session = arrival_queue.serve(request)
-    if not request.is_new:
+    if request.is_new:
+        counters.add(("arrivals_total", 1))
+    else:
         prepare_trials(session)
     return session
 

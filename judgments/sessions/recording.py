@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from experiments.operation.counters import counters
 from experiments.tasks.base import Answer, BadResponse, Option, is_correct
 from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions.completion import complete
@@ -104,7 +105,13 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
             # Race: the session ended after its state was read, perhaps by these same answers sent twice.
             if state.status in Session.Status.final() or attempt == ATTEMPTS:
                 raise
-    return delivery.closing_receipt()
+    receipt = delivery.closing_receipt()
+    n_stored = len(receipt.stored)
+    counters.add(
+        ("judgments_stored_total", n_stored),
+        ("judgments_repeated_total", len(receipt.acknowledged) - n_stored),
+    )
+    return receipt
 
 
 def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:

@@ -160,6 +160,7 @@ def test_the_last_answer_completes_the_session_once_and_gives_it_its_code():
 TRACED = ("analysis", "config", "experiments", "judgments", "releases")
 NOT_COUNTED = re.compile(
     r"judgments\.models\b|experiments\.models\b|config\.http\.|.*\bmiddleware$|.*\berror_responses$"
+    r"|experiments\.operation\.counters$"  # counts for the metrics, of all requests
 )
 
 

@@ -1,0 +1,154 @@
+"""Whether this installation can store answers (else it is down), and what else is wrong (degraded)."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.storage import FileSystemStorage, storages
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import Count, Min
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+
+from experiments.models import Heartbeat, Job
+from experiments.operation.backup import KIND, last_backup
+from experiments.operation.heartbeats import is_silent
+
+LOW_BYTES = 500_000_000
+QUEUE_LATE_S = 600
+BACKUP_GRACE = 2  # intervals without a backup until somebody should look
+
+
+@dataclass(frozen=True)
+class Disk:
+    """Free space of a folder's disk."""
+
+    name: str
+    free: int
+    total: int
+
+    @property
+    def is_low(self) -> bool:
+        """Whether less than half a gigabyte, or a hundredth, is free."""
+        return self.free < max(LOW_BYTES, self.total // 100)
+
+
+def live(request: HttpRequest) -> JsonResponse:
+    """Respond while the process is alive."""
+    return JsonResponse({"status": "live"})
+
+
+def ready(request: HttpRequest) -> JsonResponse:
+    """Respond 503 where answers cannot be stored, else 200 with what is degraded."""
+    if failure := database_failure():
+        return JsonResponse({"status": "down", "problems": [failure]}, status=503)
+    problems = list(degradations())
+    return JsonResponse({"status": "degraded" if problems else "ready", "problems": problems})
+
+
+def database_failure() -> str:
+    """Return why the database cannot store answers; empty where it can."""
+    try:
+        executor = MigrationExecutor(connection)
+        pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if pending:
+            return f"{len(pending)} migrations wait: run manage.py migrate"
+    except DatabaseError:
+        return "database does not answer"
+    try:
+        # A row of its own: a full disk or a read-only database refuses it as it would refuse an answer.
+        Heartbeat.objects.update_or_create(process="health", defaults={"at": timezone.now()})
+    except DatabaseError:
+        return "database cannot write: its disk may be full or read-only"
+    return ""
+
+
+def degradations() -> Iterator[str]:
+    """Yield what needs somebody, while answers are stored."""
+    for check in CHECKS:
+        try:
+            yield from check()
+        except (DatabaseError, OSError):
+            yield f"{check.__name__.strip('_').replace('_', ' ')} cannot be checked"
+
+
+def disks() -> list[Disk]:
+    """Return the free space of the folders that this host writes."""
+    folders = {"data": Path(settings.VAR), "uploads": Path(settings.MEDIA_ROOT)}
+    for alias in ("releases", "backups"):
+        if isinstance(storages[alias], FileSystemStorage):
+            folders[alias] = Path(storages[alias].path(""))
+    return [Disk(name, *_space(folder)) for name, folder in folders.items()]
+
+
+def _space(folder: Path) -> tuple[int, int]:
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    usage = shutil.disk_usage(folder)
+    return usage.free, usage.total
+
+
+def _disks() -> Iterator[str]:
+    for disk in disks():
+        if disk.is_low:
+            yield f"disk of {disk.name} is nearly full"
+
+
+def _uploads() -> Iterator[str]:
+    if not isinstance(storages["default"], FileSystemStorage):
+        return
+    folder = Path(settings.MEDIA_ROOT)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"\0" * 4096)
+    except OSError:
+        yield "uploads cannot be written: the disk may be full or read-only"
+
+
+def _processes() -> Iterator[str]:
+    for kind in ("worker", "scheduler"):
+        if is_silent(kind):
+            yield f"no {kind} runs"
+
+
+def queue() -> dict[str, float]:
+    """Return waiting, running and failed jobs, and the seconds that the oldest waits."""
+    now = timezone.now()
+    day = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=now - timedelta(days=1))
+    waiting = Job.objects.filter(state=Job.State.QUEUED).aggregate(n=Count("pk"), oldest=Min("created_at"))
+    return {
+        "waiting": waiting["n"],
+        "running": Job.objects.filter(state=Job.State.RUNNING).count(),
+        "failed_today": day.count(),
+        "oldest_s": (now - waiting["oldest"]).total_seconds() if waiting["oldest"] else 0.0,
+    }
+
+
+def _job_queue() -> Iterator[str]:
+    if queue()["oldest_s"] > QUEUE_LATE_S:
+        yield f"jobs wait for more than {QUEUE_LATE_S // 60} minutes"
+
+
+def backup_age_s() -> float | None:
+    """Return the seconds since the last backup; None before the first one."""
+    last = last_backup()
+    return (timezone.now() - last.finished_at).total_seconds() if last and last.finished_at else None
+
+
+def _backups() -> Iterator[str]:
+    if not settings.BACKUP_HOURS:
+        return
+    age = backup_age_s()
+    if age is None and Job.objects.filter(kind=KIND, state=Job.State.FAILED).exists():
+        yield "the first backup failed"
+    elif age is not None and age > BACKUP_GRACE * settings.BACKUP_HOURS * 3600:
+        yield "the last backup is too old"
+
+
+CHECKS: tuple[Callable[[], Iterator[str]], ...] = (_disks, _uploads, _processes, _job_queue, _backups)

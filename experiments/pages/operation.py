@@ -1,0 +1,29 @@
+"""The administrators' page of the running service."""
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from config.version import code_version
+from experiments.models import Heartbeat
+from experiments.operation import health
+from experiments.operation.backup import last_backup
+
+
+@login_required
+def operation(request: HttpRequest) -> HttpResponse:
+    """Show processes, queue, disks and the last backup."""
+    if not request.user.is_staff:
+        raise PermissionDenied("Administrators see this page.")
+    context = {
+        "section": "operation",
+        "failure": health.database_failure(),
+        "problems": list(health.degradations()),
+        "processes": Heartbeat.objects.exclude(process="health"),
+        "queue": health.queue(),
+        "disks": health.disks(),
+        "backup": last_backup(),
+        "version": code_version(),
+    }
+    return render(request, "experiments/operation.html", context)
