@@ -22,6 +22,7 @@ from config.env import (
 )
 from config.http.log_redaction import redact_line
 from config.error_reports import start_sentry
+from config.http.request_id import add_request_id
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR = Path(env_str("VAR_DIR") or BASE_DIR / "var")
@@ -360,7 +361,8 @@ LOGGING = {
                 redact_line,
             ],
             "foreign_pre_chain": [
-                structlog.contextvars.merge_contextvars,  # ids of the request and the job
+                structlog.contextvars.merge_contextvars,  # of a job
+                add_request_id,
                 structlog.stdlib.add_log_level,
                 structlog.stdlib.add_logger_name,
                 structlog.processors.TimeStamper(fmt="iso"),

@@ -1,1 +1,1 @@
-"""Headers and static files of the site."""
+"""Headers, static files and ids of requests."""

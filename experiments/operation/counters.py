@@ -7,6 +7,7 @@ import mmap
 import os
 import struct
 import threading
+from bisect import bisect_left
 from collections import defaultdict
 from pathlib import Path
 
@@ -15,14 +16,15 @@ from django.conf import settings
 #: Upper limits of the latencies' classes, in seconds.
 LATENCY_LIMITS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 SAVE = "save_seconds"
+#: Each latency is counted in one class, the last of which has no limit.
+CLASSES = tuple(f"{SAVE}_{limit}" for limit in (*LATENCY_LIMITS, "more"))
 NAMES = (
     "arrivals_total",
     "judgments_stored_total",
     "judgments_repeated_total",
     *(f"responses_{number}xx_total" for number in (1, 2, 3, 4, 5)),
-    *(f"{SAVE}_{limit}" for limit in LATENCY_LIMITS),
+    *CLASSES,
     f"{SAVE}_sum",
-    f"{SAVE}_count",
 )
 PLACES = {name: place for place, name in enumerate(NAMES)}
 SIZE = 8 * len(NAMES)  # doubles
@@ -67,8 +69,8 @@ def folder() -> Path:
 
 def count_saved(seconds: float) -> None:
     """Count one request that stored answers, by the time it took."""
-    limits = ((f"{SAVE}_{limit}", 1.0) for limit in LATENCY_LIMITS if seconds <= limit)
-    counters.add(*limits, (f"{SAVE}_sum", seconds), (f"{SAVE}_count", 1.0))
+    place = bisect_left(LATENCY_LIMITS, seconds)
+    counters.add((CLASSES[place], 1.0), (f"{SAVE}_sum", seconds))
 
 
 def totals() -> dict[str, float]:

@@ -9,6 +9,7 @@ import structlog
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from config.http.request_id import REQUEST_ID
 from experiments.operation.counters import count_saved, counters
 
 log = structlog.get_logger(__name__)
@@ -28,13 +29,16 @@ class RequestLogMiddleware:
         start = perf_counter()
         proposed = request.META.get("HTTP_X_REQUEST_ID", "")  # set by a proxy
         request_id = proposed if USABLE_ID.fullmatch(proposed) else secrets.token_hex(8)
-        with structlog.contextvars.bound_contextvars(request_id=request_id):
+        context = REQUEST_ID.set(request_id)
+        try:
             response = self.get_response(request)
             seconds = perf_counter() - start
             if seconds > SLOW_S:
                 match = request.resolver_match
                 # The view, because some addresses hold tokens.
                 log.warning("slow request", view=match.view_name if match else "", seconds=round(seconds, 3))
+        finally:
+            REQUEST_ID.reset(context)
         counters.add((f"responses_{response.status_code // 100}xx_total", 1))
         if request.method == "POST" and request.path_info.endswith(ANSWERS) and response.status_code == 200:
             count_saved(seconds)

@@ -2,7 +2,8 @@
 
 from django.urls import include, path
 
-from experiments.pages import account, jobs, manual, operation, questions, settings, studies, team
+from experiments.operation import page
+from experiments.pages import account, jobs, manual, questions, settings, studies, team
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, texts
@@ -43,7 +44,7 @@ urlpatterns = [
     path("materials/", include("experiments.pages.materials.urls")),
     path("manual/", manual.manual, name="manual"),
     path("manual/<path:name>", manual.manual_page, name="manual-page"),
-    path("operation/", operation.operation, name="operation"),
+    path("operation/", page.operation, name="operation"),
     path("jobs/", jobs.jobs, name="jobs"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/part/", jobs.part, name="job-part"),

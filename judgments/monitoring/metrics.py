@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from experiments.models import Heartbeat, Job
 from experiments.operation import health
-from experiments.operation.counters import LATENCY_LIMITS, SAVE, totals
+from experiments.operation.counters import CLASSES, LATENCY_LIMITS, SAVE, totals
 from judgments.models import Payment, PlatformCall, Session
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -95,10 +95,11 @@ def _gauges() -> Iterator[tuple[str, str, list[Sample]]]:
 def _histogram(sums: dict[str, float]) -> Iterator[str]:
     name = "obelus_answer_save_seconds"
     yield f"# HELP {name} Time of a request that stores answers.\n# TYPE {name} histogram\n"
-    for limit in LATENCY_LIMITS:
-        yield f'{name}_bucket{{le="{limit}"}} {_number(sums[f"{SAVE}_{limit}"])}\n'
-    yield f'{name}_bucket{{le="+Inf"}} {_number(sums[f"{SAVE}_count"])}\n'
-    yield f"{name}_sum {_number(sums[f'{SAVE}_sum'])}\n{name}_count {_number(sums[f'{SAVE}_count'])}\n"
+    n_answers = 0.0
+    for limit, counted in zip((*LATENCY_LIMITS, "+Inf"), CLASSES, strict=True):
+        n_answers += sums[counted]  # a class of the format includes all quicker ones
+        yield f'{name}_bucket{{le="{limit}"}} {_number(n_answers)}\n'
+    yield f"{name}_sum {_number(sums[f'{SAVE}_sum'])}\n{name}_count {_number(n_answers)}\n"
 
 
 def _metric(name: str, kind: str, description: str, samples: list[Sample]) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Metrics count what happened, in a form that Prometheus reads, for those who may see them."""
 
-import logging
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 import structlog
 import yaml
 
+from config.http.request_id import add_request_id
 from experiments.operation import counters, middleware
 from tests import cast
 from tests.judgments.deliveries import send
@@ -85,8 +85,7 @@ def test_alert_rules_use_metrics_that_exist(client):
 
 def test_each_request_has_an_id_in_its_response_and_log_lines(client):
     def view(request):
-        logging.getLogger("site").warning("inside")
-        seen.append(structlog.contextvars.get_contextvars()["request_id"])
+        seen.append(add_request_id(None, "warning", {})["request_id"])
         return answer
 
     seen: list[str] = []
@@ -97,7 +96,7 @@ def test_each_request_has_an_id_in_its_response_and_log_lines(client):
     assert log_requests(request)["X-Request-ID"] == "from-the-proxy-1" == seen[0]
     request.META["HTTP_X_REQUEST_ID"] = "with spaces\nand lines"
     assert re.fullmatch("[0-9a-f]{16}", log_requests(request)["X-Request-ID"]) and seen[1] != seen[0]
-    assert "request_id" not in structlog.contextvars.get_contextvars()
+    assert add_request_id(None, "warning", {}) == {}
 
 
 def test_slow_request_is_logged_by_its_view_and_without_its_token(client, monkeypatch):
