@@ -20,8 +20,8 @@ from config.env import (
     env_umask,
     kept_secret,
 )
-from config.http.log_redaction import redact_line
 from config.error_reports import start_sentry
+from config.http.log_redaction import redact_line
 from config.http.request_id import add_request_id
 
 BASE_DIR = Path(__file__).resolve().parent.parent
