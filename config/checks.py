@@ -6,6 +6,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 MIN_SECRET_LENGTH = 32  # characters
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 @register(Tags.security)
@@ -15,6 +16,20 @@ def check_secret_length(**options: Any) -> list[CheckMessage]:
         return []
     message = f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters."
     return [Error(message, hint="Unset it to have one generated.", id="obelus.E001")]
+
+
+@register(Tags.security)
+def check_shared_secret(**options: Any) -> list[CheckMessage]:
+    """Refuse a generated key beside a database that other hosts use: each of them would generate another."""
+    database = settings.DATABASES["default"]
+    host = str(database.get("HOST") or "")
+    # A path is a socket of this machine.
+    is_local = not host or host.startswith("/") or host in LOCAL_HOSTS
+    if is_local or not settings.SECRET_KEY_IS_GENERATED:
+        return []
+    message = f"SECRET_KEY is not set, and the database at {host} may serve several hosts."
+    hint = "Set SECRET_KEY or SECRET_KEY_FILE to the same value on every host."
+    return [Error(message, hint=hint, id="obelus.E003")]
 
 
 @register(Tags.security, deploy=True)

@@ -35,6 +35,7 @@ FILE_UPLOAD_PERMISSIONS = 0o666 & ~UMASK
 DEBUG = env_bool("DEBUG", False)
 # Generated when first read, so that importing the settings writes no file.
 SECRET_KEY = env_secret("SECRET_KEY") or SimpleLazyObject(lambda: kept_secret(VAR / "secret_key"))
+SECRET_KEY_IS_GENERATED = not env_secret("SECRET_KEY")
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]", "testserver"])
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS", [])
 HTTPS = env_bool("HTTPS", False)

@@ -4,6 +4,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
+from config.checks import check_shared_secret
+
 
 @pytest.mark.parametrize(
     ("name", "value", "code"), [("TIME_ZONE", "Europe/Berlin", "E002"), ("SECRET_KEY", "short", "E001")]
@@ -12,3 +14,21 @@ def test_a_command_stops_where_settings_endanger_the_data(settings, name, value,
     setattr(settings, name, value)
     with pytest.raises(SystemCheckError, match=code):
         call_command("lists", "study", skip_checks=False)
+
+
+@pytest.mark.parametrize(
+    ("host", "is_generated", "codes"),
+    [
+        ("db.example.org", True, ["obelus.E003"]),
+        ("db.example.org", False, []),
+        ("127.0.0.1", True, []),
+        ("/run/postgresql", True, []),
+        ("", True, []),
+    ],
+)
+def test_database_of_several_hosts_needs_a_key_that_they_share(
+    settings, monkeypatch, host, is_generated, codes
+):
+    monkeypatch.setitem(settings.DATABASES["default"], "HOST", host)
+    settings.SECRET_KEY_IS_GENERATED = is_generated
+    assert [problem.id for problem in check_shared_secret()] == codes

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('experiments', '0021_encrypted_second_factors'),
+        ('experiments', '0022_api_tokens'),
     ]
 
     operations = [
