@@ -69,7 +69,7 @@ def test_an_event_leads_to_a_reconciliation_and_leaves_no_person(client, prolifi
     assert handle_events() == 0
 
 
-def test_a_delivery_costs_few_queries_no_call_and_waits_for_no_broker(
+def test_a_delivery_costs_few_queries_no_call_and_one_message_that_is_not_repeated(
     client,
     prolific,
     subscribed,
