@@ -14,6 +14,7 @@ from experiments.models import AuditEntry, Experiment
 from experiments.studies.lifecycle import study_closed
 from judgments.models import PlatformCall, PlatformIdentity, Submission
 
+NOTICE_DAYS = 30
 BATCH = 1000  # rows deleted in one transaction
 LATEST_DAYS = 10 * 365  # from today: a later day is taken for a slip
 WAITING = {Submission.Status.ACTIVE, Submission.Status.SUBMITTED}
@@ -25,9 +26,14 @@ def _set_date(study: Experiment, **_: Any) -> None:
 
 
 def set_purge_date(study: Experiment) -> int:
-    """Give the ids of a closed study that have no date the one of the settings; returns their number."""
+    """Give the ids of a closed study that have no date the one of the settings; returns their number.
+
+    Studies that were closed before this job existed get a month in which their team sees the date.
+    """
     closed_at = study.closed_at or timezone.now()
-    day = closed_at.date() + timedelta(days=settings.VAULT_DAYS)
+    settled = closed_at.date() + timedelta(days=settings.VAULT_DAYS)
+    earliest = timezone.now().date() + timedelta(days=min(settings.VAULT_DAYS, NOTICE_DAYS))
+    day = max(settled, earliest)
     return PlatformIdentity.objects.filter(experiment=study, purge_at__isnull=True).update(purge_at=day)
 
 
