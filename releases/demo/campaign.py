@@ -33,8 +33,17 @@ REWARD_MINOR, BONUS_MINOR, CURRENCY, MINUTES = 120, 50, "GBP", 8
 FEE = 1 / 3  # of rewards and bonuses, about Prolific's for universities
 SUBMITS_AFTER = timedelta(seconds=40)  # between the last answer here and the code there
 MISTYPED, WITHOUT_CODE = 7, 11  # places in the list of submissions
-LEFT_AT_ONCE = {"refused": "RETURNED", "screened_out": "RETURNED", "idle": "TIMED-OUT"}
-STATUSES = {"RETURNED": Submission.Status.RETURNED, "TIMED-OUT": Submission.Status.TIMED_OUT}
+LEFT_AT_ONCE = {
+    "refused": Submission.Status.RETURNED,
+    "screened_out": Submission.Status.RETURNED,
+    "idle": Submission.Status.TIMED_OUT,
+}
+WORDS = {  # Prolific's
+    Submission.Status.SUBMITTED: "AWAITING REVIEW",
+    Submission.Status.APPROVED: "APPROVED",
+    Submission.Status.RETURNED: "RETURNED",
+    Submission.Status.TIMED_OUT: "TIMED-OUT",
+}
 
 
 class StoredPlatform(ProlificRecruiter):
@@ -80,20 +89,21 @@ class StoredPlatform(ProlificRecruiter):
         for place, session in enumerate(self.sessions):
             is_complete = session.completed_at is not None
             number = session.external_id
+            status = _status(decided.get(number), is_complete=is_complete)
             yield PlatformSubmission(
                 number,
                 person="",
-                status=_status(decided.get(number), is_complete=is_complete),
-                word="AWAITING REVIEW" if is_complete else "RETURNED",
+                status=status,
+                word=WORDS[status],
                 started_at=session.started_at,
                 submitted_at=session.completed_at and session.completed_at + SUBMITS_AFTER,
                 code={MISTYPED: code[:-1], WITHOUT_CODE: ""}.get(place, code) if is_complete else "",
                 paid_bonus_minor=self.bonuses.get(number, 0),
             )
         first = self.sessions[0].started_at
-        for name, word in LEFT_AT_ONCE.items():
+        for name, status in LEFT_AT_ONCE.items():
             yield PlatformSubmission(
-                _number(f"{campaign.name} {name}"), "", STATUSES[word], word=word, started_at=first
+                _number(f"{campaign.name} {name}"), "", status, word=WORDS[status], started_at=first
             )
 
     def approve(self, submission: Submission, *, key: str) -> None:
