@@ -350,6 +350,22 @@ METRICS_TOKEN = env_secret("METRICS_TOKEN")
 if SENTRY_DSN := env_secret("SENTRY_DSN"):
     start_sentry(SENTRY_DSN)
 
+LOG_CONTEXT: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,  # of a job
+    add_request_id,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.add_logger_name,
+    structlog.processors.TimeStamper(fmt="iso"),
+]
+# Our own lines take the way of Django's: to the standard error, in one format, without tokens.
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *LOG_CONTEXT,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -361,13 +377,7 @@ LOGGING = {
                 *LOG_RENDERERS[LOG_FORMAT],
                 redact_line,
             ],
-            "foreign_pre_chain": [
-                structlog.contextvars.merge_contextvars,  # of a job
-                add_request_id,
-                structlog.stdlib.add_log_level,
-                structlog.stdlib.add_logger_name,
-                structlog.processors.TimeStamper(fmt="iso"),
-            ],
+            "foreign_pre_chain": LOG_CONTEXT,
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},

@@ -3,12 +3,18 @@
 import json
 import logging
 import logging.config
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import structlog
 from django.conf import settings
 
 from config.settings import LOG_RENDERERS
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def logged(form: str) -> str:
@@ -41,3 +47,19 @@ def test_a_line_for_a_collector_is_one_json_object():
     [error] = json.loads(logged("json"))["exception"]
     assert error["exc_type"] == "ValueError" and error["exc_value"] == "no such login"
     assert [frame["name"] for frame in error["frames"]] == ["logged", "check_password"]
+
+
+def test_our_own_lines_go_where_django_s_go_and_leave_documents_on_stdout_alone(tmp_path):
+    code = (
+        "import django; django.setup(); import structlog; "
+        "structlog.get_logger('judgments.x').warning('slow request', path='/s/' + 'AbCdEfGh' * 4 + '/')"
+    )
+    surroundings = {**os.environ, "LOG_FORMAT": "json", "VAR_DIR": str(tmp_path), "LOG_LEVEL": "INFO"}
+    surroundings["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=surroundings, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
+    line = json.loads(done.stderr)
+    assert (line["event"], line["level"], line["logger"]) == ("slow request", "warning", "judgments.x")
+    assert "AbCdEfGh" * 4 not in done.stderr
