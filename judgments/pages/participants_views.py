@@ -153,7 +153,9 @@ def participants(request: AuthenticatedRequest, slug: str) -> HttpResponse:
 
 
 def purge_date_of(study: Experiment) -> date | None:
-    """The first day on which platform ids of the study are deleted; None without ids or a date."""
+    """The first day on which platform ids of a closed study are deleted; None without ids or a date."""
+    if study.status != Experiment.Status.CLOSED:
+        return None
     dated = PlatformIdentity.objects.filter(experiment=study, purge_at__isnull=False)
     return dated.order_by("purge_at").values_list("purge_at", flat=True).first()
 
