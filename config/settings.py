@@ -113,6 +113,9 @@ CELERY_BROKER_URL = env_str("CELERY_BROKER_URL", "filesystem://")
 CELERY_BROKER_FOLDER = Path(env_str("CELERY_BROKER_FOLDER") or VAR / "broker")
 JOB_STALE_SECONDS = env_int("JOB_STALE_SECONDS", 60)
 JOB_MAX_ATTEMPTS = env_int("JOB_MAX_ATTEMPTS", 5)
+JOB_RETRY_SECONDS = env_int("JOB_RETRY_SECONDS", 15)
+if JOB_MAX_ATTEMPTS < 1 or JOB_RETRY_SECONDS < 0:
+    raise ImproperlyConfigured("JOB_MAX_ATTEMPTS must be above 0, and JOB_RETRY_SECONDS 0 or more.")
 
 # Models scored here: where they lie, which addresses pages offer, and the workers' kinds of device.
 MODELS_DIR = Path(env_str("MODELS_DIR") or VAR / "models")

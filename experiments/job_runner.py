@@ -6,8 +6,11 @@
    stores its effect together with the state "done", and only if the row still has its attempt.
 4. A killed worker leaves a running row without heartbeat, which :func:`requeue_stale` starts again. The
    earlier start cannot finish any more, because the row has a later attempt.
+5. Where storage, database or broker do not respond, the row waits until ``retry_at`` and starts again, with
+   longer and longer delays; after ``JOB_MAX_ATTEMPTS`` of these the job has failed.
 """
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +21,15 @@ import structlog
 from amqp.exceptions import AMQPError
 from celery import shared_task
 from django.conf import settings
-from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    close_old_connections,
+    connection,
+    transaction,
+)
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from kombu.exceptions import KombuError
@@ -30,10 +41,16 @@ log = structlog.get_logger(__name__)
 HEARTBEAT_SECONDS = 5
 BROKER_ERRORS = (KombuError, AMQPError, OSError)  # what sending raises where the broker does not respond
 MAX_REQUEUED = 1000  # jobs sent again in one sweep; the next sweep follows 15 s later
+DELAY_FACTOR = 4  # of each retry to the one before: 15 s, 1, 4 and 16 minutes
+FULL_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Overtaken(Exception):
     """Another start of the same job has taken over, or the job has finished."""
+
+
+class IOFailure(BadInput):
+    """Storage did not respond: a job tries again, a command reports it."""
 
 
 class Run:
@@ -66,6 +83,7 @@ class Run:
                 state=Job.State.DONE,
                 result=result,
                 error="",
+                io_failures=0,
                 progress=F("total"),
                 message="",
                 finished_at=timezone.now(),
@@ -73,14 +91,21 @@ class Run:
 
 
 Work = Callable[[Run], None]
+AfterFailure = Callable[[Job, str], None]
 KINDS: dict[str, Work] = {}
+AFTER_FAILURE: dict[str, AfterFailure] = {}
 
 
-def job(kind: str) -> Callable[[Work], Work]:
-    """Register the work of a kind of job: ``@job("releases.build")`` over ``def build(run: Run)``."""
+def job(kind: str, *, after_failure: AfterFailure | None = None) -> Callable[[Work], Work]:
+    """Register the work of a kind of job: ``@job("releases.build")`` over ``def build(run: Run)``.
+
+    ``after_failure`` stores elsewhere that the job failed, with its reason, in the transaction that says so.
+    """
 
     def register(work: Work) -> Work:
         KINDS[kind] = work
+        if after_failure is not None:
+            AFTER_FAILURE[kind] = after_failure
         return work
 
     return register
@@ -119,7 +144,13 @@ def retry(failed: Job) -> None:
     """Queue a failed job again with the same arguments; does nothing where it runs again already."""
     # Race: of two presses of the button, one update finds the row failed.
     if Job.objects.filter(pk=failed.pk, state=Job.State.FAILED).update(
-        state=Job.State.QUEUED, error="", finished_at=None, heartbeat_at=None
+        state=Job.State.QUEUED,
+        error="",
+        message="",
+        finished_at=None,
+        heartbeat_at=None,
+        io_failures=0,
+        retry_at=None,
     ):
         transaction.on_commit(lambda: send(failed.pk))
 
@@ -133,12 +164,15 @@ def run_job(job_id: int) -> None:
 def run(job_id: int) -> None:
     """Claim one job and run it; does nothing where another process has claimed it."""
     # Race: of several deliveries of the same id, only one update finds the row queued.
-    claimed = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(
+    waiting = Job.objects.filter(pk=job_id, state=Job.State.QUEUED).exclude(retry_at__gt=timezone.now())
+    claimed = waiting.update(
         state=Job.State.RUNNING,
         attempt=F("attempt") + 1,
         started_at=timezone.now(),
         heartbeat_at=timezone.now(),
+        retry_at=None,
         error="",
+        message="",
     )
     if not claimed:
         return
@@ -155,15 +189,87 @@ def _carry_out(current: Run) -> None:
         KINDS[current.job.kind](current)
     except Overtaken:
         log.info("job overtaken", job=current.job.pk, attempt=current.attempt)
-    except BadInput as error:
-        _fail(current, str(error))
-    except Exception as error:
-        log.exception("job failed", job=current.job.pk, kind=current.job.kind)
-        _fail(current, f"{type(error).__name__}: {error}")
+    except Exception as error:  # work may raise any type; each is stored with the job
+        if not connection.in_atomic_block:  # a test's transaction ends with its connection
+            close_old_connections()  # one that broke; what follows opens another
+        try:
+            _store_error(current, error)
+        except (DatabaseError, InterfaceError):
+            # The row stays running without heartbeat, from where requeue_stale starts it again.
+            log.exception("job's error not stored", job=current.job.pk)
 
 
-def _fail(current: Run, reason: str) -> None:
-    current._own_row().update(state=Job.State.FAILED, error=reason, finished_at=timezone.now())
+def _store_error(current: Run, error: Exception) -> None:
+    if failure := io_failure(error):
+        log.warning("job interrupted", job=current.job.pk, kind=current.job.kind, exc_info=error)
+        _retry_or_fail(current, failure)
+    elif isinstance(error, BadInput):
+        _fail(current._own_row(), current.job, str(error))
+    else:
+        log.error("job failed", job=current.job.pk, kind=current.job.kind, exc_info=error)
+        _fail(current._own_row(), current.job, f"{type(error).__name__}: {error}")
+
+
+def io_failure(error: Exception) -> str:
+    """Return what did not respond, in a sentence without paths of the server; empty for other errors."""
+    if isinstance(error, IOFailure):
+        sentence = f"{error.message} {error.remedy}".strip()
+        return sentence[:1].upper() + sentence[1:]
+    if isinstance(error, OperationalError | InterfaceError):
+        return "The database did not respond, or could not write."
+    if isinstance(error, KombuError | AMQPError):
+        return "The message broker did not respond."
+    if isinstance(error, OSError):
+        return _os_failure(error)
+    return "The shared storage did not respond." if _is_of_a_store(error) else ""
+
+
+def _os_failure(error: OSError) -> str:
+    if error.errno in FULL_DISK:
+        return "The disk of the server is full."
+    # The storages of S3 raise it without a number; libraries derive errors of their own from it.
+    if type(error) is FileNotFoundError:
+        return "A stored file is missing. Web and worker processes on several hosts need the same storage."
+    if isinstance(error, ConnectionError | TimeoutError):
+        return "A connection was lost."
+    # Libraries of models raise OSError, without a number, for a model that does not exist.
+    return f"A file could not be read or written: {error.strerror}." if error.errno else ""
+
+
+def _is_of_a_store(error: Exception) -> bool:
+    """Whether S3, or Redis as a cache, did not respond; imported here because most processes use neither."""
+    from botocore.exceptions import BotoCoreError, ClientError
+    from redis.exceptions import RedisError
+
+    return isinstance(error, BotoCoreError | ClientError | RedisError)
+
+
+def _retry_or_fail(current: Run, failure: str) -> None:
+    n_failures = current.job.io_failures + 1
+    if n_failures >= settings.JOB_MAX_ATTEMPTS:
+        reason = (
+            f"{failure} {n_failures} attempts have failed; an administrator can find the cause in the log."
+        )
+        _fail(current._own_row(), current.job, reason)
+        return
+    delay_s = settings.JOB_RETRY_SECONDS * DELAY_FACTOR ** (n_failures - 1)
+    retry_at = timezone.now() + timedelta(seconds=delay_s)
+    attempt = f"Attempt {n_failures + 1} of {settings.JOB_MAX_ATTEMPTS} follows at {retry_at:%H:%M:%S} UTC."
+    current._own_row().update(
+        state=Job.State.QUEUED,
+        io_failures=n_failures,
+        retry_at=retry_at,
+        heartbeat_at=None,
+        message=f"{failure[:200]} {attempt}",
+    )
+
+
+def _fail(rows: QuerySet[Job], job_row: Job, reason: str) -> None:
+    """Store the reason, here and where the kind of job says, if the row is still among these."""
+    with transaction.atomic():
+        changed = rows.update(state=Job.State.FAILED, error=reason, message="", finished_at=timezone.now())
+        if changed and job_row.kind in AFTER_FAILURE:
+            AFTER_FAILURE[job_row.kind](job_row, reason)
 
 
 @contextmanager
@@ -185,26 +291,27 @@ def _send_heartbeats(current: Run, stop: threading.Event) -> None:
     while not stop.wait(HEARTBEAT_SECONDS):
         try:
             current._own_row().update(heartbeat_at=timezone.now())
-        except DatabaseError:  # a busy database: the next beat will do
+        except (DatabaseError, InterfaceError):  # busy or restarted: the next beat will do
             log.info("heartbeat missed", job=current.job.pk)
+            connection.close()  # one that broke is not opened again by itself
     connection.close()
 
 
 def requeue_stale() -> int:
-    """Send again running jobs without heartbeat, and waiting ones whose message was lost."""
+    """Send again running jobs without heartbeat, waiting ones whose message was lost, and due retries."""
     now = timezone.now()
     stale = now - timedelta(seconds=settings.JOB_STALE_SECONDS)
-    Job.objects.filter(
-        state=Job.State.RUNNING, heartbeat_at__lt=stale, attempt__gte=settings.JOB_MAX_ATTEMPTS
-    ).update(state=Job.State.FAILED, error="The worker died at every start; see its log.", finished_at=now)
-    Job.objects.filter(state=Job.State.RUNNING, heartbeat_at__lt=stale).update(
-        state=Job.State.QUEUED, heartbeat_at=None
-    )
+    silent = Job.objects.filter(state=Job.State.RUNNING, heartbeat_at__lt=stale)
+    for row in silent.filter(attempt__gte=F("io_failures") + settings.JOB_MAX_ATTEMPTS):
+        # Race: the heartbeat is part of the condition, so a worker that responds again goes on.
+        _fail(silent.filter(pk=row.pk), row, "The worker died at every start; see its log.")
+    silent.update(state=Job.State.QUEUED, heartbeat_at=None)
+    is_lost = Q(heartbeat_at__isnull=True, created_at__lt=stale) | Q(heartbeat_at__lt=stale)
     waiting = Job.objects.filter(state=Job.State.QUEUED).filter(
-        Q(heartbeat_at__isnull=True, created_at__lt=stale) | Q(heartbeat_at__lt=stale)
+        Q(retry_at__lte=now) | (Q(retry_at__isnull=True) & is_lost)
     )
     ids = list(waiting.values_list("pk", flat=True)[:MAX_REQUEUED])
-    Job.objects.filter(pk__in=ids, state=Job.State.QUEUED).update(heartbeat_at=now)
+    Job.objects.filter(pk__in=ids, state=Job.State.QUEUED).update(heartbeat_at=now, retry_at=None)
     for job_id in ids:
         send(job_id)
     return len(ids)

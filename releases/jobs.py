@@ -4,14 +4,9 @@ Each computes outside of transactions and stores its result inside ``run.finishi
 worker leaves no partial result and a second run has no further effect.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
-
 from celery import shared_task
-from django.db import models
 
-from experiments.job_runner import Overtaken, Run, job
+from experiments.job_runner import Run, job
 from experiments.models import Experiment, Job
 from judgments.quality_check import CHECK, check_stale_studies
 from releases.comparison.compare import COMPARE, compare
@@ -26,26 +21,34 @@ from releases.scoring.surprisals import SURPRISALS, run_surprisals
 from releases.study_report.request import STUDY_REPORT, run_report
 
 
-@job(BUILD)
+def _release_failed(build: Job, reason: str) -> None:
+    building = Release.objects.filter(pk=build.arguments["release"], state=Release.State.BUILDING)
+    building.update(state=Release.State.FAILED)
+
+
+@job(BUILD, after_failure=_release_failed)
 def build_release(run: Run) -> None:
     """Freeze one release."""
     release = Release.objects.select_related("experiment", "plan").get(pk=run.arguments["release"])
-    with _failing(Release.objects.filter(pk=release.pk, state=Release.State.BUILDING), run):
-        frozen = freeze(release, progress=run.progress)
-        with run.finishing() as result:
-            result |= finish_release(release, frozen)
+    frozen = freeze(release, progress=run.progress)
+    with run.finishing() as result:
+        result |= finish_release(release, frozen)
 
 
-@job(SCORE)
+def _scoring_failed(scoring: Job, reason: str) -> None:
+    unfinished = ScoringRun.objects.filter(pk=scoring.arguments["run"]).exclude(state=ScoringRun.State.DONE)
+    unfinished.update(state=ScoringRun.State.FAILED, error=reason)
+
+
+@job(SCORE, after_failure=_scoring_failed)
 def score_sentences(run: Run) -> None:
     """Score every sentence of a material set with one model."""
     scoring = ScoringRun.objects.select_related("material_set").get(pk=run.arguments["run"])
     open_runs = ScoringRun.objects.filter(pk=scoring.pk).exclude(state=ScoringRun.State.DONE)
     open_runs.update(state=ScoringRun.State.RUNNING, error="")
-    with _failing(open_runs, run):
-        scores = score(scoring, progress=run.progress)
-        with run.finishing() as result:
-            result |= store_scores(scoring, scores)
+    scores = score(scoring, progress=run.progress)
+    with run.finishing() as result:
+        result |= store_scores(scoring, scores)
 
 
 @job(COST)
@@ -104,19 +107,3 @@ def check_quality(run: Run) -> None:
 def check_studies() -> None:
     """Check the quality of studies with newly finished sessions."""
     check_stale_studies()
-
-
-@contextmanager
-def _failing(rows: models.QuerySet[Any], run: Run) -> Iterator[None]:
-    """Mark the row as failed when its work raises, unless another attempt of the job has taken over."""
-    try:
-        yield
-    except Overtaken:
-        raise
-    except Exception as error:
-        # Any error fails the row; it is raised again, and the job runner logs and stores it.
-        fields = {"error": str(error)} if rows.model is ScoringRun else {}
-        # Race: a stale attempt that was requeued must not overwrite the state of the newer attempt.
-        if Job.objects.filter(pk=run.job.pk, attempt=run.attempt, state=Job.State.RUNNING).exists():
-            rows.update(state="failed", **fields)
-        raise

@@ -40,6 +40,12 @@ class Job(models.Model):
     attempt = models.PositiveIntegerField(
         default=0, help_text="Number of starts; only the latest start can finish the job."
     )
+    io_failures = models.PositiveSmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="Starts in a row that ended because storage, database or broker did not respond.",
+    )
+    retry_at = models.DateTimeField(null=True, blank=True, help_text="Not started before this time.")
     progress = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(default=0, help_text="0 = unknown.")
     message = models.CharField(max_length=300, blank=True)

@@ -32,7 +32,7 @@ from psycopg import IsolationLevel
 
 from analysis.errors import BadInput
 from config.version import code_version
-from experiments.job_runner import Run, enqueue, job
+from experiments.job_runner import IOFailure, Run, enqueue, job
 from experiments.models import Job
 from experiments.operation import archive, tables
 
@@ -94,7 +94,9 @@ def create_backup(folder: Path, *, key: str = "") -> BackupReport:
             os.fsync(written.fileno())
         partial.rename(folder / name)
     except OSError as error:
-        raise BadInput(f"the backup cannot be written: {error}.", file=str(folder)) from error
+        raise IOFailure(
+            f"the backup cannot be written: {error.strerror or error}.", file=str(folder)
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return BackupReport(**{**asdict(report), "file": str(folder / name)})

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from analysis.exclusions.apply import Excluded
-from experiments.job_runner import enqueue
+from experiments.job_runner import IOFailure, enqueue
 from experiments.models import AuditEntry, Experiment, Job
 from releases.gold.build import build_release
 from releases.gold.options import Options
@@ -77,7 +77,7 @@ def freeze(release: Release, *, progress: Progress) -> Frozen:
     store(key, built.files)
     manifest = read(key, MANIFEST)
     if checksum(manifest) != built.sha256:
-        raise OSError(f"the storage returned another {MANIFEST} than was stored under {key}")
+        raise IOFailure(f"the storage returned another {MANIFEST} than was stored under {key}.")
     return Frozen(built.sha256, key, json.loads(manifest), built.excluded)
 
 

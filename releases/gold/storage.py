@@ -4,7 +4,6 @@ On disk, a temporary folder in the same parent is filled, synced and renamed. S3
 ``manifest.json`` is uploaded last, and a folder without it is not a release.
 """
 
-import errno
 import hashlib
 import io
 import os
@@ -23,6 +22,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from analysis.errors import BadInput
+from experiments.job_runner import FULL_DISK, IOFailure
 from releases.models import Release
 
 log = structlog.get_logger(__name__)
@@ -188,11 +188,12 @@ def _delete_uploaded(place: Storage, names: list[str]) -> None:
             log.warning("uploaded file not deleted", file=name)
 
 
-def _not_written(error: Exception, location: str) -> BadInput:
-    is_full = isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-    reason = "no space is left" if is_full else str(error)
+def _not_written(error: Exception, location: str) -> IOFailure:
+    is_full = isinstance(error, OSError) and error.errno in FULL_DISK
+    system_error = error.strerror if isinstance(error, OSError) else ""  # its text names the path, too
+    reason = "no space is left" if is_full else system_error or str(error)
     remedy = f"Nothing was left behind{'; free space and build again' if is_full else ''}."
-    return BadInput(f"the release could not be written: {reason}.", file=location, remedy=remedy)
+    return IOFailure(f"the release could not be written: {reason}.", file=location, remedy=remedy)
 
 
 def release_table(release: Release, name: str) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from datetime import timedelta
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
@@ -270,8 +270,9 @@ def _holding(shard: ScoreShard) -> Iterator[Callable[[int], None]]:
             try:
                 reported = min(n_done, shard.n_sentences)
                 _claimed(shard).update(lease_until=timezone.now() + _lease(), n_done=reported)
-            except DatabaseError:  # the database is busy; the next renewal is due before the lease expires
+            except (DatabaseError, InterfaceError):  # busy or restarted; the next renewal comes in time
                 log.info("lease not renewed", shard=shard.pk)
+                connection.close()  # one that broke is not opened again by itself
         connection.close()
 
     thread = threading.Thread(target=renew, daemon=True)

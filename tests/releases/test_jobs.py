@@ -67,19 +67,37 @@ def test_overtaken_start_stores_nothing(monkeypatch):
     assert release.job.result["sha256"] == release.sha256
 
 
-def test_full_disk_fails_the_release_and_reports_it(monkeypatch):
+def test_full_disk_fails_the_release_and_reports_it(monkeypatch, settings):
     def full(path, content):
         raise OSError(28, "No space left on device")
 
     release = request_release(judged_study(), Options())
     monkeypatch.setattr(storage, "_fill", full)
-    job_runner.run(release.job_id)
+    for _ in range(settings.JOB_MAX_ATTEMPTS):
+        assert Release.objects.get(pk=release.pk).state == Release.State.BUILDING
+        Job.objects.update(retry_at=None)
+        job_runner.run(release.job_id)
     release.refresh_from_db()
     assert release.state == Release.State.FAILED
     assert "no space is left" in release.job.error
+    assert str(settings.VAR) not in release.job.error
     assert not storages["releases"].exists(release.experiment.slug) or storages["releases"].listdir(
         release.experiment.slug
     ) == ([], [])
+
+
+def test_release_of_a_disk_that_is_full_for_a_while_is_built(monkeypatch):
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    release = request_release(judged_study(), Options())
+    with monkeypatch.context() as disk:
+        disk.setattr(storage, "_fill", full)
+        job_runner.run(release.job_id)
+    Job.objects.update(retry_at=None)
+    job_runner.run(release.job_id)
+    release.refresh_from_db()
+    assert (release.state, release.job.state, release.job.attempt) == ("ready", "done", 2)
 
 
 def test_scores_are_stored_once_however_often_the_work_runs():
