@@ -159,12 +159,16 @@ PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
 PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
 PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)
 
-# Counts of arrivals. In memory each process counts for itself; redis:// is shared by all of them.
+# Counts of limits are shared by all processes: in the database, or in Redis, which also has what pages
+# compute; without it each process has its own.
 CACHE_URL = env_str("CACHE_URL")
+REDIS = {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
-    if CACHE_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    "default": {
+        **(REDIS if CACHE_URL else {"BACKEND": "experiments.operation.database_cache.DatabaseCache"}),
+        "KEY_FUNCTION": "experiments.operation.database_cache.hashed_key",
+    },
+    "pages": REDIS if CACHE_URL else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)  # of one user by token; 0 is no limit
 ARRIVALS_PER_MINUTE = env_int("ARRIVALS_PER_MINUTE", 60)  # of one network in one study; 0 is no limit
@@ -243,6 +247,9 @@ ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email", "username*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "experiments.accounts.LoginForm"}
+# Wrong passwords are counted by network first; the limit for an account is so high that one network cannot
+# keep its owner out.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,30/h/ip,90/h/key"}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 OPEN_SIGNUP = env_bool("OPEN_SIGNUP", False)
 LOGIN_URL = "account_login"

@@ -39,4 +39,5 @@ urlpatterns = [
 handler400 = "judgments.screens.error_responses.bad_request"
 handler404 = "judgments.screens.error_responses.not_found"
 handler403 = "experiments.pages.errors.forbidden"
+handler429 = "experiments.pages.errors.too_many_requests"  # of django-allauth
 handler500 = "judgments.screens.error_responses.server_error"

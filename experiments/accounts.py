@@ -9,6 +9,9 @@ from zoneinfo import available_timezones
 import structlog
 from allauth.account import forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.ratelimit import respond_429
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.totp.forms import ActivateTOTPForm
@@ -16,6 +19,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
 from django.contrib.auth.signals import user_logged_in
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied, ValidationError
 from django.dispatch import receiver
 from django.forms import Field
 from django.http import HttpRequest
@@ -33,6 +37,22 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Whether anybody may create an account."""
         return settings.OPEN_SIGNUP
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The address that limits count; nothing stores it."""
+        try:
+            address: str = super().get_client_ip(request)
+        except (ImproperlyConfigured, PermissionDenied):
+            # Fewer proxies than TRUSTED_PROXY_COUNT added their address, or none is an address.
+            return request.META.get("REMOTE_ADDR") or "unknown"
+        return address
+
+    def validation_error(self, code: str, *args: Any) -> ValidationError:
+        """An error of a form; a reached limit is a page of its own, with status 429."""
+        if code == "too_many_login_attempts":
+            raise ImmediateHttpResponse(respond_429(context.request))
+        error: ValidationError = super().validation_error(code, *args)
+        return error
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a message; where none leaves this machine, its links are not written into the log either."""

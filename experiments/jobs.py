@@ -1,11 +1,12 @@
 """Celery tasks of the planning side."""
 
 from celery import shared_task
+from django.core.management import call_command
 
 from experiments import job_runner
 from experiments.intake import upload_job
 from experiments.intake.uploads import discard_unfinished
-from experiments.operation import backup, heartbeats
+from experiments.operation import backup, database_cache, heartbeats
 from experiments.pages.materials import previews
 
 JOB_MODULES = (
@@ -33,3 +34,10 @@ def discard_unfinished_uploads() -> None:
     """Delete uploads that nobody imported or discarded."""
     discard_unfinished()
     heartbeats.forget_absent_hosts()
+
+
+@shared_task(name="experiments.delete_expired_rows")
+def delete_expired_rows() -> None:
+    """Delete logins and counts of limits that have expired."""
+    call_command("clearsessions")
+    database_cache.delete_expired()

@@ -1,5 +1,6 @@
 """The web server: workers come back when they die, and do not outlive the process that started them."""
 
+import http.client
 import json
 import os
 import re
@@ -123,3 +124,14 @@ def test_the_check_of_the_container_asks_by_the_name_that_is_served(tmp_path):
             [sys.executable, *command], env={**os.environ, **settings}, capture_output=True
         )
         assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.parametrize(("header", "status"), [("X-Forwarded-Proto", 200), ("X_Forwarded_Proto", 301)])
+def test_only_a_proxy_says_that_a_request_came_over_https(tmp_path, header, status):
+    """A header with underscores has the same name in WSGI; without a proxy neither is trusted."""
+    is_proxied = {"BEHIND_PROXY": "yes"} if "-" in header else {}
+    with serving(tmp_path, HTTPS="yes", DEBUG="", **is_proxied) as server:
+        assert until(server.listens)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.request("GET", "/health/live", headers={header: "https", "Host": "localhost"})
+        assert connection.getresponse().status == status

@@ -26,6 +26,7 @@ beat_schedule = {  # intervals in seconds
     "check balances": {"task": "judgments.check_balances", "schedule": 3600.0},
     "forget old previews": {"task": "judgments.prune_previews", "schedule": 3600.0},
     "back up": {"task": "experiments.back_up", "schedule": 300.0},
+    "delete expired rows": {"task": "experiments.delete_expired_rows", "schedule": 3600.0},
     "discard unfinished uploads": {"task": "experiments.discard_unfinished_uploads", "schedule": 3600.0},
     "purge platform ids": {"task": "judgments.purge_platform_ids", "schedule": 3600.0},
     "check quality": {"task": "releases.check_quality", "schedule": 300.0},

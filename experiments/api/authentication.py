@@ -1,36 +1,29 @@
 """Authentication of the API by token, what a token's scopes allow, and limits of requests."""
 
-from time import time
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
-from django.core.cache import cache
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from experiments import limits
 from experiments.models import ApiToken
 from experiments.models.api_token import token_digest
 
-WINDOW_S = 60
 WRONG_TOKENS = 20  # of one network within a minute
 Scope = ApiToken.Scope
 
 
 def count_request(kind: str, who: str, *, limit: int) -> None:
     """Count a request within the present minute; raises ``Throttled`` (429, Retry-After) beyond the limit."""
-    if not limit:
-        return
-    window, elapsed_s = divmod(time(), WINDOW_S)
-    key = f"{kind}:{salted_hmac(kind, who, algorithm='sha256').hexdigest()[:32]}:{window:.0f}"
-    # Race: add() stores the first count only; incr() is atomic in memory and in Redis.
-    cache.add(key, 0, timeout=2 * WINDOW_S)
-    if cache.incr(key) > limit:
-        raise Throttled(wait=max(1, WINDOW_S - elapsed_s))
+    try:
+        limits.count(kind, who, limit=limit)
+    except limits.LimitReached as error:
+        raise Throttled(wait=error.retry_after_s) from None
 
 
 class ScopedTokenAuthentication(TokenAuthentication):
@@ -42,7 +35,8 @@ class ScopedTokenAuthentication(TokenAuthentication):
             result = super().authenticate(request)
         except AuthenticationFailed:
             # A network that sends wrong tokens never keeps right ones out: those do not come here.
-            count_request("wrong-tokens", get_adapter().get_client_ip(request), limit=WRONG_TOKENS)
+            network = limits.network(get_adapter().get_client_ip(request))
+            count_request("wrong-tokens", network, limit=WRONG_TOKENS)
             raise
         if result is not None:
             count_request("api", str(result[0].pk), limit=settings.API_REQUESTS_PER_MINUTE)

@@ -1,6 +1,7 @@
 """Models of what researchers plan: materials, studies, designs, lists, teams and jobs."""
 
 from experiments.models.api_token import ApiToken
+from experiments.models.cache_entry import CacheEntry
 from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
@@ -13,6 +14,7 @@ from experiments.models.upload import Upload
 __all__ = [
     "ApiToken",
     "AuditEntry",
+    "CacheEntry",
     "Campaign",
     "Design",
     "Experiment",

@@ -8,6 +8,7 @@ from experiments.studies.team import OnlyOwners
 
 API = "/api/"
 ADMINISTRATION = "/admin/"
+RETRY_AFTER_S = 60  # the window of most limits; nothing says which one was reached
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -25,6 +26,13 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
         "is_closed": isinstance(exception, ClosedStudy),
     }
     return render(request, "403.html", context, status=403)
+
+
+def too_many_requests(request: HttpRequest) -> HttpResponse:
+    """Too many logins, wrong codes or messages asked for, by one network or for one account."""
+    response = render(request, "429.html", status=429)
+    response["Retry-After"] = str(RETRY_AFTER_S)
+    return response
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from django.core.cache import cache
-
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.design.catch import answer_remarks, catch_remarks
@@ -19,6 +17,7 @@ from experiments.lists.extra_trials import CHECK, INSTRUCTION
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.markdown import placeholders
 from experiments.models import Experiment, Job, MaterialSet, Sentence
+from experiments.page_cache import cache
 from experiments.studies.languages import has_interface, language_name
 from experiments.studies.lifecycle import answer_problems, sha256_of, snapshot
 from experiments.studies.money import format_money

@@ -5,7 +5,6 @@ from datetime import datetime
 from math import isnan
 from time import perf_counter
 
-from django.core.cache import cache
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
@@ -14,6 +13,7 @@ from analysis.quality.report import LABELS
 from analysis.report.page_findings import live_finding
 from experiments.lists.rounds import current_round_of
 from experiments.models import Experiment, TrialKind
+from experiments.page_cache import cache
 from experiments.studies.money import format_money
 from experiments.tasks.registry import shown_task
 from judgments.models import Flag, Judgment, Session, Signal

@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any, cast
 
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
@@ -16,6 +15,7 @@ from django.utils import timezone
 from analysis.text import plural
 from experiments.lists.rounds import current_round_of, fewest_showings
 from experiments.models import Experiment, ExperimentVersion, Job
+from experiments.page_cache import cache
 from experiments.studies.readiness import lists_of
 from experiments.studies.targets import participants_needed
 from experiments.tasks.registry import tasks
@@ -236,7 +236,7 @@ def study_cards(user: User) -> list[Card]:
         sessions = counts.get(
             study.pk, {"n_complete": 0, "n_live": 0, "n_lost": 0, "n_started": 0, "seen_at": None}
         )
-        answers: dict[str, Any] = cache.get_or_set(  # type: ignore[assignment]  # never None: it has a default
+        answers: dict[str, Any] = cache.get_or_set(
             _card_key(study, sessions), partial(count_answers, study), CACHE_SECONDS
         )
         cards.append(

@@ -23,6 +23,7 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from experiments.limits import LimitReached
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from experiments.studies.completion_url import filled_address
 from experiments.studies.languages import interface_translation
@@ -43,7 +44,6 @@ from judgments.sessions.arrival import (
     UNTIL_PARAMETER,
     Arrival,
     ConsentRefused,
-    TooManyArrivals,
     count_arrival,
     is_signed,
     new_key,
@@ -130,7 +130,7 @@ def answer_arrival(
             )
         except ConsentRefused:
             return _refusal_page(request, protocol, link)
-        except TooManyArrivals as error:
+        except LimitReached as error:
             return busy(
                 request,
                 error.retry_after_s,

@@ -10,18 +10,17 @@ import secrets
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import date
-from ipaddress import ip_address, ip_network
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.core import signing
-from django.core.cache import cache
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from experiments import limits
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from experiments.studies.lifecycle import FROZEN_FIELDS
 from judgments.sql.compiled_queries import Compiled
@@ -112,43 +111,9 @@ def _link_signature(experiment: Experiment, external_id: str, until: str) -> str
     return base64.urlsafe_b64encode(digest[:18]).decode()  # 144 bits in 24 characters
 
 
-WINDOW_S = 60
-IPV6_PREFIX = 64  # one household or laboratory has a network of its own, with countless addresses
-
-
-class TooManyArrivals(Exception):
-    """A network started more sessions of a study within a minute than the service allows."""
-
-    def __init__(self, retry_after_s: int) -> None:
-        self.retry_after_s = retry_after_s
-        super().__init__(f"try again in {retry_after_s} s")
-
-
 def count_arrival(experiment: Experiment, address: str) -> None:
-    """Count an arrival from a network address; raises :class:`TooManyArrivals` beyond the limit.
-
-    The address is hashed, and forgotten with its count. With the cache in memory each process of the web
-    server counts for itself.
-    """
-    limit = settings.ARRIVALS_PER_MINUTE
-    if not limit:
-        return
-    window, elapsed_s = divmod(time(), WINDOW_S)
-    digest = salted_hmac("arrivals", _network(address), algorithm="sha256").hexdigest()[:32]
-    key = f"arrivals:{experiment.pk}:{digest}:{window:.0f}"
-    # Race: add() stores the first count only; incr() is atomic in memory and in Redis.
-    cache.add(key, 0, timeout=2 * WINDOW_S)
-    if cache.incr(key) > limit:
-        raise TooManyArrivals(max(1, round(WINDOW_S - elapsed_s)))
-
-
-def _network(address: str) -> str:
-    """The network that shares one count: an IPv4 address, or the network of an IPv6 address."""
-    try:
-        ip = ip_address(address)
-    except ValueError:  # a server on a socket passes no address
-        return address
-    return str(ip if ip.version == 4 else ip_network((ip, IPV6_PREFIX), strict=False))
+    """Count an arrival from a network address; raises :class:`limits.LimitReached` beyond the limit."""
+    limits.count(f"arrivals:{experiment.pk}", limits.network(address), limit=settings.ARRIVALS_PER_MINUTE)
 
 
 CACHE_S = 0.5  # short, because a page shown from the cache may be out of date for so long

@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any
 
 import pandas as pd
-from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
@@ -22,6 +21,7 @@ from analysis.exclusions.plan import Plan
 from config.version import code_version
 from experiments.lists.rounds import check_round
 from experiments.models import Experiment
+from experiments.page_cache import cache
 from judgments.models import Flag, Judgment, Participant, Session
 from releases.gold.plans import judgments_for
 

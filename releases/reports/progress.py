@@ -6,13 +6,13 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any
 
-from django.core.cache import cache
 from django.db.models import Count, Max, Min
 from django.utils import timezone
 
 from analysis.agreement.predictive import MORE
 from analysis.agreement.progress import progress_report
 from experiments.models import Experiment
+from experiments.page_cache import cache
 from releases.gold.plans import find_plan
 from releases.models import Look
 from releases.reports.compute import filtered_judgments, plan_label

@@ -20,13 +20,13 @@ from datetime import timedelta
 from typing import Any
 
 import pandas as pd
-from django.core.cache import cache as django_cache
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job
+from experiments.page_cache import cache as django_cache
 from releases.gold.plans import find_plan
 from releases.models import ExclusionPlan, ScoringRun
 from releases.reports.compute import (

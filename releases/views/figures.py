@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 
@@ -17,6 +16,7 @@ import analysis  # figures through the package, which loads Altair when the firs
 from analysis.comparison.pairs import PairTable, pair_table
 from analysis.errors import NotEnoughData
 from experiments.models import Experiment
+from experiments.page_cache import cache
 from releases.comparison.compare import comparison_frames, comparisons_of
 from releases.gold.plans import find_plan
 from releases.models import Comparison

@@ -17,7 +17,7 @@ API = "/api/v1/studies/agreement/"
 @pytest.fixture(autouse=True)
 def _one_minute(monkeypatch):
     """All requests of a test fall into one minute."""
-    monkeypatch.setattr("experiments.api.authentication.time", lambda: 30.0)
+    monkeypatch.setattr("experiments.limits.time", lambda: 30.0)
     cache.clear()
     yield
     cache.clear()

@@ -10,7 +10,6 @@ from babel import Locale
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
@@ -19,6 +18,7 @@ from django.urls import reverse
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import Campaign, Experiment, PlatformAccount
+from experiments.page_cache import cache
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.editing.conflicts import compare, version_of
 from experiments.pages.forms import set_remark

@@ -4,11 +4,11 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from experiments.job_runner import run
 from experiments.models import Campaign
+from experiments.page_cache import cache
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Session, Signal
 from judgments.monitoring.live import count_live, hourly_pay, position_bias

@@ -4,10 +4,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from experiments.models import Experiment, Job
+from experiments.page_cache import cache
 from judgments.flags import raise_flag
 from judgments.models import Judgment, Session
 from judgments.monitoring.overview import study_cards

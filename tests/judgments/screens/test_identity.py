@@ -144,7 +144,7 @@ def test_arrivals_of_one_network_are_limited_and_can_try_again(client, settings)
     cast.study("agreement")
     cast.study("other")
     minute = 60 * 1_000_000
-    with patch("judgments.sessions.arrival.time", return_value=minute + 15):
+    with patch("experiments.limits.time", return_value=minute + 15):
         responses = [Client().post(LINK, form(Client())) for _ in range(5)]
         assert [response.status_code for response in responses] == [302, 302, 302, 429, 429]
         late = responses[-1]
@@ -153,7 +153,7 @@ def test_arrivals_of_one_network_are_limited_and_can_try_again(client, settings)
         assert Session.objects.count() == 3
         assert Client(REMOTE_ADDR="10.0.0.9").post(LINK, form(Client())).status_code == 302
         assert Client().post("/take/other/", form(Client(), "/take/other/")).status_code == 302
-    with patch("judgments.sessions.arrival.time", return_value=minute + 61):
+    with patch("experiments.limits.time", return_value=minute + 61):
         retry_form = {"arrival": hidden(late.content.decode(), "arrival"), "consent": "yes"}
         assert Client().post(LINK, retry_form).status_code == 302
     cache.clear()

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from django.core.cache import cache
 
 from experiments.job_runner import run
 from experiments.models import Campaign, Job
+from experiments.page_cache import cache
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
 from tests import cast
