@@ -1,5 +1,5 @@
-"""Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set; login and second-factor forms with labels; the
-time zone of the researchers' pages.
+"""Accounts: sign-up is closed unless ``OPEN_SIGNUP`` is set or somebody is invited; login and second-factor
+forms with labels; the time zone of the researchers' pages.
 """
 
 from functools import cache
@@ -26,8 +26,10 @@ from django.http import HttpRequest
 
 from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
 from experiments.models import ApiToken, Preferences
+from experiments.teams.invitations import find_invitation
 
 log = structlog.get_logger(__name__)
+INVITATION = "invitation"  # key in the login session: the token of an opened invitation
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
 
 
@@ -35,8 +37,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     """Sign-up is closed by default; an administrator makes accounts."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Whether anybody may create an account."""
-        return settings.OPEN_SIGNUP
+        """Whether anybody may create an account, or this visitor with an invitation."""
+        return settings.OPEN_SIGNUP or find_invitation(request.session.get(INVITATION, "")) is not None
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that limits count; nothing stores it."""

@@ -59,6 +59,37 @@ class ExperimentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscr
         return False
 
 
+class LabMemberInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscriptable at run time
+    """The members of a lab; they change on its own page, which notes who changed them."""
+
+    model = models.LabMembership
+    extra = 0
+    can_delete = False
+    readonly_fields = ["user", "role"]
+
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Members are added on the lab's own page."""
+        return False
+
+
+@admin.register(models.Lab)
+class LabAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+    """Labs; only their quotas of uploads are changed here."""
+
+    list_display = ["name", "slug", "upload_quota_bytes", "created_at"]
+    search_fields = ["name", "slug"]
+    readonly_fields = ["name", "slug", "created_at"]
+    inlines = [LabMemberInline]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Labs begin on their own page, with a manager."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Their own page deletes what has no studies."""
+        return False
+
+
 @admin.register(models.ExperimentVersion)
 class VersionAdmin(ReadOnly):
     """Frozen versions."""

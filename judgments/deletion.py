@@ -6,7 +6,7 @@ from django.db import transaction
 
 from analysis.errors import BadInput
 from experiments.job_runner import Run, enqueue, job
-from experiments.models import Experiment, Job
+from experiments.models import AuditEntry, Experiment, Job
 from judgments.models import Participant, Payment, PlatformCall, Session, Tombstone
 from judgments.sessions.removal import erase
 
@@ -38,6 +38,10 @@ def delete_study(study: Experiment, *, by: User) -> None:
     if not is_untaken(locked):
         raise BadInput("the study has participants, so it is kept.", remedy="Their answers can be deleted.")
     Session.objects.filter(experiment=locked).delete()
+    if locked.lab_id:  # the study's own history goes with it
+        AuditEntry.objects.create(
+            lab_id=locked.lab_id, user=by, action="study deleted", details={"study": locked.slug}
+        )
     locked.delete()
     log.info("study deleted", slug=study.slug, user=by.pk)
 

@@ -12,11 +12,14 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.utils import timezone
+from django.utils.text import slugify
 
 from experiments.models import (
     Experiment,
     ExperimentVersion,
     Item,
+    Lab,
+    LabMembership,
     MaterialSet,
     Membership,
     MinimalPair,
@@ -149,6 +152,14 @@ def draft(slug: str = "agreement", *, materials: MaterialSet | None = None, **fi
     Membership.objects.create(experiment=experiment, user=ada(), role=Membership.Role.OWNER)
     Membership.objects.create(experiment=experiment, user=ben(), role=Membership.Role.VIEWER)
     return experiment
+
+
+def lab(name: str = "Syntax lab", **members: str) -> Lab:
+    """A lab; ``members`` are roles by user name."""
+    row = Lab.objects.create(name=name, slug=slugify(name))
+    for username, role in members.items():
+        LabMembership.objects.create(lab=row, user=user(username), role=role)
+    return row
 
 
 def study(

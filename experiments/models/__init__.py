@@ -6,7 +6,9 @@ from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
 from experiments.models.heartbeat import Heartbeat
+from experiments.models.invitation import Invitation
 from experiments.models.job import Job
+from experiments.models.lab import Lab, LabMembership
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
@@ -20,8 +22,11 @@ __all__ = [
     "Experiment",
     "ExperimentVersion",
     "Heartbeat",
+    "Invitation",
     "Item",
     "Job",
+    "Lab",
+    "LabMembership",
     "MaterialSet",
     "Membership",
     "MinimalPair",

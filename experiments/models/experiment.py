@@ -8,6 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models import Q
 
+from experiments.models.lab import in_team
 from experiments.models.material import MaterialSet
 from experiments.tasks.registry import task_names
 
@@ -16,10 +17,12 @@ class ExperimentQuerySet(models.QuerySet["Experiment"]):
     """Queries on studies."""
 
     def visible_to(self, user: Any) -> "ExperimentQuerySet":
-        """Return the studies of which the user is a member; staff see all."""
-        if user.is_staff:
-            return self
-        return self.filter(memberships__user=user).distinct()
+        """Return the studies of which the user or the user's lab is a member; staff see all."""
+        return self if user.is_staff else self.filter(in_team(user)).distinct()
+
+    def editable_by(self, user: Any) -> "ExperimentQuerySet":
+        """Return the studies that the user may change; staff may change all."""
+        return self if user.is_staff else self.filter(in_team(user, editing=True)).distinct()
 
 
 class Experiment(models.Model):
@@ -83,6 +86,9 @@ class Experiment(models.Model):
     description = models.TextField(blank=True, help_text="For researchers; participants never see it.")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="experiments"
+    )
+    lab = models.ForeignKey(
+        "experiments.Lab", null=True, blank=True, on_delete=models.PROTECT, related_name="studies"
     )
     origin = models.CharField(max_length=12, choices=Origin.choices, default=Origin.COLLECTED)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.DRAFT)

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 
 from experiments.materials.markup import is_marked, plain
 from experiments.materials.schema import CONTEXT
+from experiments.models.lab import in_team
 
 
 class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
@@ -17,9 +18,7 @@ class MaterialSetQuerySet(models.QuerySet["MaterialSet"]):
         """Return the sets that the user owns or that the user's studies use; staff see all."""
         if user.is_staff:
             return self
-        in_study_of_user = Q(experiments__memberships__user=user) | Q(
-            filler_designs__experiment__memberships__user=user
-        )
+        in_study_of_user = in_team(user, "experiments") | in_team(user, "filler_designs__experiment")
         return self.filter(Q(owner=user) | in_study_of_user).distinct()
 
 

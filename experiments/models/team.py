@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from experiments.models.experiment import Experiment
+from experiments.models.lab import Lab
 
 
 class Membership(models.Model):
@@ -41,9 +42,12 @@ class Membership(models.Model):
 
 
 class AuditEntry(models.Model):
-    """One action on a study, with its user and time; append-only."""
+    """One action on a study or lab, with its user and time; append-only."""
 
-    experiment = models.ForeignKey(Experiment, on_delete=models.CASCADE, related_name="audit")
+    experiment = models.ForeignKey(
+        Experiment, null=True, blank=True, on_delete=models.CASCADE, related_name="audit"
+    )
+    lab = models.ForeignKey(Lab, null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -4,7 +4,20 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 
-from experiments.models import AuditEntry, Experiment, Membership
+from experiments.models import AuditEntry, Experiment, Lab, Membership
+from experiments.teams.roles import lab_role, manages, may_edit, may_see_ids, role_in
+
+__all__ = [
+    "AuthenticatedRequest",
+    "ClosedStudy",
+    "audit",
+    "get_lab",
+    "get_locked_study",
+    "get_study",
+    "may_edit",
+    "may_see_ids",
+    "role_in",
+]
 
 
 class AuthenticatedRequest(HttpRequest):
@@ -43,26 +56,14 @@ def get_locked_study(user: User | AnonymousUser, slug: str) -> Experiment:
     return locked
 
 
-def role_in(user: User | AnonymousUser, study: Experiment) -> str | None:
-    """The user's role; staff count as owners."""
-    if not user.is_authenticated:
-        return None
-    if user.is_staff:
-        return Membership.Role.OWNER
-    return Membership.objects.filter(experiment=study, user=user).values_list("role", flat=True).first()
-
-
-def may_edit(user: User | AnonymousUser, study: Experiment) -> bool:
-    """Whether the user may change the study."""
-    return role_in(user, study) in Membership.Role.editing()
-
-
-def may_see_ids(user: User | AnonymousUser, study: Experiment) -> bool:
-    """Whether the user may see and find platform ids: editing members and superusers, not all staff."""
-    if user.is_superuser:
-        return True
-    member = {"experiment": study, "user": user.pk, "role__in": Membership.Role.editing()}
-    return Membership.objects.filter(**member).exists()
+def get_lab(user: User | AnonymousUser, slug: str, *, managing: bool = False) -> Lab:
+    """The lab, if the user is a member: 404 for strangers, 403 for others who would change it."""
+    lab = Lab.objects.filter(slug=slug).first()
+    if lab is None or lab_role(user, lab) is None:
+        raise Http404("no such lab")
+    if managing and not manages(user, lab):
+        raise PermissionDenied("Only a manager changes a lab.")
+    return lab
 
 
 def audit(user: User | AnonymousUser | None, study: Experiment, action: str, **details: object) -> None:

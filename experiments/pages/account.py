@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from experiments.accounts import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
-from experiments.models import ApiToken, Membership
+from experiments.models import ApiToken, LabMembership, Membership
 from experiments.models.api_token import token_digest
 from experiments.pages.access import AuthenticatedRequest
 
@@ -37,6 +37,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "browser_time_zone": browser_time_zone(request),
         "time_zones": sorted(time_zone_names()),
         "memberships": Membership.objects.filter(user=request.user).select_related("experiment"),
+        "lab_memberships": LabMembership.objects.filter(user=request.user).select_related("lab"),
     }
     response = render(request, "experiments/account.html", context)
     response["Cache-Control"] = "no-store"

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from experiments.models import Experiment, MaterialSet, Membership
+from experiments.models import Experiment, Lab, MaterialSet, Membership
 from experiments.studies.languages import NAMES, language_choices, tag_named
 from experiments.tasks.registry import tasks
 
@@ -71,9 +71,22 @@ class NewStudyForm(forms.Form):
         help_text="Sentences or minimal pairs that you or your team uploaded.",
     )
     language = language_field()
+    lab = forms.ModelChoiceField(
+        Lab.objects.none(),
+        required=False,
+        to_field_name="slug",
+        empty_label="None",
+        help_text="Its members get their role in the study, too. Can be changed on the Team page.",
+    )
 
     def __init__(self, *args: Any, user: User | AnonymousUser, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        labs = Lab.objects.taking_studies_of(user)
+        lab = self.fields["lab"]
+        assert isinstance(lab, forms.ModelChoiceField)
+        lab.queryset = labs
+        if not labs.exists():
+            del self.fields["lab"]
         materials = self.fields["materials"]
         assert isinstance(materials, forms.ModelChoiceField)
         materials.queryset = MaterialSet.objects.visible_to(user)

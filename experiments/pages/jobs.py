@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
 from experiments.models import Job
+from experiments.models.lab import in_team
 from experiments.pages.access import role_in
 from experiments.pages.pagination import page_of
 
@@ -18,7 +19,7 @@ def visible_jobs(user: User | AnonymousUser) -> QuerySet[Job]:
     jobs = Job.objects.select_related("experiment", "created_by")
     if user.is_staff:
         return jobs
-    return jobs.filter(Q(created_by=user) | Q(experiment__memberships__user=user)).distinct()
+    return jobs.filter(Q(created_by=user) | in_team(user, "experiment")).distinct()
 
 
 @login_required

@@ -30,10 +30,11 @@ def create(request: AuthenticatedRequest) -> HttpResponse:
 
 
 def _of_materials(request: AuthenticatedRequest) -> dict[str, Any]:
-    """The set named in the address, as the choice to begin with, and its language."""
+    """The set and the lab named in the address, as choices to begin with, and the set's language."""
     slug = request.GET.get("materials", "")
     materials = MaterialSet.objects.visible_to(request.user).filter(slug=slug).first() if slug else None
-    return {"materials": materials, "language": materials.language} if materials else {}
+    lab = {"lab": request.GET["lab"]} if "lab" in request.GET else {}
+    return lab | ({"materials": materials, "language": materials.language} if materials else {})
 
 
 @login_required

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from experiments.operation import page
-from experiments.pages import account, jobs, manual, questions, settings, studies, team
+from experiments.pages import account, jobs, manual, questions, settings, studies
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, texts
@@ -39,8 +39,7 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/design/rounds/<int:number>/start/", rounds.start, name="study-round-start"),
     path("studies/<slug:slug>/move/<slug:step>/", studies.move, name="study-move"),
-    path("studies/<slug:slug>/team/", team.team, name="study-team"),
-    path("studies/<slug:slug>/team/<int:member_id>/remove/", team.remove, name="study-team-remove"),
+    path("", include("experiments.pages.teams.urls")),
     path("materials/", include("experiments.pages.materials.urls")),
     path("manual/", manual.manual, name="manual"),
     path("manual/<path:name>", manual.manual_page, name="manual-page"),

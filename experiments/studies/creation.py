@@ -29,6 +29,7 @@ NOT_COPIED = {  # fields of one study, one recruitment or one point in time
     "public_slug",
     "title",
     "owner",
+    "lab",  # a viewer's copy is no study of the lab
     "origin",
     "status",
     "current_round",
@@ -67,6 +68,9 @@ def create_study(user: User, *, title: str, task: str, **fields: Any) -> Experim
     design = Design.objects.create(experiment=study, seed=seed, **_lists_of_factors(study.materials))
     propose_split(study, design)
     AuditEntry.objects.create(experiment=study, user=user, action="created")
+    if study.lab_id:
+        details = {"study": study.slug}
+        AuditEntry.objects.create(lab_id=study.lab_id, user=user, action="study created", details=details)
     return study
 
 

@@ -23,10 +23,10 @@ from experiments.models import (
     Experiment,
     ExperimentVersion,
     MaterialSet,
-    Membership,
 )
 from experiments.studies.languages import with_default_texts
 from experiments.tasks.registry import get_task, shown_task
+from experiments.teams.roles import may_edit
 
 FROZEN_FIELDS = (
     "slug",
@@ -292,8 +292,5 @@ def _next_statuses(status: str) -> str:
 
 def _require_editor(experiment: Experiment, user: Any) -> None:
     """Owners, editors and staff may change a study; a command line (no user) is trusted."""
-    if user is None or user.is_staff or experiment.owner_id == user.pk:
-        return
-    editing = Membership.objects.filter(experiment=experiment, user=user, role__in=Membership.Role.editing())
-    if not editing.exists():
+    if user is not None and not may_edit(user, experiment):
         raise PermissionDenied

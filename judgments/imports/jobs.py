@@ -11,7 +11,7 @@ from analysis.errors import BadInput
 from experiments.intake.previews import Preview, Report, preview_or_job, store_preview
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
 from experiments.job_runner import Run, enqueue, job
-from experiments.models import Experiment, Job, MaterialSet, Membership, Upload
+from experiments.models import Experiment, Job, MaterialSet, Upload
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.table import table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
@@ -35,9 +35,7 @@ PREVIEW_COLUMNS = (
 
 def editable_studies(user: User) -> QuerySet[Experiment]:
     """Studies that the user may import into."""
-    if user.is_staff:
-        return Experiment.objects.all()
-    return Experiment.objects.filter(memberships__user=user, memberships__role__in=Membership.Role.editing())
+    return Experiment.objects.editable_by(user)
 
 
 def prepare_upload(upload: Upload) -> Prepared:

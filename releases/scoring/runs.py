@@ -26,7 +26,7 @@ from analysis.scoring.orientation import asks_for_sign
 from analysis.scoring.scorers.tables import COUNTS
 from analysis.table_forms import read_number_columns
 from experiments.job_runner import enqueue
-from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Membership, Upload
+from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
 from releases.models import Release, ScoringRun
 from releases.scoring.loaded_model import kind_of
 from releases.scoring.model_registry import checked_uri, shown_name
@@ -272,8 +272,7 @@ def may_retry(user: User, run: ScoringRun) -> bool:
     if user.is_staff or user.pk in {run.created_by_id, run.material_set.owner_id}:
         return True
     starts = AuditEntry.objects.filter(action="scoring started", details__run=run.pk)
-    editing = Membership.objects.filter(user=user, role__in=Membership.Role.editing())
-    return editing.filter(experiment__in=starts.values("experiment")).exists()
+    return Experiment.objects.editable_by(user).filter(pk__in=starts.values("experiment")).exists()
 
 
 def retry_run(run: ScoringRun, *, experiment: Experiment, user: User | None = None) -> ScoringRun:

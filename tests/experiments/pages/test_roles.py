@@ -54,11 +54,14 @@ def study():
     experiment = cast.study("agreement")
     cast.sit(experiment, "pia")
     Membership.objects.create(experiment=experiment, user=cast.cleo(), role=Membership.Role.EDITOR)
+    experiment.lab = cast.lab(ada="manager", vera="viewer")
+    experiment.save(update_fields=["lab"])
     return experiment
 
 
-def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
-    client.force_login(cast.ben())
+@pytest.mark.parametrize("name", ["ben", "vera"], ids=["viewer", "viewer of the lab"])
+def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study, name):
+    client.force_login(cast.user(name))
     before, answers = everything(), {}
     for name, path in addresses():
         if name not in OF_ONES_OWN:
@@ -76,7 +79,9 @@ def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study):
 
 @pytest.mark.parametrize("is_logged_in", [True, False])
 def test_no_address_of_a_study_reveals_anything_to_a_stranger(client, is_logged_in):
-    cast.sit(cast.study("agreement"), "pia")
+    study = cast.study("agreement", lab=cast.lab(ada="manager"))
+    cast.lab("Phonetics lab", cleo="manager")
+    cast.sit(study, "pia")
     if is_logged_in:
         client.force_login(cast.cleo())
     responses = {path: client.get(path) for _, path in addresses()}

@@ -1,5 +1,7 @@
 """Who belongs to a study, with which role, and who did what."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -9,11 +11,13 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.models import Membership
+from experiments.models import Lab
 from experiments.pages.access import AuthenticatedRequest, get_study, role_in
 from experiments.pages.confirm import ask, is_sure
 from experiments.pages.forms import MemberForm
-from experiments.studies.team import add_member, is_last_owner, remove_member
+from experiments.pages.teams.invitations import invitations_context
+from experiments.teams.roles import lab_role, owns
+from experiments.teams.study_team import add_member, is_last_owner, remove_member
 
 SHOWN_ENTRIES = 50
 
@@ -33,14 +37,20 @@ def team(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, f"{member.user} is now {member.get_role_display()} of this study.")
             return redirect("study-team", slug)
-    context = {
+    lab_members = study.lab.memberships.select_related("user") if study.lab else []
+    context: dict[str, Any] = {
         "study": study,
         "page": "team",
         "form": form,
         "members": study.memberships.select_related("user"),
         "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],
-        "is_owner": role_in(request.user, study) == Membership.Role.OWNER,
+        "is_owner": owns(request.user, study),
+        "lab_members": lab_members,
+        "lab_role": lab_role(request.user, study.lab) if study.lab else None,
+        "labs": Lab.objects.taking_studies_of(request.user),
     }
+    if context["is_owner"]:
+        context |= invitations_context(request, study)
     return render(request, "experiments/team.html", context)
 
 

@@ -1,0 +1,1 @@
+"""Pages of teams: members of a study, labs, invitations."""

@@ -1,0 +1,194 @@
+"""Labs: their members, roles and studies."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.views.decorators.http import require_POST
+
+from analysis.errors import BadInput
+from experiments.models import Lab, LabMembership
+from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
+from experiments.pages.confirm import ask, is_sure
+from experiments.pages.teams.invitations import invitations_context
+from experiments.teams import labs as steps
+from experiments.teams.roles import lab_role, manages
+from experiments.teams.study_team import move_to_lab
+
+SHOWN_ENTRIES = 50
+
+
+class LabForm(forms.Form):
+    """The name of a lab."""
+
+    name = forms.CharField(max_length=120, label="Name of the lab", strip=True)
+
+
+class LabMemberForm(forms.Form):
+    """Somebody joins the lab."""
+
+    username = forms.CharField(max_length=150, label="User name", strip=True)
+    role = forms.ChoiceField(
+        choices=LabMembership.Role.choices,
+        initial=LabMembership.Role.VIEWER,
+        help_text="In all studies of the lab: a viewer reads, an editor changes them and decides on people "
+        "and money, a manager is an owner of each, and changes the lab.",
+    )
+
+
+@login_required
+def labs(request: AuthenticatedRequest) -> HttpResponse:
+    """The user's labs, and a form for another one."""
+    form = LabForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            lab = steps.create_lab(request.user, form.cleaned_data["name"])
+        except BadInput as error:
+            form.add_error("name", capfirst(str(error)))
+        else:
+            messages.success(request, f"{lab.name} is there, and you manage it. Add members and studies.")
+            return redirect("lab", lab.slug)
+    # Counted by ids: the joins of members and studies multiply each other.
+    rows = Lab.objects.filter(pk__in=Lab.objects.visible_to(request.user).values("pk")).annotate(
+        n_members=Count("memberships", distinct=True), n_studies=Count("studies", distinct=True)
+    )
+    roles = dict(LabMembership.objects.filter(user=request.user).values_list("lab", "role"))
+    context = {
+        "section": "labs",
+        "form": form,
+        "labs": [(row, roles.get(row.pk, "administrator")) for row in rows],
+    }
+    return render(request, "experiments/labs.html", context)
+
+
+@login_required
+def lab(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Members, studies and history of a lab; managers add people and change roles."""
+    row = get_lab(request.user, slug, managing=request.method == "POST")
+    form = LabMemberForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            member = steps.add_lab_member(
+                row, form.cleaned_data["username"], role=form.cleaned_data["role"], by=request.user
+            )
+        except BadInput as error:
+            form.add_error("username", capfirst(str(error)))
+        else:
+            messages.success(request, f"{member.user} is now {member.get_role_display()} of this lab.")
+            return redirect("lab", slug)
+    return render(request, "experiments/lab.html", lab_context(request, row, form=form))
+
+
+def lab_context(request: AuthenticatedRequest, row: Lab, **forms_of_page: forms.Form) -> dict[str, Any]:
+    """What the page of a lab shows; forms with errors replace empty ones."""
+    role = lab_role(request.user, row)
+    is_manager = manages(request.user, row)
+    return {
+        "section": "labs",
+        "lab": row,
+        "form": LabMemberForm(),
+        "name_form": LabForm(initial={"name": row.name}),
+        "members": row.memberships.select_related("user"),
+        "studies": row.studies.order_by("title", "pk"),
+        "entries": row.audit.select_related("user")[:SHOWN_ENTRIES],
+        "is_manager": is_manager,
+        "may_add_studies": role in LabMembership.Role.editing(),
+        **(invitations_context(request, row) if is_manager else {}),
+        **forms_of_page,
+    }
+
+
+@login_required
+@require_POST
+def rename(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Rename a lab."""
+    row = get_lab(request.user, slug, managing=True)
+    form = LabForm(request.POST)
+    if not form.is_valid():
+        return render(request, "experiments/lab.html", lab_context(request, row, name_form=form), status=422)
+    if steps.rename_lab(row, form.cleaned_data["name"], by=request.user):
+        messages.success(request, "Saved.")
+    return redirect("lab", slug)
+
+
+@login_required
+@require_POST
+def delete(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Delete a lab without studies."""
+    row = get_lab(request.user, slug, managing=True)
+    if not is_sure(request):
+        return ask(
+            request,
+            f"Delete the lab {row.name}?",
+            "Its members lose their roles in it. Studies and accounts stay.",
+            yes="Delete it",
+            no="Keep it",
+            back=reverse("lab", args=[slug]),
+            section="labs",
+        )
+    try:
+        steps.delete_lab(row, by=request.user)
+    except BadInput as error:
+        messages.error(request, capfirst(str(error)))
+        return redirect("lab", slug)
+    messages.success(request, f"The lab {row.name} is deleted.")
+    return redirect("labs")
+
+
+@login_required
+@require_POST
+def remove(request: AuthenticatedRequest, slug: str, member_id: int) -> HttpResponse:
+    """Remove a member; members may remove themselves, managers anybody."""
+    row = get_lab(request.user, slug)
+    member = get_object_or_404(row.memberships.select_related("user"), pk=member_id)
+    if member.user == request.user and not is_sure(request) and not steps.is_last_manager(member):
+        return ask(
+            request,
+            f"Leave {row.name}?",
+            "You will not see its studies any more, apart from those with yourself as a member.",
+            yes="Leave it",
+            no="Stay",
+            back=reverse("lab", args=[slug]),
+            section="labs",
+        )
+    try:
+        steps.remove_lab_member(row, member, by=request.user)
+    except BadInput as error:
+        messages.error(request, capfirst(str(error)))
+    else:
+        messages.success(request, f"{member.user} no longer belongs to this lab.")
+    return redirect("lab", slug) if lab_role(request.user, row) else redirect("labs")
+
+
+@login_required
+@require_POST
+def move_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Move a study into a lab of the user's, or out of its lab."""
+    study = get_study(request.user, slug, editing=True)
+    name = request.POST.get("lab", "")
+    if study.lab and study.lab.slug == name:
+        return redirect("study-team", slug)
+    target = get_lab(request.user, name) if name else None
+    if study.lab and not is_sure(request):
+        return ask(
+            request,
+            f"Move {study.title} out of {study.lab}?",
+            "Members of the lab who are not members of the study will not see it any more.",
+            yes="Move it",
+            no="Leave it there",
+            back=reverse("study-team", args=[slug]),
+            hidden={"lab": name},
+            study=study,
+            page="team",
+        )
+    if move_to_lab(study, target, by=request.user):
+        messages.success(
+            request, f"The study belongs to {target} now." if target else "The study belongs to no lab now."
+        )
+    return redirect("study-team", slug)
