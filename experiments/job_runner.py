@@ -300,13 +300,17 @@ def _send_heartbeats(current: Run, stop: threading.Event) -> None:
 def requeue_stale() -> int:
     """Send again running jobs without heartbeat, waiting ones whose message was lost, and due retries."""
     now = timezone.now()
-    stale = now - timedelta(seconds=settings.JOB_STALE_SECONDS)
-    silent = Job.objects.filter(state=Job.State.RUNNING, heartbeat_at__lt=stale)
+    patience = timedelta(seconds=settings.JOB_STALE_SECONDS)
+    stale = now - patience
+    # A time in the future is of a worker that died before the clock was set back.
+    is_silent = Q(heartbeat_at__lt=stale) | Q(heartbeat_at__gt=now + patience)
+    silent = Job.objects.filter(is_silent, state=Job.State.RUNNING)
     for row in silent.filter(attempt__gte=F("io_failures") + settings.JOB_MAX_ATTEMPTS):
         # Race: the heartbeat is part of the condition, so a worker that responds again goes on.
         _fail(silent.filter(pk=row.pk), row, "The worker died at every start; see its log.")
     silent.update(state=Job.State.QUEUED, heartbeat_at=None)
-    is_lost = Q(heartbeat_at__isnull=True, created_at__lt=stale) | Q(heartbeat_at__lt=stale)
+    is_unsent = Q(created_at__lt=stale) | Q(created_at__gt=now + patience)
+    is_lost = Q(is_unsent, heartbeat_at__isnull=True) | is_silent
     waiting = Job.objects.filter(state=Job.State.QUEUED).filter(
         Q(retry_at__lte=now) | (Q(retry_at__isnull=True) & is_lost)
     )

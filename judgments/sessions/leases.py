@@ -31,7 +31,8 @@ def is_fresh(status: str, lease_expires_at: datetime | None, *, lease_minutes: i
     """Whether a session is active and its lease was renewed so recently that it need not be written."""
     if status != Session.Status.ACTIVE or lease_expires_at is None:
         return False
-    return lease_end(lease_minutes, timezone.now()) - lease_expires_at < FRESH
+    age = lease_end(lease_minutes, timezone.now()) - lease_expires_at
+    return -FRESH < age < FRESH  # far ahead, it was renewed before the clock was set back
 
 
 def is_late(status: str, last_seen_at: datetime | None, protocol: Protocol) -> bool:
@@ -105,8 +106,20 @@ def expire_sessions() -> int:
 
     A place is free from the moment the lease expires; this only records it.
     """
+    _shorten_future_leases()
     lapsed = Session.objects.filter(status=Session.Status.ACTIVE, lease_expires_at__lt=timezone.now())
     return sum(_expire(session_id) for session_id in lapsed.values_list("pk", flat=True)[:EXPIRED_AT_ONCE])
+
+
+def _shorten_future_leases() -> None:
+    """Let no session hold its place for longer than its study says because the clock was set back."""
+    now = timezone.now()
+    active = Session.objects.filter(status=Session.Status.ACTIVE, lease_expires_at__gt=now + FRESH)
+    minutes = active.values_list("experiment__lease_minutes", flat=True).order_by().distinct()
+    for lease_minutes in list(minutes):
+        end = lease_end(lease_minutes, now)
+        ahead = active.filter(experiment__lease_minutes=lease_minutes, lease_expires_at__gt=end + FRESH)
+        ahead.update(lease_expires_at=end)
 
 
 @transaction.atomic

@@ -1,11 +1,13 @@
-"""``make soak``: kill -9 and a bad network under load; then count what was promised and not kept.
+"""``make soak``: everything that a bad day does, under load; then count what was promised and not kept.
 
-1. Start a database (PostgreSQL in a folder of its own, or SQLite), web server, worker and scheduler.
-2. People take part; at random moments web workers, web master, worker or database get SIGKILL and are
-   started again. A third of the people walk away.
-3. Other people take part through a network that loses, delays, doubles and reorders.
-4. Leases of those who walked away run out; newcomers fill the lists.
-5. Every acknowledged answer is looked up in the database. Exit status 0 when nothing is missing.
+1. Start a database and a broker of their own on a disk of their own, web server, worker and scheduler.
+2. People take part, with pauses to think; some over a network that loses, delays, doubles and reorders, some
+   over a double of Prolific, where Ada approves and pays them. A fifth of the people walk away.
+3. One trouble after another: SIGKILL to any process, a restart of the database, a full, slow and read-only
+   disk, clocks that jump. Meanwhile backups are made and restored into empty installations.
+4. Leases of those who walked away run out, newcomers fill the lists, and what is due is paid.
+5. Every acknowledged answer is looked up in the database, every payment in the ledger and on the platform.
+   Exit status 0 when nothing is missing and nothing doubled.
 """
 
 import argparse
@@ -22,37 +24,37 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.soak import payers
 from tests.benchmarks.soak.audit import audit, balance
+from tests.benchmarks.soak.backups import Rehearsals
+from tests.benchmarks.soak.broker import broker
 from tests.benchmarks.soak.cluster import make_cluster
+from tests.benchmarks.soak.machine import Clock, Disk
 from tests.benchmarks.soak.network import FlakyNetwork
 from tests.benchmarks.soak.people import Crowd, Person
 from tests.benchmarks.soak.pulse import PATIENCE_S, Pulse
 from tests.benchmarks.soak.services import Service, database, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
+from tests.benchmarks.soak.troubles import Troubles
 
-N_LISTS, N_ITEMS, LEASE_MINUTES, THIRD = 4, 24, 1, 1 / 3
-SERVED = 0.75  # of the kills; the others come while the platform is still coming back
-TARGETS = {  # name: service, whether one of its children
-    "web worker": ("web", True),
-    "web master": ("web", False),
-    "task worker": ("worker", False),
-    "task process": ("worker", True),
-    "scheduler": ("beat", False),
-    "database": ("database", False),
-    "database backend": ("database", True),
-}
+N_LISTS, N_ITEMS, LEASE_MINUTES = 4, 12, 2
+SHARE_FLAKY, SHARE_PAID, SHARE_LEAVING = 0.2, 0.05, 0.2
+THINK_S = (2.0, 8.0)  # between two answers
+PATIENCE_OF_PEOPLE_S = 240.0
+BACKUP_EVERY_MINUTES = 15
+TROUBLE_STARTS_S = 10.0
+PAID_WITHIN_S = 300.0
 
 
 def options() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make soak ARGS=…", description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=5, help="how long troubles last")
+    parser.add_argument("--people", type=int, default=200, help="how many at once")
     parser.add_argument("--database", choices=["postgres", "sqlite"], default="postgres")
-    parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--flaky-seconds", type=int, default=45, help="how long the network is bad")
-    parser.add_argument("--people", type=int, default=24, help="how many at once")
-    parser.add_argument("--seed", type=int, default=None, help="printed; the same seed kills the same kinds")
-    parser.add_argument("--broker", default="filesystem://", help="address of a Celery broker")
-    parser.add_argument("--keep", action="store_true", help="keep the folder with logs and database")
+    parser.add_argument("--broker", choices=["auto", "rabbitmq", "redis", "folder"], default="auto")
+    parser.add_argument("--seed", type=int, default=None, help="printed; the same seed, the same troubles")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with logs")
     return parser.parse_args()
 
 
@@ -61,23 +63,17 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)
 
 
-def kill_at_random(services: dict[str, Service], n: int, rng: random.Random, pulse: Pulse) -> Counter[str]:
-    """SIGKILL so many times, mostly while the platform serves; kinds take turns in an order of the seed."""
-    kinds = [kind for kind, (service, _) in TARGETS.items() if service in services]
-    order: list[str] = []
-    while len(order) < n:
-        order += rng.sample(kinds, len(kinds))
-    kills: Counter[str] = Counter()
-    for number, kind in enumerate(order[:n], start=1):
-        if rng.random() < SERVED:
-            pulse.wait()
-        time.sleep(rng.uniform(0.5, 5))
-        name, child = TARGETS[kind]
-        while (pid := services[name].kill(rng, child=child)) is None:
-            time.sleep(0.1)
-        kills[kind] += 1
-        say(f"kill -9 {number}/{n}: {kind} ({pid})")
-    return kills
+def newcomers(people: int, port: int, seed: int) -> list[Person]:
+    """So many come and stay to the end."""
+    arrivals = [
+        Person(f"late {seed} {n}", SLUG, port, seed=seed + n, think_s=(0.05, 0.4)) for n in range(people)
+    ]
+    threads = [threading.Thread(target=person.live) for person in arrivals]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return arrivals
 
 
 def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
@@ -93,56 +89,154 @@ def fill_up(environment: dict[str, str], port: int, seed: int) -> list[Person]:
     counts = balance(sessions).values()
     missing = sum(max(counts) - count for count in counts)
     say(f"completed per list {sorted(counts)}; {missing} newcomers")
-    people = [Person(f"late {n}", SLUG, port, seed=seed + n) for n in range(missing)]
-    threads = [threading.Thread(target=person.live) for person in people]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return people
+    return newcomers(missing, port, seed)
 
 
-def soak(options: argparse.Namespace, folder: Path, services: dict[str, Service]) -> dict[str, int]:
-    """The whole of it; gives the broken promises by kind."""
-    rng = random.Random(options.seed)
-    web_port, database_port = free_port(), free_port()
-    url = f"sqlite:///{folder}/var/soak.sqlite3"
-    if options.database == "postgres":
-        cluster = make_cluster(folder, database_port)
-        services["database"], url = database(cluster, folder), cluster.url
-    environment = {
-        **os.environ,
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": url,
-        "VAR_DIR": str(folder / "var"),
-        "CELERY_BROKER_URL": options.broker,
-        "LOG_LEVEL": "WARNING",
-        "ARRIVALS_PER_MINUTE": "0",
-    }
-    prepare(environment)
-    services |= platform(web_port, environment, folder)
-    pulse = Pulse(web_port)
-    pulse.wait()
-    pulse.start()
-    start = time.monotonic()
-    say(f"{options.database}: {options.people} people at once, {options.kills} kills, seed {options.seed}")
-    crowd = Crowd(SLUG, web_port, at_once=options.people, seed=options.seed, drop_outs=THIRD, label="killed")
-    killed = kill_at_random(services, options.kills, rng, pulse)
-    people = crowd.finish()
-    say(f"{len(people)} people through; longest time without service {pulse.longest_s:.1f} s")
-    network = FlakyNetwork(web_port, seed=options.seed)
-    say(f"a bad network for {options.flaky_seconds} s")
-    crowd = Crowd(
-        SLUG, network.port, at_once=options.people, seed=options.seed + 1, drop_outs=THIRD, label="lost"
-    )
-    time.sleep(options.flaky_seconds)
-    people += crowd.finish()
-    network.calm()
-    say(f"{len(people)} people through; requests {dict(network.fates)}")
-    people += fill_up(environment, web_port, options.seed)
-    broken = audit(people, facts := step("facts", environment))
-    report(people, facts, killed, time.monotonic() - start)
-    return broken
+class Soak:
+    """One run: its services, people and findings."""
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path, services: dict[str, Service]) -> None:
+        self.arguments, self.folder, self.services = arguments, folder, services
+        self.rng = random.Random(arguments.seed)
+        self.port = free_port()
+        folder.chmod(0o711)
+        self.disk, self.clock = Disk(folder), Clock(folder)
+        self.double = payers.double()
+        self.crowds: list[Crowd] = []
+        self.late: list[Person] = []
+        self.start = time.monotonic()
+
+    def people(self) -> list[Person]:
+        """Everybody so far."""
+        return [person for crowd in self.crowds for person in list(crowd.people)] + self.late
+
+    def start_services(self) -> None:
+        """Database, broker, a study with a campaign, then web server, worker and scheduler."""
+        queue, address = broker(self.arguments.broker, self.disk.folder, self.folder)
+        self.database = self.elsewhere = ""
+        (self.folder / "elsewhere").mkdir()
+        if queue:
+            self.services["broker"] = queue
+        if self.arguments.database == "postgres":
+            cluster = make_cluster(self.disk.folder, free_port())
+            self.services["database"] = database(cluster, self.folder, self.clock.environment)
+            self.database = cluster.url
+            another = make_cluster(self.folder / "elsewhere", free_port())
+            self.services["elsewhere"] = database(another, self.folder / "elsewhere")
+            self.elsewhere = another.url
+        self.environment = {
+            **os.environ,
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": self.database or f"sqlite:///{self.disk.folder}/var/soak.sqlite3",
+            "VAR_DIR": str(self.disk.folder / "var"),
+            "CELERY_BROKER_URL": address,
+            "PROLIFIC_URL": self.double.url,
+            "PROLIFIC_WEB_URL": self.double.url,
+            "LOG_LEVEL": "WARNING",
+            "ARRIVALS_PER_MINUTE": "0",
+            "SECRET_KEY": secrets.token_hex(32),
+        }
+        prepare(self.environment)
+        fields = {"token": self.double.platform.token, "places": 5_000, "site": self.address}
+        self.campaign = step("campaign", self.environment, fields)
+        self.services |= platform(self.port, self.environment | self.clock.environment, self.folder)
+        self.pulse = Pulse(self.port)
+        self.pulse.wait()
+        self.pulse.start()
+
+    @property
+    def address(self) -> str:
+        """Where people come in."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def take_place(self) -> payers.Place:
+        """A place on the platform."""
+        return payers.Place.take(self.double, self.campaign)
+
+    def crowd(self, label: str, n: int, port: int, **how: Any) -> None:
+        """Let so many people take part at once from now on."""
+        how |= {"think_s": THINK_S, "patience_s": PATIENCE_OF_PEOPLE_S, "spread_s": sum(THINK_S)}
+        seed = self.arguments.seed + len(self.crowds)
+        self.crowds.append(
+            Crowd(SLUG, port, at_once=n, seed=seed, drop_outs=SHARE_LEAVING, label=label, **how)
+        )
+
+    def run(self) -> dict[str, int]:
+        """The whole of it; gives the broken promises by kind."""
+        self.start_services()
+        n_flaky = round(SHARE_FLAKY * self.arguments.people)
+        seconds, seed = 60 * self.arguments.minutes, self.arguments.seed
+        say(
+            f"{self.arguments.database}, {sorted(self.services)}, {self.arguments.people} people, seed {seed}"
+        )
+        network = FlakyNetwork(self.port, seed=seed)
+        self.crowd(
+            "near",
+            self.arguments.people - n_flaky,
+            self.port,
+            share_paid=SHARE_PAID,
+            take_place=self.take_place,
+        )
+        self.crowd("far", n_flaky, network.port)
+        ada = payers.Ada(self.port, payers.address_of(SLUG, self.campaign["pk"]))
+        ada.start()
+        rehearsals = self.rehearse(seconds)
+        troubles = Troubles(self.services, self.disk, self.clock, self.pulse, self.rng, say)
+        time.sleep(TROUBLE_STARTS_S)
+        stuck = 0
+        try:
+            troubles.go_on(seconds - TROUBLE_STARTS_S)
+            self.pulse.wait()
+        except RuntimeError as error:  # the table tells the rest
+            say(str(error))
+            stuck = 1
+        for crowd in self.crowds:
+            crowd.is_open.clear()
+        for crowd in self.crowds:
+            crowd.finish()
+        network.calm()
+        say(f"{len(self.people())} people through; bad network: {dict(network.fates)}")
+        rehearsals.join()
+        self.late += fill_up(self.environment, self.port, seed)
+        broken = {**audit(self.people(), facts := step("facts", self.environment)), **self.pay(ada)}
+        broken |= summed(rehearsals.results) | {"services that did not come back": stuck}
+        report(self, facts, troubles, rehearsals.results)
+        return broken
+
+    def rehearse(self, seconds: float) -> Rehearsals:
+        """Backups in the middle of every quarter of an hour."""
+        n = max(1, round(seconds / 60 / BACKUP_EVERY_MINUTES))
+        moments = [seconds * (2 * number + 1) / (2 * n) for number in range(n)]
+        rehearsals = Rehearsals(self.environment, self.folder, self.elsewhere, self.people, moments, say)
+        rehearsals.start()
+        return rehearsals
+
+    def pay(self, ada: payers.Ada) -> dict[str, int]:
+        """Ada goes on until nothing is left to pay; then the platform and the ledger are compared."""
+        end = time.monotonic() + PAID_WITHIN_S
+        while True:
+            paid = payers.paid_by(self.double)
+            facts = step("money", self.environment)
+            if facts["is_settled"] or time.monotonic() > end:
+                break
+            step("age", self.environment)
+            step("settle", self.environment, list(paid))
+            time.sleep(payers.REST_S)
+        ada.stop()
+        submitted = {p.place.submission for p in self.people() if p.place and p.place.is_submitted}
+        self.n_paid = len(paid), len(submitted), ada.n_rounds
+        for problem, n in ada.problems.items():
+            say(f"Ada: {n} × {problem}")
+        return {
+            **payers.audit_money(paid, submitted, facts),
+            "shapes unlike the platform's": len(self.double.shape_errors),
+        }
+
+
+def summed(results: list[dict[str, Any]]) -> dict[str, int]:
+    """What restored backups lacked."""
+    kinds = ("acknowledged before and not in it", "checksums that differ", "backups that were not restored")
+    return {f"restored: {kind}": sum(result.get(kind, 0) for result in results) for kind in kinds}
 
 
 def prepare(environment: dict[str, str]) -> None:
@@ -159,19 +253,25 @@ def prepare(environment: dict[str, str]) -> None:
     raise RuntimeError("the database did not answer")
 
 
-def report(people: list[Person], facts: dict[str, Any], killed: Counter[str], seconds: float) -> None:
+def report(soak: Soak, facts: dict[str, Any], troubles: Troubles, backups: list[dict[str, Any]]) -> None:
     """What happened."""
+    people = soak.people()
     tries, failures = sum(person.n_tries for person in people), sum(person.n_failures for person in people)
     n_acknowledged = sum(len(person.acknowledged) for person in people)
-    print(f"\n{sum(killed.values())} kills: {', '.join(f'{n} {kind}' for kind, n in sorted(killed.items()))}")
-    print(
-        f"{len(people)} people, {sum(bool(person.code) for person in people)} completed, in {seconds:.0f} s"
-    )
-    print(
-        f"{tries} requests, {failures} without an answer, "
-        f"{sum(person.n_broken for person in people)} answered 500"
-    )
+    print(f"\n| {'trouble':<26} | {'times':>5} | longest without service, s |")
+    print(f"|{'-' * 28}|{'-' * 7}|{'-' * 28}|")
+    for name, n in sorted(troubles.n.items()):
+        print(f"| {name:<26} | {n:>5} | {troubles.away_s[name]:>26.1f} |")
+    for kind in troubles.impossible:
+        print(f"not tried: {kind}")
+    print(f"\n{len(people)} people, {sum(bool(person.code) for person in people)} completed,", end=" ")
+    print(f"in {time.monotonic() - soak.start:.0f} s")
+    print(f"{tries} requests, {failures} without an answer or 5xx,", end=" ")
+    print(f"{sum(person.n_broken for person in people)} answered 500")
     print(f"{n_acknowledged} judgments acknowledged, {len(facts['judgments'])} stored")
+    print(f"{soak.n_paid[0]} payments to {soak.n_paid[1]} people in {soak.n_paid[2]} rounds")
+    for backup in backups:
+        print(f"backup: {backup}")
     print(f"completed sessions per list: {sorted(balance(facts['sessions']).values())}")
     for problem, n in Counter(person.problem for person in people if person.problem).most_common(10):
         print(f"  {n} × {problem}")
@@ -184,19 +284,21 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     services: dict[str, Service] = {}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    soak = Soak(arguments, folder, services)
     try:
-        broken = soak(arguments, folder, services)
+        broken = soak.run()
     finally:
-        for name in ("beat", "worker", "web", "database"):
+        for name in ("beat", "worker", "web", "broker", "database", "elsewhere"):
             if name in services:
                 services[name].stop()
+        soak.disk.remove()
         if arguments.keep:
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    print()
+    print(f"\n| {'broken promise':<36} | {'number':>6} |\n|{'-' * 38}|{'-' * 8}|")
     for problem, n in broken.items():
-        print(f"{n:>6}  {problem}")
+        print(f"| {problem:<36} | {n:>6} |")
     print(f"seed {arguments.seed}")
     return int(any(broken.values()))
 

@@ -77,6 +77,7 @@ class Person:
     wait_s: float = WAIT_S
     think_s: tuple[float, float] = (0.05, 0.4)
     reloads: float = 0.33
+    place: Any = None  # on a platform: a link of its own, and where the code is entered
     token: str = ""
     code: str = ""
     consented: bool = False
@@ -101,6 +102,8 @@ class Person:
             self.sit()
             if self.stops_after is None:
                 self.code = self.read_code()
+                if self.place:
+                    self.place.submit()
         except Stuck as stuck:
             self.problem = str(stuck)
         finally:
@@ -108,8 +111,11 @@ class Person:
 
     def arrive(self) -> bool:
         """Consent; False when the study had no place before consent was asked."""
-        link = f"/take/{self.slug}/?participant={quote(self.name)}"
+        link = self.place.link if self.place else f"/take/{self.slug}/?participant={quote(self.name)}"
         door = self.patiently("GET", link, until={200, 302})
+        if door.location.startswith("/take/"):  # the address without the platform's ids
+            link = door.location
+            door = self.patiently("GET", link, until={200, 302})
         if door.status == 200:
             key = KEY.search(door.text)
             if key is None:
@@ -150,6 +156,7 @@ class Person:
             if waiting and now >= wait_until:
                 if self.send(waiting[:MOST]):
                     failures = 0
+                    end = time.monotonic() + self.patience_s
                 else:
                     wait_until = time.monotonic() + self.pause(failures)
                     failures += 1
@@ -245,9 +252,11 @@ class Crowd:
     """People who take part at once: whoever ends is followed by another until the crowd is told to stop."""
 
     def __init__(
-        self, slug: str, port: int, *, at_once: int, seed: int, drop_outs: float, label: str
+        self, slug: str, port: int, *, at_once: int, seed: int, drop_outs: float, label: str, **how: Any
     ) -> None:
         self.slug, self.port, self.label, self.drop_outs = slug, port, label, drop_outs
+        self.share_paid, self.take_place = how.pop("share_paid", 0.0), how.pop("take_place", None)
+        self.spread_s, self.how = how.pop("spread_s", 0.0), how
         self.rng, self.people, self.lock = random.Random(seed), [], threading.Lock()
         self.is_open = threading.Event()
         self.is_open.set()
@@ -256,6 +265,9 @@ class Crowd:
             thread.start()
 
     def _follow(self) -> None:
+        with self.lock:
+            delay = self.rng.uniform(0, self.spread_s)
+        time.sleep(delay)
         while self.is_open.is_set():
             self._next().live()
 
@@ -263,7 +275,11 @@ class Crowd:
         with self.lock:
             stops = self.rng.randrange(0, 8) if self.rng.random() < self.drop_outs else None
             name = f"{self.label} {len(self.people) + 1}"
-            person = Person(name, self.slug, self.port, seed=self.rng.randrange(2**32), stops_after=stops)
+            how = dict(self.how)
+            if self.take_place and self.rng.random() < self.share_paid:
+                how["place"] = self.take_place()
+            seed = self.rng.randrange(2**32)
+            person = Person(name, self.slug, self.port, seed=seed, stops_after=stops, **how)
             self.people.append(person)
             return person
 

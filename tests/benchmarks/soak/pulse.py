@@ -5,6 +5,7 @@ import time
 import urllib.error
 import urllib.request
 
+REST_S = 0.4  # each question writes a row and reads the queue
 PATIENCE_S = 300.0  # on a machine several times overloaded a start takes a minute; what hangs, hangs for ever
 
 
@@ -14,6 +15,7 @@ class Pulse(threading.Thread):
     def __init__(self, port: int) -> None:
         super().__init__(daemon=True)
         self.address, self.longest_s, self.seen = f"http://127.0.0.1:{port}/health/ready", 0.0, 0.0
+        self.longest_since_begin = 0.0
 
     def is_ready(self) -> bool:
         """Whether the platform serves now."""
@@ -28,9 +30,15 @@ class Pulse(threading.Thread):
         self.seen = time.monotonic()
         while True:
             if self.is_ready():
-                self.longest_s = max(self.longest_s, time.monotonic() - self.seen)
+                silence = time.monotonic() - self.seen
+                self.longest_s = max(self.longest_s, silence)
+                self.longest_since_begin = max(self.longest_since_begin, silence)
                 self.seen = time.monotonic()
-            time.sleep(0.1)
+            time.sleep(REST_S)
+
+    def begin(self) -> None:
+        """Measure the longest silence anew."""
+        self.longest_since_begin = 0.0
 
     def wait(self, seconds: float = PATIENCE_S) -> None:
         """Until the platform serves."""

@@ -11,9 +11,10 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from config.run import commands
@@ -44,10 +45,24 @@ class Service:
         self.name, self.command, self.environment, self.log, self.how = name, command, environment, log, how
         self.n_starts = 0
         self.groups: list[int] = []
+        self.resume()
+
+    def resume(self) -> None:
+        """Start it, and again whenever it ends."""
         self.is_wanted = True
         self.process = self._start()
         self.watcher = threading.Thread(target=self._watch, daemon=True)
         self.watcher.start()
+
+    def halt(self) -> None:
+        """SIGKILL to everything it ever began; it stays away until it is resumed."""
+        self.stop(at_once=True)
+        self.watcher.join()
+
+    def restart(self) -> None:
+        """End it in order, as PostgreSQL's fast shutdown; it is started again when it has ended."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGINT)
 
     def _start(self) -> subprocess.Popen[bytes]:
         self.n_starts += 1
@@ -107,12 +122,12 @@ class Service:
         self.groups.clear()
 
 
-def database(cluster: Cluster, folder: Path) -> Service:
+def database(
+    cluster: Cluster, folder: Path, environment: Mapping[str, str] = MappingProxyType({})
+) -> Service:
     """The private PostgreSQL."""
-    log = folder / "database.log"
-    return Service(
-        "database", cluster.command, dict(os.environ), log, user=cluster.user, cwd="/", ends_rest=False
-    )
+    log, variables = folder / "database.log", {**os.environ, **environment}
+    return Service("database", cluster.command, variables, log, user=cluster.user, cwd="/", ends_rest=False)
 
 
 def platform(

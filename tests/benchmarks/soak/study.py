@@ -1,6 +1,8 @@
 """The database's side of a soak: each step is a process of its own that goes by the soak's environment.
 
-``python -m tests.benchmarks.soak.study STEP``: ``make`` prepares a study, ``facts`` tells what is stored,
+``python -m tests.benchmarks.soak.study STEP``: ``make`` prepares a study, ``campaign`` one of its campaigns
+on the double of Prolific, ``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets calls
+without an answer be old enough to ask about, ``settle`` says what a person saw on the platform's site,
 ``lapse`` lets leases run out, ``sweep`` notes it. Arguments come as JSON on standard input, the result goes
 as JSON to standard output.
 """
@@ -44,8 +46,94 @@ def make(fields: dict[str, Any]) -> str:
     return SLUG
 
 
+def campaign(fields: dict[str, Any]) -> dict[str, Any]:
+    """A running campaign on the double; its number here, its study there and the code of completion."""
+    from experiments.models import Experiment
+    from judgments.recruitment import campaigns, credentials
+    from tests import cast
+
+    study = Experiment.objects.get(slug=SLUG)
+    account = credentials.add_account(
+        study,
+        platform="prolific",
+        label="Double",
+        secrets={"token": fields["token"]},
+        by=cast.ada(),
+        options={"currency": "GBP"},
+    )
+    draft = campaigns.create_draft(
+        study,
+        recruiter="prolific",
+        name="soak",
+        account=account,
+        by=cast.ada(),
+        places=fields["places"],
+        reward_minor=150,
+        currency="GBP",
+        estimated_minutes=5,
+        options={"site": fields["site"], "title": "Rate sentences", "description": "Rate some sentences."},
+    )
+    campaigns.publish(draft, by=cast.ada())
+    draft.refresh_from_db()
+    return {
+        "pk": draft.pk,
+        "study": draft.external_id,
+        "code": draft.options["codes"]["complete"]["code"],
+    }
+
+
+def money(argument: None) -> dict[str, Any]:
+    """Rewards and bonuses by submission: confirmed in the ledger, and not settled yet."""
+    from judgments.models import PlatformCall, Submission
+    from judgments.recruitment import decisions
+
+    Kind, State = PlatformCall.Kind, PlatformCall.State
+    rows: dict[str, list[tuple[str, str]]] = {"confirmed": [], "open": []}
+    names = {State.CONFIRMED: "confirmed"}
+    calls = PlatformCall.objects.filter(kind__in=[Kind.APPROVE, Kind.PAY_BONUSES])
+    for call in calls.exclude(state=State.CANCELLED).select_related("submission", "campaign"):
+        facts = rows[names.get(State(call.state), "open")]
+        if call.kind == Kind.APPROVE and call.submission:
+            facts.append(("reward", call.submission.external_id))
+        facts += [("bonus", row["submission"]) for row in call.request.get("bonuses", [])]
+    return {
+        **rows,
+        "complete": list(Submission.objects.values_list("external_id", flat=True)),
+        "unknown": list(calls.filter(state=State.UNKNOWN).values_list("pk", flat=True)),
+        "is_settled": not calls.filter(state__in=[State.PLANNED, State.SENT, State.UNKNOWN]).exists()
+        and not Submission.objects.filter(status="submitted").exists()
+        and all(decisions.preview(row.campaign).is_empty for row in calls.order_by("campaign")[:1]),
+    }
+
+
+def age(argument: None) -> int:
+    """Let calls without an answer be so old that the platform is asked about them, as after five minutes."""
+    from django.db.models import F
+
+    from judgments.models import PlatformCall
+    from judgments.recruitment.ledger import ASK_AFTER
+
+    waiting = PlatformCall.objects.filter(state__in=["sent", "unknown"])
+    return waiting.update(sent_at=F("sent_at") - 2 * ASK_AFTER)
+
+
+def settle(paid: list[tuple[str, str]]) -> int:
+    """Settle what the platform cannot say by what its own site shows: these were paid."""
+    from judgments.models import PlatformCall
+    from judgments.recruitment import ledger
+    from tests import cast
+
+    facts = {tuple(fact) for fact in paid}
+    unknown = PlatformCall.objects.filter(state="unknown", kind=PlatformCall.Kind.PAY_BONUSES)
+    for call in unknown:
+        took_effect = all(("bonus", row["submission"]) in facts for row in call.request["bonuses"])
+        ledger.settle(call, took_effect=took_effect, note="seen on the site", by=cast.ada())
+    return len(unknown)
+
+
 def facts(argument: None) -> dict[str, Any]:
     """Sessions, judgments and conflicts as they are stored."""
+    from django.db.models import Count
     from django.utils import timezone
 
     from judgments.models import Judgment, Participant, Session, SessionEvent
@@ -61,11 +149,13 @@ def facts(argument: None) -> dict[str, Any]:
                 "list": session.list_id,
                 "status": session.status,
                 "code": session.completion_code,
-                "n_trials": session.trials.count(),
-                "n_answered": session.trials.filter(judgment__isnull=False).count(),
+                "n_trials": session.n_planned,
+                "n_answered": session.n_stored,
                 "is_lapsed": session.lease_expires_at < timezone.now(),
             }
-            for session in Session.objects.order_by("pk")
+            for session in Session.objects.annotate(
+                n_planned=Count("trials"), n_stored=Count("trials__judgment")
+            ).order_by("pk")
         ],
         "participants": Participant.objects.count(),
         "judgments": list(judgments),
@@ -92,7 +182,16 @@ def sweep(argument: None) -> int:
     return expire_sessions()
 
 
-STEPS = {"make": make, "facts": facts, "lapse": lapse, "sweep": sweep}
+STEPS = {
+    "make": make,
+    "campaign": campaign,
+    "money": money,
+    "age": age,
+    "settle": settle,
+    "facts": facts,
+    "lapse": lapse,
+    "sweep": sweep,
+}
 
 if __name__ == "__main__":
     import django

@@ -31,6 +31,21 @@ def test_only_sessions_whose_lease_ran_out_are_abandoned():
     assert late.events.get().kind == "expired"
 
 
+def test_a_lease_of_a_clock_that_was_set_back_lasts_no_longer_than_the_study_says():
+    experiment = study(lease_minutes=30)
+    session = begin(experiment)
+    Session.objects.update(lease_expires_at=timezone.now() + LONG_AGO)
+    assert expire_sessions() == 0
+    assert timedelta(minutes=29) < remaining_lease(session) <= timedelta(minutes=30)
+
+
+def test_an_answer_after_the_clock_was_set_back_renews_the_lease():
+    session = begin(study(lease_minutes=30))
+    Session.objects.update(lease_expires_at=timezone.now() + LONG_AGO)
+    send(session, row(session.trials.first()))
+    assert remaining_lease(session) <= timedelta(minutes=30)
+
+
 def test_a_returning_participant_continues_with_the_same_list_and_answers():
     experiment = study()
     session = sit(experiment, "pia", n=2)
