@@ -77,7 +77,7 @@ messages: $(VENV)/.base ## Extract and compile the participants' texts (needs ge
 bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machine
 	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
-soak: $(VENV)/.dev ## Kill processes under load for five minutes; every acknowledged answer must be stored
+soak: $(VENV)/.dev ## Break processes, disks and clocks under load (ARGS="--minutes 60"); nothing acknowledged may be lost
 	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)
 
 fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests and hostile files to a platform

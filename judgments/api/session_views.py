@@ -9,12 +9,13 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.db import DatabaseError, InterfaceError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import RawPostDataException
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
+from config.http.unavailable import is_unavailable
 from experiments.materials.markup import as_nodes, paragraphs
 from judgments.screens.shared_pages import last_page
 from judgments.screens.trial_screen import plan_document
@@ -55,7 +56,9 @@ def session_address(*, method: str) -> Callable[[View], View]:
                 response = view(request, token)
             except RequestRefused as error:
                 response = JsonResponse(error.body, status=error.status)
-            except (OperationalError, InterfaceError):
+            except (DatabaseError, InterfaceError) as error:
+                if not is_unavailable(error):
+                    raise
                 response = JsonResponse(
                     {"code": "try_again", "message": "The database does not answer; send it again."},
                     status=503,

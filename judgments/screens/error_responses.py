@@ -5,12 +5,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.request import RawPostDataException
 from django.shortcuts import render
 from django.utils.translation import get_language_from_request
 
+from config.http.unavailable import is_unavailable
 from experiments.pages import errors
 from experiments.studies.languages import interface_language
 from judgments.screens import shared_pages as screens
@@ -77,7 +78,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     if isinstance(error, DataError):  # for example a NUL character, which PostgreSQL does not store
         return bad_request(request, error)
-    if not isinstance(error, OperationalError | InterfaceError):
+    if not is_unavailable(error):
         return _internal_error(request)
     response = _unavailable(request)
     response["Retry-After"] = str(RETRY_AFTER_S)

@@ -233,6 +233,15 @@ def test_stale_job_is_started_again_and_done(sent):
     assert (row.state, row.attempt, row.result) == ("done", 2, {"sum": 5})
 
 
+def test_a_job_whose_worker_died_before_the_clock_was_set_back_is_started_again(sent):
+    for number, state in enumerate(("running", "queued")):
+        enqueue("test.work", {}, key=str(number))
+        ahead = timezone.now() + LONG_AGO
+        Job.objects.filter(key=str(number)).update(state=state, heartbeat_at=ahead, created_at=ahead)
+    assert (requeue_stale(), requeue_stale()) == (2, 0)
+    assert sorted(sent) == sorted(Job.objects.filter(state="queued").values_list("pk", flat=True))
+
+
 def test_job_that_kills_every_worker_is_given_up(settings):
     enqueue("test.work", {})
     dead = timezone.now() - LONG_AGO

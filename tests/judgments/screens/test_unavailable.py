@@ -1,12 +1,14 @@
 """While the database is away, people and programs are told to try again, and nothing they sent is lost."""
 
+import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import InternalError, OperationalError, ProgrammingError, connection
 from django.test import Client
 
 from judgments.models import Judgment
 from judgments.simulation.http_client import Page
 from tests.cast import ada, answer_to, begin, study
+from tests.judgments import deliveries
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +59,26 @@ def test_consent_sent_again_begins_one_session(browser):
     assert {browser.post(form.action, form.hidden)["Location"] for _ in range(2)} == {
         f"/s/{experiment.sessions.get().token}/"
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [  # what PostgreSQL says on a disk that became read-only, and after a switch to the standby
+        (ProgrammingError, psycopg.errors.InsufficientPrivilege),
+        (InternalError, psycopg.errors.ReadOnlySqlTransaction),
+    ],
+)
+def test_a_database_that_cannot_write_any_more_is_tried_again(browser, error, cause):
+    session = begin(study())
+
+    def refuse(execute, sql, params, many, context):
+        raise error("could not write") from cause("Read-only file system")
+
+    sent = deliveries.row(session.trials.first())
+    with connection.execute_wrapper(refuse):
+        page, answer = browser.get(f"/s/{session.token}/"), deliveries.send(session, sent, client=browser)
+    assert (page.status_code, answer.status_code, answer.json()["code"]) == (503, 503, "try_again")
+    assert deliveries.send(session, sent).status_code == 200
 
 
 def test_researchers_and_programs_are_informed_too(browser):
