@@ -1,6 +1,5 @@
 """Likert ratings as ordered categories: cumulative link models with and without random intercepts."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ from analysis.mixed_models.cumulative_link import OrdinalFit, ordinal_mixed_mode
 from analysis.mixed_models.linear import Random
 from analysis.mixed_models.reml import one_thread
 from analysis.mixed_models.structures import INTERCEPTS, LARGEST, fit_largest
-from analysis.rows import column_or_blank, is_kind, none_if_nan, numbers, tasks
+from analysis.rows import Floats, column_or_blank, is_kind, none_if_nan, numbers, tasks
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,8 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
 
     References
     ----------
-    Agresti (2010), *Analysis of Ordinal Categorical Data*; Liddell & Kruschke (2018), JESP 79.
+    Agresti (2010), *Analysis of Ordinal Categorical Data*; Pratt (1981), JASA 76; Liddell & Kruschke (2018),
+    JESP 79.
     """
     rows = ratings.notna() & predictors.notna().all(axis=1)
     outcome, exog = ratings[rows], predictors[rows].astype(float)
@@ -52,27 +52,77 @@ def cumulative_link(ratings: pd.Series, predictors: pd.DataFrame) -> CumulativeL
         return CumulativeLink("no_data")
     if outcome.nunique() < 2 or (exog.nunique() < 2).any():
         return CumulativeLink("no_variation", n=len(outcome))
-    levels = pd.Categorical(outcome, categories=sorted(outcome.unique()), ordered=True)
-    from statsmodels.miscmodels.ordinal_model import OrderedModel  # slow to import
-
-    model = OrderedModel(pd.Series(levels, index=outcome.index), exog, distr="logit")
-    with warnings.catch_warnings():
-        # Non-convergence is reported in the status instead.
-        warnings.simplefilter("ignore")
-        result = model.fit(method="bfgs", maxiter=500, gtol=1e-6, disp=False)
-    names = list(predictors.columns)
-    if not result.mle_retvals["converged"] or not np.isfinite(result.bse).all():
+    levels, category = np.unique(outcome.to_numpy(float), return_inverse=True)
+    names, n_thresholds = list(predictors.columns), len(levels) - 1
+    estimates = _maximize(category, exog.to_numpy(), n_thresholds)
+    if estimates is None:
         return CumulativeLink("not_converged", n=len(outcome))
-    # statsmodels estimates the logarithms of the gaps between thresholds
-    thresholds = model.transform_threshold_params(result.params.to_numpy())[1:-1]
+    parameters, errors = estimates
+    if (errors[n_thresholds:] * exog.std(ddof=0).to_numpy() > SEPARATED).any():
+        return CumulativeLink("not_converged", n=len(outcome))
+    beta = dict(zip(names, parameters[n_thresholds:].tolist(), strict=True))
+    se = dict(zip(names, errors[n_thresholds:].tolist(), strict=True))
     return CumulativeLink(
         "ok",
-        beta={name: float(result.params[name]) for name in names},
-        se={name: float(result.bse[name]) for name in names},
-        z={name: float(result.tvalues[name]) for name in names},
-        thresholds=[float(threshold) for threshold in thresholds],
+        beta=beta,
+        se=se,
+        z={name: beta[name] / se[name] for name in names},
+        thresholds=parameters[:n_thresholds].tolist(),
         n=len(outcome),
     )
+
+
+MAX_STEPS, MAX_HALVINGS, TOLERANCE = 100, 40, 1e-8
+SEPARATED = 100.0  # standard error of β in logits a standard deviation of the predictor
+
+
+def _maximize(category: np.ndarray, exog: np.ndarray, n_thresholds: int) -> tuple[Floats, Floats] | None:
+    """Find thresholds and β by Newton's method, with standard errors; None where there is no maximum.
+
+    The logarithm of the likelihood is concave (Pratt 1981), so halved steps never lead to another maximum.
+    Categories separated by a predictor have none: β grows until the likelihood is flat, with a huge error.
+    """
+    shares = np.cumsum(np.bincount(category))[:-1] / len(category)
+    parameters = np.concatenate([scipy.special.logit(shares), np.zeros(exog.shape[1])])
+    value, gradient, information = _likelihood(parameters, category, exog, n_thresholds)
+    for _ in range(MAX_STEPS):
+        try:
+            step = np.linalg.solve(information, gradient)
+        except np.linalg.LinAlgError:
+            return None
+        if float(gradient @ step) < TOLERANCE:  # twice what a full step would gain
+            with np.errstate(invalid="ignore"):
+                errors: Floats = np.sqrt(np.diag(np.linalg.inv(information)))
+            return (parameters, errors) if np.isfinite(errors).all() else None
+        for halving in range(MAX_HALVINGS):
+            candidate = parameters + step / 2**halving
+            tried = _likelihood(candidate, category, exog, n_thresholds)
+            if tried[0] > value:
+                break
+        else:
+            return None
+        parameters, (value, gradient, information) = candidate, tried
+    return None
+
+
+def _likelihood(
+    parameters: Floats, category: np.ndarray, exog: np.ndarray, n_thresholds: int
+) -> tuple[float, Floats, Floats]:
+    """Return the logarithm of the likelihood, its gradient and the observed information."""
+    linear = exog @ parameters[n_thresholds:]
+    padded = np.concatenate([[-np.inf], parameters[:n_thresholds], [np.inf]])
+    upper, lower = (scipy.special.expit(padded[category + side] - linear) for side in (1, 0))
+    p = upper - lower
+    if not (p > 0).all():  # thresholds out of order
+        return -np.inf, np.zeros_like(parameters), np.zeros((len(parameters), len(parameters)))
+    bounds = np.eye(n_thresholds + 2)[:, 1:-1]  # no parameter belongs to -inf and inf
+    above, below = (np.hstack([bounds[category + side], -exog]) for side in (1, 0))
+    density_above, density_below = upper * (1 - upper), lower * (1 - lower)
+    slopes = (density_above[:, None] * above - density_below[:, None] * below) / p[:, None]
+    curve_above = density_above * (1 - 2 * upper) / p
+    curve_below = density_below * (1 - 2 * lower) / p
+    curvature = (above * curve_above[:, None]).T @ above - (below * curve_below[:, None]).T @ below
+    return float(np.log(p).sum()), slopes.sum(axis=0), slopes.T @ slopes - curvature
 
 
 @dataclass(frozen=True)

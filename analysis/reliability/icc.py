@@ -1,6 +1,5 @@
 """Intraclass correlation: the share of the variance of ratings that is due to sentences."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -47,8 +46,8 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
     a variance is 0.
 
     (1,·) takes raters as nested in units, (A,·) is absolute agreement and (C,·) consistency of crossed
-    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: mean squares, through
-    pingouin. Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
+    raters; (·,k) is the reliability of a mean of k ratings. Complete tables: mean
+    squares. Otherwise variance components by REML: ICC(A,1) = σ²_unit / (σ²_unit + σ²_rater + σ²_e),
     ICC(C,1) the same without σ²_rater, ICC(1,1) from the model without raters; k is the harmonic mean of
     the ratings of a unit. Mean squares would drop every unit that lacks a rater, that is all units
     of a list design.
@@ -85,26 +84,25 @@ def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id"
 
 
 def _complete(rows: pd.DataFrame, *, n: int, k: int) -> IntraclassCorrelation:
-    """Compute the values with pingouin, and the intervals here."""
-    import pingouin  # slow to import
-
+    """Compute values, tests and intervals from the mean squares."""
     scores = rows.sort_values(["unit", "rater"])["score"].to_numpy().reshape(n, k)
-    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # from pingouin's use of pandas
-        result = pingouin.intraclass_corr(rows, targets="unit", raters="rater", ratings="score")
-        # Pingouin rounds its intervals to two decimals.
-        ends = _intervals(scores)
-    table = pd.DataFrame(
-        {
-            "form": result["Type"],
-            "value": result["ICC"],
-            "ci_low": [ends[form][0] for form in result["Type"]],
-            "ci_high": [ends[form][1] for form in result["Type"]],
-            "statistic": result["F"],
-            "df1": result["df1"],
-            "df2": result["df2"],
-            "p": result["pval"],
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values, ends = _values(scores), _intervals(scores)
+        between, _, residual, within = _mean_squares(scores)
+        tests = {
+            kind: (np.divide(between, noise), n - 1, df)
+            for kind, noise, df in (
+                ("1", within, n * (k - 1)),
+                ("A", residual, (n - 1) * (k - 1)),
+                ("C", residual, (n - 1) * (k - 1)),
+            )
         }
+    table = pd.DataFrame(
+        [
+            (form, values[form], *ends[form], *tests[form[4]], float(scipy.stats.f.sf(*tests[form[4]])))
+            for form in FORMS
+        ],
+        columns=["form", "value", "ci_low", "ci_high", "statistic", "df1", "df2", "p"],
     )
     status = "ok" if np.isfinite(table["value"]).all() else "no_variation"
     valid = table if status == "ok" else table.iloc[:0]
@@ -122,6 +120,20 @@ def _mean_squares(scores: Floats) -> tuple[float, float, float, float]:
         float((left**2).sum() / ((n - 1) * (k - 1))),
         float(((scores - of_unit[:, None]) ** 2).sum() / (n * (k - 1))),
     )
+
+
+def _values(scores: Floats) -> dict[str, float]:
+    """Compute the six forms (McGraw & Wong 1996, table 4)."""
+    n, k = scores.shape
+    between, raters, residual, within = _mean_squares(scores)
+    excess = (raters - residual) / n  # of the raters' means
+    noise = {"1": (within, 0.0), "A": (residual, excess), "C": (residual, 0.0)}
+    values: dict[str, float] = {}
+    for kind, (error, bias) in noise.items():
+        signal = between - error
+        values[f"ICC({kind},1)"] = float(np.divide(signal, between + (k - 1) * error + k * bias))
+        values[f"ICC({kind},k)"] = float(np.divide(signal, between + bias))
+    return values
 
 
 def _intervals(scores: Floats, *, confidence: float = 0.95) -> dict[str, tuple[float, float]]:

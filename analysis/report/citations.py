@@ -73,8 +73,6 @@ WORKS = {
     "within": "Morey, R. D. (2008). Confidence intervals from normalized data: A correction to Cousineau "
     "(2005). Tutorials in Quantitative Methods for Psychology 4(2), 61–64. "
     "https://doi.org/10.20982/tqmp.04.2.p061",
-    "pingouin": "Vallat, R. (2018). Pingouin: statistics in Python. Journal of Open Source Software 3(31), "
-    "1026. https://doi.org/10.21105/joss.01026",
     "scipy": "Virtanen, P. et al. (2020). SciPy 1.0: Fundamental algorithms for scientific computing in "
     "Python. Nature Methods 17, 261–272. https://doi.org/10.1038/s41592-019-0686-2",
     "numpy": "Harris, C. R. et al. (2020). Array programming with NumPy. Nature 585, 357–362. "
@@ -98,7 +96,7 @@ def works_cited(numbers: dict[str, Any]) -> list[str]:
         keys.add("within")
     keys |= _intervals_cited(numbers["agreement"])
     if "refused" not in numbers["reliability"]:
-        keys |= {"alpha", "ac1", "jackknife"} | ({"icc", "pingouin"} if task in RATING_TASKS else set())
+        keys |= {"alpha", "ac1", "jackknife"} | ({"icc"} if task in RATING_TASKS else set())
     if numbers["effects"].get("analyses"):
         keys |= {"five", "bayes", "lme4", correction} | ({"satterthwaite"} if task in RATING_TASKS else set())
     if numbers["effects"].get("equivalence"):

@@ -19,7 +19,7 @@ from judgments.monitoring.dropout import dropout_by_screen
 from judgments.monitoring.overview import counted_sessions, median_seconds
 from releases.gold.describe import answered_between, sessions_of
 
-SOFTWARE = ("numpy", "pandas", "scipy", "pingouin", "statsmodels", "altair", "vl-convert-python", "typst")
+SOFTWARE = ("numpy", "pandas", "scipy", "altair", "vl-convert-python", "typst")
 TEXTS = ("consent", "instructions", "debrief")
 
 

@@ -47,7 +47,7 @@ def test_vector_icc_missing_takes_variance_components(shared_vectors):
 
 @settings(max_examples=20)
 @given(st.integers(0, 10_000))
-def test_intervals_are_those_that_pingouin_rounds(seed):
+def test_values_and_tests_equal_those_of_pingouin_and_intervals_those_that_it_rounds(seed):
     matrix = np.random.default_rng(seed).normal(size=(6, 1)) + np.random.default_rng(seed + 1).normal(
         size=(6, 3)
     )
@@ -55,6 +55,8 @@ def test_intervals_are_those_that_pingouin_rounds(seed):
     forms = intraclass_correlation(rows).table.set_index("form")
     other = pingouin.intraclass_corr(rows, "sentence_id", "participant", "value").set_index("Type")
     for form in FORMS:
+        ours = list(forms.loc[form, ["value", "statistic", "df1", "df2", "p"]])
+        assert ours == pytest.approx(list(other.loc[form, ["ICC", "F", "df1", "df2", "pval"]]), abs=1e-12)
         ends = [forms.loc[form, "ci_low"], forms.loc[form, "ci_high"]]
         assert ends == pytest.approx(list(other.loc[form, "CI95"]), abs=0.0051)
 
