@@ -24,7 +24,7 @@ $(VENV)/.made:
 
 $(VENV)/.base: $(VENV)/.made lock/base.txt
 	@echo "Installing (once, a minute or two) ..."
-	@$(PIP) install --require-hashes -r lock/base.txt
+	@$(PIP) install --no-compile --require-hashes -r lock/base.txt  # bytecode of what is never imported takes 170 MB
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base lock/dev.txt

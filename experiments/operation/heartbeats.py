@@ -22,9 +22,14 @@ FORGOTTEN_DAYS = 7  # hosts that were taken out of service
 stop = threading.Event()
 
 
+def process_name(kind: str) -> str:
+    """Return the name under which a process of this host stores its heartbeats."""
+    return f"{kind}@{socket.gethostname()}"[:100]
+
+
 def beat(kind: str) -> None:
     """Store that a process of this host works."""
-    process = f"{kind}@{socket.gethostname()}"[:100]
+    process = process_name(kind)
     try:
         Heartbeat.objects.update_or_create(process=process, defaults={"at": timezone.now()})
     except DatabaseError:  # a busy or absent database: the next beat follows

@@ -1,0 +1,29 @@
+"""Import every module of the platform, so that the image holds the bytecode of all that it may import."""
+
+import importlib
+import os
+import pkgutil
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+PACKAGES = ("analysis", "config", "experiments", "judgments", "releases")
+EXTRAS = {"torch", "transformers", "tokenizers", "kenlm", "sentry_sdk"}  # not part of the image
+
+
+def main() -> None:
+    """Import all modules; one that needs an extra is left out."""
+    django.setup()
+    for package in PACKAGES:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            if module.name.endswith("__main__"):
+                continue
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:
+                if (error.name or "").partition(".")[0] not in EXTRAS:
+                    raise
+
+
+if __name__ == "__main__":
+    main()

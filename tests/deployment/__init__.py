@@ -1,0 +1,1 @@
+"""Installing the platform: container, compose, systemd, Kubernetes and upgrades."""
