@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom doubles lock clean
+.PHONY: help install upgrade sizes install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -37,6 +37,12 @@ $(VENV)/.docs: $(VENV)/.base lock/docs.txt
 	@touch $@
 
 install: $(VENV)/.base ## Create the environment in .venv
+
+upgrade: $(VENV)/.base ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
+	@$(PYTHON) config/maintenance/upgrade.py "$(VERSION)"
+
+sizes: $(VENV)/.base ## Print the disk space of the base install by package
+	@$(BIN)/python -m config.maintenance.sizes
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@$(PIP) install --require-hashes -r lock/models.txt

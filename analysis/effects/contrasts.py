@@ -71,7 +71,8 @@ def paired_contrast(good: Floats, bad: Floats, *, confidence: float = 0.95) -> C
 
     Notes
     -----
-    t = mean(D) / (sd(D) / √n) with n - 1 degrees of freedom. The effect sizes differ: the same rows may give d_z = 2.95 and d_pooled = 2.26.
+    t = mean(D) / (sd(D) / √n) with n - 1 degrees of freedom. The effect sizes differ: the same rows may give
+    d_z = 2.95 and d_pooled = 2.26.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Migrate five million judgments from the first schema to the present one: seconds, and what each step locks.
+"""Migrate five million judgments from the first schema to the present one: seconds and locks of each.
 
-Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m tests.benchmarks.migrations``. It makes a database
-of its own (five million need 6 GB and some minutes), fills it at the first migrations, applies the later ones
-in their order and drops the database; ``--keep`` leaves it.
+Run ``BENCH_POSTGRES=postgres://USER@HOST/DATABASE python -m tests.benchmarks.migrations``. It makes a
+database of its own (five million need 6 GB and some minutes), fills it at the first migrations, applies the
+later ones in their order and drops the database; ``--keep`` leaves it.
 
 Every statement of a migration holds its locks until the migration ends. A table counts as large from 10,000
 rows; a lock is printed if it stops those who write (answers wait) or those who read as well.
