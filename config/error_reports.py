@@ -1,11 +1,14 @@
 """Errors sent to Sentry, where an address is set and the extra ``sentry`` is installed."""
 
-import re
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-TOKENS = re.compile(r"(/s/|/sessions/)[-\w]+")
+from config.http.log_redaction import redact
+
+#: Parts of an event that hold what people typed, or whom a request or command was about: breadcrumbs are the
+#: addresses of calls to platforms and lines of the log, ``extra`` is the command line.
+LEFT_OUT = ("breadcrumbs", "extra", "user")
 
 
 def start_sentry(address: str) -> None:
@@ -22,18 +25,33 @@ def start_sentry(address: str) -> None:
         send_default_pii=False,
         include_local_variables=False,
         max_request_body_size="never",
-        before_send=without_tokens,
+        before_send=without_persons,
+        max_breadcrumbs=0,
         traces_sample_rate=0,
     )
 
 
-def without_tokens(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
-    """Remove the tokens of participants from the address of the request, with cookies and parameters."""
+def without_persons(event: dict[str, Any], hint: dict[str, Any]) -> dict[str, Any]:
+    """Remove what names a person or proves something; addresses keep their path, without tokens."""
     request = event.get("request", {})
-    event["request"] = {
+    shown: dict[str, Any] = _redacted({name: value for name, value in event.items() if name not in LEFT_OUT})
+    shown["request"] = {
         "method": request.get("method", ""),
-        "url": TOKENS.sub(r"\1…", str(request.get("url", "")).partition("?")[0]),
+        "url": redact(str(request.get("url", "")).partition("?")[0]),
     }
-    if "transaction" in event:
-        event["transaction"] = TOKENS.sub(r"\1…", str(event["transaction"]))
-    return event
+    for entry in shown.get("exception", {}).get("values", ()):
+        entry.pop("value", None)  # messages quote what was typed; the type and the place are enough
+    if "logentry" in shown:
+        shown["logentry"] = {"message": shown["logentry"].get("message", "")}  # without its arguments
+    return shown
+
+
+def _redacted(content: Any) -> Any:
+    """The same document with secrets removed from every text."""
+    if isinstance(content, str):
+        return redact(content)
+    if isinstance(content, dict):
+        return {name: _redacted(value) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_redacted(value) for value in content]
+    return content

@@ -240,7 +240,9 @@ def verify_backup(path: Path, *, key: str = "") -> BackupReport:
         raise BadInput("this is no backup of Obelus.", file=str(path))
     if manifest["format_version"] > FORMAT_VERSION:
         raise BadInput(
-            "a newer version made this backup.", file=str(path), remedy="Install that version first."
+            f"version {manifest.get('version', 'unknown')}, which is newer, made this backup.",
+            file=str(path),
+            remedy="Install that version, or a later one, first.",
         )
     if checksums != _expected_checksums(manifest):
         raise BadInput("the content differs from the checksums of the manifest.", file=str(path))

@@ -52,7 +52,9 @@ class ProcessCounters:
             try:
                 folder().mkdir(parents=True, exist_ok=True)
                 with (folder() / f"{os.getpid()}.counters").open("wb+") as file:
-                    file.truncate(SIZE)
+                    # Zeros, not a hole: on a full disk a write to a mapped hole ends the process (SIGBUS).
+                    file.write(bytes(SIZE))
+                    file.flush()
                     self.values = memoryview(mmap.mmap(file.fileno(), SIZE)).cast("d")
             except OSError:  # a full or read-only disk: this process counts for itself
                 self.values = memoryview(bytearray(SIZE)).cast("d")

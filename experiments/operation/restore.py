@@ -97,7 +97,7 @@ def _prepare_database(manifest: dict[str, Any]) -> Any:
     if unknown := sorted(applied - set(loader.disk_migrations) - _replaced(loader)):
         raise BadInput(
             f"the backup has migrations that this version lacks, such as {'.'.join(unknown[0])}.",
-            remedy="Install the version that made it, or a later one.",
+            remedy=f"Install version {manifest['version']}, which made it, or a later one.",
         )
     nodes = {node for node in loader.graph.nodes if node in applied}
     if set(loader.applied_migrations) != applied:

@@ -7,6 +7,7 @@ answers with response, value, chosen sentence, time and what the browser noted. 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,6 +170,17 @@ def _filled(address: str, table: str, rows: str) -> None:
     psql(address, "".join(f"DROP INDEX {name};" for name in indexes))
     psql(address, SETTINGS + rows)
     psql(address, SETTINGS + ";".join(indexes.values()))
+
+
+def wait_for(server: str) -> None:
+    """Wait until a server that was started answers."""
+    for _ in range(300):
+        if not subprocess.run(
+            ["psql", server, "-c", "SELECT 1"], capture_output=True, check=False
+        ).returncode:
+            return
+        time.sleep(0.2)
+    sys.exit("the database did not answer")
 
 
 def psql(address: str, sql: str) -> str:

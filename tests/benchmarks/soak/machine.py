@@ -68,10 +68,25 @@ class Disk:
 
     def repair(self) -> None:
         """What an administrator does: unmount, check, mount again; nobody may have a file open there."""
+        end = time.monotonic() + BUSY_S
+        while not self._is_repaired():
+            if time.monotonic() > end:
+                raise RuntimeError("the disk cannot be mounted again")
+            time.sleep(1)
+
+    def _is_repaired(self) -> bool:
         self._unmount()
         subprocess.run(["e2fsck", "-fy", self.image], capture_output=True, check=False)
         if not self._mount():
-            raise RuntimeError("the disk cannot be mounted again")
+            return False
+        try:
+            self.ballast.touch()
+        except OSError:
+            # Race: a process that left for a mount namespace of its own still has the failed mount, and with
+            # it the kernel's view of the image; it has to end first.
+            return False
+        self.ballast.unlink()
+        return True
 
     def remove(self) -> None:
         """Unmount for good."""

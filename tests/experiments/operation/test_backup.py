@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import os
+import subprocess
+import sys
 import threading
 from io import StringIO
 from pathlib import Path
@@ -12,11 +15,12 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage, storages
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from analysis.errors import BadInput
 from experiments.job_runner import run
 from experiments.models import Job, PlatformAccount
-from experiments.operation import archive, tables
+from experiments.operation import archive, backup, tables
 from experiments.operation.backup import (
     SNAPSHOT,
     create_backup,
@@ -32,6 +36,41 @@ from judgments.models import Judgment, Session, SessionEvent, Signal
 from releases.models import CachedScore, ScorerSpec
 from tests import cast
 
+ROOT = Path(__file__).resolve().parents[3]
+#: An installation before the last migration of experiments, with a login and materials; prints its backup.
+FORMER = """
+import sys
+from pathlib import Path
+import django
+django.setup()
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.executor import MigrationExecutor
+from experiments.operation import backup
+executor = MigrationExecutor(connection)
+nodes = executor.loader.graph.leaf_nodes()
+(last,) = [node for node in nodes if node[0] == "experiments"]
+parents = [parent.key for parent in executor.loader.graph.node_map[last].parents]
+executor.migrate([node for node in nodes if node != last] + [key for key in parents if key[0] == last[0]])
+loader = MigrationExecutor(connection).loader
+assert last not in loader.applied_migrations
+backup.apps = loader.project_state(list(loader.applied_migrations)).apps
+owner = backup.apps.get_model("auth", "User").objects.create(username="ada")
+materials = backup.apps.get_model("experiments", "MaterialSet")
+materials.objects.create(name="Islands", slug="islands", language="en", checksum="0" * 64, owner=owner)
+print(backup.create_backup(Path(sys.argv[1])).file)
+"""
+LATER = """
+import django
+django.setup()
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.migrations.executor import MigrationExecutor
+from experiments.models import MaterialSet
+executor = MigrationExecutor(connection)
+n_waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+print(n_waiting, MaterialSet.objects.get().owner.username)
+"""
 #: JSON that databases write differently, and texts that files break.
 DOCUMENT = {
     "big": 1e16,
@@ -217,6 +256,38 @@ def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
             else:
                 with pytest.raises(BadInput, match="decrypted"):
                     reader.readall()
+
+
+def test_a_backup_of_an_earlier_version_is_restored_and_migrated(tmp_path):
+    def installation(name, *command):
+        variables = {"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.sqlite3", "VAR_DIR": str(tmp_path / name)}
+        environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
+        process = subprocess.run(
+            [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert process.returncode == 0, process.stderr[-2000:]
+        return process.stdout.strip()
+
+    file = installation("former", "-c", FORMER, str(tmp_path / "backups"))
+    assert json.loads(installation("later", "manage.py", "restore", file, "--json"))["rows"]
+    assert installation("later", "-c", LATER) == "0 ada"
+
+
+def test_a_backup_of_a_later_version_names_the_version_to_install(transactional_db, tmp_path, monkeypatch):
+    applied = MigrationRecorder.applied_migrations
+    later = {("experiments", "9999_later"): None}
+    monkeypatch.setattr(backup, "code_version", lambda: "7.1")
+    with monkeypatch.context() as at_backup:
+        at_backup.setattr(MigrationRecorder, "applied_migrations", lambda self: {**applied(self), **later})
+        report = create_backup(tmp_path)
+    empty_installation()
+    with pytest.raises(BadInput, match=r"lacks, such as experiments\.9999_later.* Install version 7\.1"):
+        restore_backup(tmp_path / report.file)
+    monkeypatch.setattr(backup, "FORMAT_VERSION", 2)
+    report = create_backup(tmp_path)
+    monkeypatch.setattr(backup, "FORMAT_VERSION", 1)
+    with pytest.raises(BadInput, match=r"version 7\.1, which is newer, .* Install that version"):
+        restore_backup(tmp_path / report.file)
 
 
 def test_command_writes_a_private_file_and_records_it(transactional_db, tmp_path):

@@ -1,5 +1,7 @@
 """Metrics count what happened, in a form that Prometheus reads, for those who may see them."""
 
+import mmap
+import os
 import re
 from pathlib import Path
 
@@ -59,6 +61,18 @@ def test_full_disk_stops_no_answer(monkeypatch, settings):
     settings.VAR = Path("/dev/null")
     counters.counters.add(("arrivals_total", 1))
     assert counters.totals()["arrivals_total"] == 0
+
+
+def test_the_space_of_the_counters_is_taken_before_they_are_mapped(monkeypatch):
+    blocks, map_file = [], mmap.mmap
+
+    def spy(file, size):
+        blocks.append(os.fstat(file).st_blocks)  # a hole has none: on a full disk its first write is fatal
+        return map_file(file, size)
+
+    monkeypatch.setattr(counters.mmap, "mmap", spy)
+    counters.counters.add(("arrivals_total", 1))
+    assert len(blocks) == 1 and blocks[0] > 0
 
 
 def test_metrics_need_the_token_or_this_machine(client, settings):
