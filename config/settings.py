@@ -394,6 +394,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO").upper()},
     "loggers": {
         "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
+        "matplotlib": {"level": "WARNING"},  # at INFO it says that it looked for fonts
         "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids
         "httpx": {"level": "WARNING"},  # it writes every address, and some have the id of a participant
     },

@@ -27,7 +27,11 @@ SCALE = "scale"
 """Name of the random effect on the logarithm of participants' discrimination."""
 _STEPS = 50  # Newton steps for the mode
 _TOLERANCE = 1e-9  # their length at which the mode is reached
+_LONGEST_STEP = (
+    5.0  # SDs of the random effects: a longer one overflows exp() of a participant's log discrimination
+)
 _LARGEST_SD = 12.0  # logits; beyond it the SD is not estimable
+_FARTHEST = 100.0  # logits; no threshold, distance of two thresholds or β of an estimable model lies beyond
 # An SD below .1 is set to 0 if that raises the deviance by at most 1e-4, a negligible loss of fit.
 _SMALL_SD, _NOTHING = 0.1, 1e-4
 
@@ -79,7 +83,8 @@ class CumulativeLink:
         for _ in range(_STEPS):
             root = _positive_root(curvature)
             step = scipy.linalg.cho_solve((root, True), gradient, check_finite=False)
-            before, length, reached = self.modes, 1.0, value
+            before, reached = self.modes, value
+            length = min(1.0, _LONGEST_STEP / max(np.abs(step).max(initial=0.0), _LONGEST_STEP))
             while True:
                 self.modes = before + length * step
                 value, gradient, curvature = self._at(parameters, factor)
@@ -176,7 +181,12 @@ def _ratings(
 
 
 def _positive_root(curvature: Floats) -> Floats:
-    """Factor a curvature; away from the mode a ridge makes it positive definite."""
+    """Factor a curvature; away from the mode a ridge makes it positive definite.
+
+    Raises LinAlgError for a curvature that has no finite numbers: no ridge would help.
+    """
+    if not np.isfinite(curvature).all():
+        raise np.linalg.LinAlgError("The curvature of the likelihood is not finite.")
     ridge = 0.0
     while True:
         try:
@@ -312,8 +322,11 @@ def _optimum(model: CumulativeLink, start: Floats) -> Floats | None:
         return slope(model.deviance, at)
 
     n_fixed, n = model.n_gaps + 1, model.n_terms
+    far = (-_FARTHEST, _FARTHEST)
     bounds = (
-        [(-np.inf, np.inf)] * n_fixed
+        [far]
+        + [(-np.log(_FARTHEST) * 4, np.log(_FARTHEST))] * (model.n_gaps - 1)  # logarithms of distances
+        + [far]
         + [(0.0, _LARGEST_SD)] * n
         + [(-_LARGEST_SD, _LARGEST_SD)] * len(model.pairs)
     )

@@ -60,10 +60,11 @@ class Command(ReportCommand):
         by, corrected = report["by"], f"p_{report['correction']}"
         if not report["analyses"] and not report["interactions"]:
             self.stdout.write(NO_CONTRAST)
+        width = _name_width(report["analyses"], by)
         for row in report["analyses"]:
             name = row[by] or "–"
             self.stdout.write(
-                f"{name:<40}{row['analysis']:<14}{decimal(row['estimate']):>9}{p_value(row['p']):>8}"
+                f"{name:<{width}}{row['analysis']:<14}{decimal(row['estimate']):>9}{p_value(row['p']):>8}"
                 f"{p_value(row[corrected]):>8}  {row['outcome']}{_why(row)}"
             )
             if row["structure"]:
@@ -77,7 +78,7 @@ class Command(ReportCommand):
             )
         for row in report["equivalence"]:
             self.stdout.write(
-                f"{row[by] or '–':<40}{'equivalence':<14}{decimal(row['estimate']):>9}"
+                f"{row[by] or '–':<{width}}{'equivalence':<14}{decimal(row['estimate']):>9}"
                 f"{p_value(row['p']):>8}{p_value(row[corrected]):>8}  {row['verdict']}, 90 % "
                 f"{decimal(row['ci_low'])} to {decimal(row['ci_high'])}{_why(row)}"
             )
@@ -115,10 +116,13 @@ class Command(ReportCommand):
             self.stdout.write(f"    participant {entry['participant']}: {decimal(entry['difference'])}")
 
     def _print_ordinal(self, report: dict[str, Any]) -> None:
+        if not report["rows"]:
+            self.stdout.write(NO_CONTRAST)
+        width = _name_width(report["rows"], report["by"])
         for row in report["rows"]:
             name = row[report["by"]] or "–"
             self.stdout.write(
-                f"{name:<40}{decimal(row['beta']):>9}{decimal(row['se']):>9}{p_value(row['p']):>8}"
+                f"{name:<{width}}{decimal(row['beta']):>9}{decimal(row['se']):>9}{p_value(row['p']):>8}"
                 f"{decimal(row['beta_fixed']):>9}  {_ordinal_note(row)}"
             )
             scale = row["scale_use"]
@@ -127,6 +131,11 @@ class Command(ReportCommand):
                     f"    with participants' use of the scale: {decimal(scale['beta'])}, SD of log "
                     f"discrimination {decimal(scale['sd'])}, p {p_value(scale['p_ratio'])}"
                 )
+
+
+def _name_width(rows: list[dict[str, Any]], by: str) -> int:
+    """Characters of the first column: the longest name and a gap of two, at least 40."""
+    return max([40, *(len(row[by] or "") + 2 for row in rows)])
 
 
 def _ordinal_note(row: dict[str, Any]) -> str:

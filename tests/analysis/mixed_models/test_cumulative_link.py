@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from analysis.aggregation.ordinal import ordinal_report
 from analysis.mixed_models.cumulative_link import _ratings, ordinal_mixed_model
+from analysis.mixed_models.linear import Random
 from tests.analysis.mixed_models.test_structures import (
     REFERENCE,
     STRUCTURES,
@@ -116,3 +117,23 @@ def test_a_variance_of_zero_is_not_ok():
     (row,) = report["rows"]
     assert 0 in (row["var_participant"], row["var_item"])
     assert row["status"] == "singular" and "variance" in row["reason"]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", [3, 10])
+def test_participants_who_use_only_the_ends_of_the_scale_end_a_fit_without_overflow(seed):
+    rng = np.random.default_rng(seed)
+    rows = [
+        (
+            f"p{person}",
+            f"i{item}",
+            condition,
+            rng.choice([1, 2]) + 5 * condition if person < 3 else rng.choice([1, 7]),
+        )
+        for person in range(4)
+        for item in range(4)
+        for condition in (0, 1)
+    ]
+    table = pd.DataFrame(rows, columns=["participant", "item", "condition", "value"])
+    fit = ordinal_mixed_model(table, random=(Random("participant"),), has_scale=True)
+    assert fit.status in ("ok", "singular", "not_converged")

@@ -65,7 +65,8 @@ def test_the_interaction_is_shown_without_any_contrast(islands, ada, capsys):
     assert "alphabetically later levels count as marked" in output
 
 
-def test_no_contrast_at_all_is_reported_by_the_command(capsys):
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_no_contrast_at_all_is_reported_by_the_command(capsys, ordinal):
     cast.study("waiting", task="likert")
-    call_command("effects", "waiting")
+    call_command("effects", "waiting", ordinal=ordinal)
     assert "There is no contrast" in capsys.readouterr().out
