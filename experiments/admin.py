@@ -1,12 +1,28 @@
 """Administration of what is planned. Versions, lists and the audit trail are read, never edited."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.http import HttpRequest
 
 from experiments import models
+from experiments.studies.history import record_changes, study_values
 
 
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+class SearchedByShownFields(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+    """Lists filtered by what they offer as filters only.
+
+    Django filters by any column of a row from the address (``?external_id__startswith=5``), which finds
+    ids and tokens that no page shows.
+    """
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Whether the address may filter by this."""
+        names = {str(name) for name in self.list_filter}
+        return lookup.partition("__")[0] in names and super().lookup_allowed(lookup, value, request)
+
+
+class ReadOnly(SearchedByShownFields):
     """Rows to look at; they are made and changed by the steps of the platform only."""
 
     def has_add_permission(self, request: HttpRequest, *args: object) -> bool:
@@ -23,15 +39,20 @@ class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable
 
 
 class MemberInline(admin.TabularInline):  # type: ignore[type-arg]  # not subscriptable at run time
-    """The team of a study."""
+    """The team of a study; it changes on its own page, which notes who changed it and keeps an owner."""
 
     model = models.Membership
     extra = 0
-    raw_id_fields = ["user"]
+    can_delete = False
+    readonly_fields = ["user", "role"]
+
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        """Members are added on the team's own page."""
+        return False
 
 
 @admin.register(models.Experiment)
-class ExperimentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+class ExperimentAdmin(SearchedByShownFields):
     """Studies; what participants see is changed on the study's own pages."""
 
     list_display = ["title", "slug", "task", "status", "origin", "owner", "created_at"]
@@ -43,12 +64,20 @@ class ExperimentAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscr
         "status",
         "origin",
         "task",
+        "lab",
         "created_at",
         "updated_at",
         "opened_at",
         "closed_at",
     ]
     inlines = [MemberInline]
+
+    def save_model(self, request: HttpRequest, obj: models.Experiment, form: Any, change: bool) -> None:
+        """Store the change with old and new values in the study's history."""
+        earlier = models.Experiment.objects.get(pk=obj.pk)
+        super().save_model(request, obj, form, change)
+        before, after = ({**study_values(row), "owner": str(row.owner or "")} for row in (earlier, obj))
+        record_changes(obj, request.user, "changed in the administration", before=before, after=after)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Studies begin on the start page, with an owner and a design."""
@@ -73,13 +102,23 @@ class LabMemberInline(admin.TabularInline):  # type: ignore[type-arg]  # not sub
 
 
 @admin.register(models.Lab)
-class LabAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+class LabAdmin(SearchedByShownFields):
     """Labs; only their quotas of uploads are changed here."""
 
     list_display = ["name", "slug", "upload_quota_bytes", "created_at"]
     search_fields = ["name", "slug"]
     readonly_fields = ["name", "slug", "created_at"]
     inlines = [LabMemberInline]
+
+    def save_model(self, request: HttpRequest, obj: models.Lab, form: Any, change: bool) -> None:
+        """Store the quota with the old and the new one in the lab's history."""
+        earlier = models.Lab.objects.get(pk=obj.pk).upload_quota_bytes
+        super().save_model(request, obj, form, change)
+        if earlier != obj.upload_quota_bytes:
+            values = {"upload quota in bytes": {"old": earlier, "new": obj.upload_quota_bytes}}
+            models.AuditEntry.objects.create(
+                lab=obj, user_id=request.user.pk, action="quota changed", details={"values": values}
+            )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Labs begin on their own page, with a manager."""
@@ -119,7 +158,7 @@ class DesignAdmin(ReadOnly):
 
 
 @admin.register(models.MaterialSet)
-class MaterialSetAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
+class MaterialSetAdmin(SearchedByShownFields):
     """Material sets: names and owners; sentences are never edited, because judgments refer to them."""
 
     list_display = ["name", "language", "file_format", "licence", "owner", "created_at"]
@@ -169,13 +208,13 @@ class ParadigmAdmin(ReadOnly):
 
 
 @admin.register(models.Campaign)
-class CampaignAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not subscriptable at run time
-    """Recruitments."""
+class CampaignAdmin(ReadOnly):
+    """Recruitments; they change on the study's own pages, which check limits of money and note who did."""
 
     list_display = ["name", "experiment", "recruiter", "state", "places", "reward_minor", "currency"]
     list_filter = ["recruiter", "state"]
-    search_fields = ["name", "experiment__title", "external_id"]
-    raw_id_fields = ["experiment"]
+    search_fields = ["name", "experiment__title"]
+    list_select_related = ["experiment"]
 
 
 @admin.register(models.Job)
@@ -192,10 +231,10 @@ class JobAdmin(ReadOnly):
 class AuditAdmin(ReadOnly):
     """Who did what; only ever added to."""
 
-    list_display = ["at", "experiment", "user", "action"]
+    list_display = ["at", "experiment", "lab", "user", "action"]
     list_filter = ["action"]
-    search_fields = ["experiment__title", "experiment__slug", "user__username", "action"]
-    list_select_related = ["experiment", "user"]
+    search_fields = ["experiment__title", "experiment__slug", "lab__slug", "user__username", "action"]
+    list_select_related = ["experiment", "lab", "user"]
 
 
 @admin.register(models.Upload)

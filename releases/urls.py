@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from releases.views import deviations, downloads, figures, releases, study_reports
+from releases.views import deviations, downloads, figures, releases, review_pages, study_reports
 from releases.views.models import comparisons, depth, leaderboard, scoring_runs, surprisals
 from releases.views.results import (
     agreement,
@@ -20,6 +20,18 @@ from releases.views.results import (
 S = "studies/<slug:slug>/"
 
 urlpatterns = [
+    path("shared/<str:token>/", review_pages.overview, name="shared"),
+    path("shared/<str:token>/materials/", review_pages.materials, name="shared-materials"),
+    path(
+        "shared/<str:token>/releases/<int:number>/<str:name>",
+        review_pages.release_file,
+        name="shared-release-file",
+    ),
+    path(
+        "shared/<str:token>/reports/<int:number>/<str:name>",
+        review_pages.report_file,
+        name="shared-report-file",
+    ),
     path(f"{S}exclusions/", exclusions.exclusions, name="study-exclusions"),
     path(f"{S}exclusions/current/", exclusions.set_current, name="study-current-plan"),
     path(f"{S}exclusions.json", exclusions.as_json, name="study-exclusions-json"),

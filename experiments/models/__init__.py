@@ -10,6 +10,7 @@ from experiments.models.invitation import Invitation
 from experiments.models.job import Job
 from experiments.models.lab import Lab, LabMembership
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
+from experiments.models.review_link import ReviewLink
 from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
 
@@ -37,6 +38,7 @@ __all__ = [
     "PlatformAccount",
     "Preferences",
     "PresentationList",
+    "ReviewLink",
     "Sentence",
     "TrialKind",
     "Upload",

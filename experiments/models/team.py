@@ -1,5 +1,7 @@
 """Memberships of studies, the history of changes, and the preferences of users."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -41,6 +43,26 @@ class Membership(models.Model):
         return f"{self.user}: {self.role} of {self.experiment}"
 
 
+class AppendOnly(TypeError):
+    """A change of what is only ever added to."""
+
+
+class AuditQuerySet(models.QuerySet["AuditEntry"]):
+    """Entries to read and add."""
+
+    def update(self, **values: Any) -> int:
+        """Refuse: entries never change."""
+        raise AppendOnly("entries of the history never change")
+
+    def delete(self) -> tuple[int, dict[str, int]]:
+        """Refuse: entries stay as long as their study."""
+        raise AppendOnly("entries of the history are never deleted")
+
+    def bulk_update(self, *args: Any, **options: Any) -> int:
+        """Refuse: entries never change."""
+        raise AppendOnly("entries of the history never change")
+
+
 class AuditEntry(models.Model):
     """One action on a study or lab, with its user and time; append-only."""
 
@@ -55,12 +77,24 @@ class AuditEntry(models.Model):
     details = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(auto_now_add=True)
 
+    objects = AuditQuerySet.as_manager()
+
     class Meta:
         ordering = ["-at", "-id"]
         verbose_name_plural = "audit entries"
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.action}"
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """Add the entry; refuse to change one."""
+        if self.pk is not None and not self._state.adding:
+            raise AppendOnly("entries of the history never change")
+        super().save(*args, **options)
+
+    def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
+        """Refuse: entries stay as long as their study."""
+        raise AppendOnly("entries of the history are never deleted")
 
 
 class Preferences(models.Model):

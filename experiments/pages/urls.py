@@ -25,6 +25,8 @@ urlpatterns = [
         for step in STEPS
     ),
     path("studies/<slug:slug>/history/", history.history, name="study-history"),
+    path("studies/<slug:slug>/history.csv", history.history_csv, name="study-history-csv"),
+    path("labs/<slug:slug>/history.csv", history.lab_history_csv, name="lab-history-csv"),
     path("studies/<slug:slug>/texts/", texts.texts, name="study-texts"),
     path("studies/<slug:slug>/design/", design.design, name="study-design"),
     path("studies/<slug:slug>/design/target/", sample.target, name="study-target"),

@@ -1,10 +1,12 @@
 """Old and new values of every change of a study, kept in its history."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import ForeignKey, Model
+from django.db.models import ForeignKey, Model, Q
 
 from experiments.models import AuditEntry, Design, Experiment
 from experiments.studies.languages import default_texts
@@ -81,3 +83,48 @@ def record_changes(
         details={**details, "fields": ", ".join(sorted(changes)), "changes": changes},
     )
     return True
+
+
+#: What a decision is about, by how its action begins; the first that fits counts, else it is a setting.
+SUBJECTS = {
+    "money": ("pay", "platform call", "campaign", "payments", "platform account", "platform token"),
+    "people": (
+        "participant", "flag", "submission", "decision on a submission", "answers deleted",
+        "data of a person", "purge date", "platform ids", "personal links", "judgments imported",
+        "campaign: demographics",
+    ),
+    "releases": (
+        "release", "report", "exclusion plan", "current exclusion plan", "preregistered version",
+        "reason of a deviation", "comparison", "scoring", "surprisals", "link for reviewers",
+    ),
+    "team": ("member", "invitation", "moved", "study ", "lab ", "created", "copied"),
+}  # fmt: skip
+SETTINGS = "settings"
+
+
+def of_subject(subject: str) -> Q:
+    """Return the condition that an entry is about a subject."""
+    starts = {name: _starts_with(words) for name, words in SUBJECTS.items()}
+    if subject == SETTINGS:
+        return ~reduce(or_, starts.values())
+    earlier = [condition for name, condition in starts.items() if name == "people" != subject]
+    return reduce(and_, (~condition for condition in earlier), starts[subject])
+
+
+def _starts_with(words: Sequence[str]) -> Q:
+    return reduce(or_, (Q(action__startswith=word) for word in words))
+
+
+def old_and_new(details: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return old and new value of everything that an entry changed, by name.
+
+    >>> old_and_new({"before": "none", "after": "strict"}), old_and_new({"from": "open", "to": "paused"})
+    ({'value': ('none', 'strict')}, {'value': ('open', 'paused')})
+    """
+    for key in ("changes", "values"):
+        if isinstance(changes := details.get(key), Mapping):
+            return {name: (change.get("old"), change.get("new")) for name, change in changes.items()}
+    for old, new in (("before", "after"), ("from", "to")):
+        if old in details and new in details:
+            return {"value": (details[old], details[new])}
+    return {}

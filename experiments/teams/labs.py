@@ -44,7 +44,7 @@ def rename_lab(lab: Lab, name: str, *, by: User) -> bool:
     locked = Lab.objects.select_for_update().get(pk=lab.pk)
     if locked.name == name:
         return False
-    _note(locked, by, "lab renamed", changes={"name": {"old": locked.name, "new": name}})
+    _note(locked, by, "lab renamed", values={"name": {"old": locked.name, "new": name}})
     locked.name = lab.name = name
     locked.save(update_fields=["name"])
     return True
@@ -78,7 +78,7 @@ def set_lab_role(lab: Lab, user: User, *, role: str, by: User) -> LabMembership:
         _keep_a_manager(members)
     member, _ = LabMembership.objects.update_or_create(lab=lab, user=user, defaults={"role": role})
     name = user.get_username()
-    _note(lab, by, "member added", user=name, role=role, changes=role_change(name, earlier, role))
+    _note(lab, by, "member added", user=name, role=role, values=role_change(name, earlier, role))
     return member
 
 
@@ -92,7 +92,7 @@ def remove_lab_member(lab: Lab, member: LabMembership, *, by: User) -> None:
         _keep_a_manager(members)
     members.filter(pk=member.pk).delete()
     name = member.user.get_username()
-    _note(lab, by, "member removed", user=name, changes=role_change(name, member.role, ""))
+    _note(lab, by, "member removed", user=name, values=role_change(name, member.role, ""))
 
 
 def is_last_manager(member: LabMembership) -> bool:

@@ -35,7 +35,7 @@ def set_role(study: Experiment, user: User, *, role: str, by: User) -> Membershi
         _keep_an_owner(members)
     member, _ = Membership.objects.update_or_create(experiment=study, user=user, defaults={"role": role})
     name = user.get_username()
-    _note(study, by, "member added", user=name, role=role, changes=role_change(name, earlier, role))
+    _note(study, by, "member added", user=name, role=role, values=role_change(name, earlier, role))
     return member
 
 
@@ -49,7 +49,7 @@ def remove_member(study: Experiment, member: Membership, *, by: User) -> None:
         _keep_an_owner(members)
     members.filter(pk=member.pk).delete()
     name = member.user.get_username()
-    _note(study, by, "member removed", user=name, changes=role_change(name, member.role, ""))
+    _note(study, by, "member removed", user=name, values=role_change(name, member.role, ""))
 
 
 @transaction.atomic
@@ -70,7 +70,7 @@ def move_to_lab(study: Experiment, lab: Lab | None, *, by: User) -> bool:
     locked.lab = study.lab = lab
     locked.save(update_fields=["lab"])
     change = {"lab": {"old": str(earlier or ""), "new": str(lab or "")}}
-    _note(locked, by, "moved to a lab" if lab else "moved out of its lab", changes=change)
+    _note(locked, by, "moved to a lab" if lab else "moved out of its lab", values=change)
     for row, action in ((earlier, "study moved out"), (lab, "study moved in")):
         if row is not None:
             AuditEntry.objects.create(lab=row, user=by, action=action, details={"study": locked.slug})

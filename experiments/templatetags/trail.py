@@ -10,7 +10,7 @@ register = template.Library()
 @register.filter
 def labelled(details: dict[str, Any]) -> list[tuple[str, str]]:
     """Names and values of what was noted; empty values, and old and new values, are left out."""
-    visible = {name: value for name, value in (details or {}).items() if name != "changes"}
+    visible = {name: value for name, value in (details or {}).items() if name not in ("changes", "values")}
     pairs = [(str(name).replace("_", " "), in_words(value)) for name, value in visible.items()]
     pairs = [(name, text.replace("_", " ") if name == "fields" else text) for name, text in pairs]
     return [(name, text) for name, text in pairs if text]

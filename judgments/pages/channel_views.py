@@ -405,7 +405,8 @@ def _save_channel(request: AuthenticatedRequest, stored: Campaign, form: Channel
     after = values_of(stored)
     changed = {key: [before[key], after[key]] for key in after if before[key] != after[key]}
     if changed:
-        audit(request.user, stored.experiment, "channel changed", name=stored.name, **changed)
+        values = {key: {"old": old, "new": new} for key, (old, new) in changed.items()}
+        audit(request.user, stored.experiment, "channel changed", name=stored.name, values=values, **changed)
         messages.success(request, "Saved.")
     else:
         messages.success(request, "Nothing was changed, so nothing was saved.")
@@ -424,9 +425,10 @@ def change_state(request: AuthenticatedRequest, slug: str, name: str) -> HttpRes
         raise Http404("no such action")
     before, after, word = action
     if stored.state in before:
+        values = {"state": {"old": stored.state, "new": after}}
         stored.state = after
         stored.save(update_fields=["state"])
-        audit(request.user, study, word, name=stored.name)
+        audit(request.user, study, word, name=stored.name, values=values)
     messages.success(request, f"The channel {stored.name} is {STATE_WORDS[State(stored.state)]}.")
     return redirect("study-channels", slug)
 

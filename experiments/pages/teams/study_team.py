@@ -16,6 +16,7 @@ from experiments.pages.access import AuthenticatedRequest, get_study, role_in
 from experiments.pages.confirm import ask, is_sure
 from experiments.pages.forms import MemberForm
 from experiments.pages.teams.invitations import invitations_context
+from experiments.pages.teams.review_links import review_links_context
 from experiments.teams.roles import lab_role, owns
 from experiments.teams.study_team import add_member, is_last_owner, remove_member
 
@@ -50,7 +51,7 @@ def team(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "labs": Lab.objects.taking_studies_of(request.user),
     }
     if context["is_owner"]:
-        context |= invitations_context(request, study)
+        context |= invitations_context(request, study) | review_links_context(request, study)
     return render(request, "experiments/team.html", context)
 
 

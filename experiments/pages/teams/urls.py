@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from experiments.pages.teams import invitations, labs, study_team
+from experiments.pages.teams import invitations, labs, review_links, study_team
 
 urlpatterns = [
     path("studies/<slug:slug>/team/", study_team.team, name="study-team"),
@@ -21,6 +21,12 @@ urlpatterns = [
             (f"{start}invitations/<int:pk>/resend/", invitations.resend, "invite-resend"),
             (f"{start}invitations/<int:pk>/revoke/", invitations.revoke, "invite-revoke"),
         )
+    ),
+    path("studies/<slug:slug>/team/review-links/", review_links.make, name="study-review-links"),
+    path(
+        "studies/<slug:slug>/team/review-links/<int:pk>/revoke/",
+        review_links.revoke,
+        name="study-review-link-revoke",
     ),
     path("invitations/", invitations.invitation, name="invitation"),
     path("invitations/<str:token>/", invitations.open_link, name="invitation-link"),

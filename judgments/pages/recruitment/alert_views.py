@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
 from experiments.pages.forms import set_remark
+from experiments.studies.history import differences
 from judgments.alerts import evaluation, mail
 from judgments.models import Alert, AlertPreferences, AlertSettings
 
@@ -80,8 +81,10 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         raise Http404("an imported study recruits nobody")
     form = SettingsForm(request.POST or None, instance=evaluation.settings_of(study))
     if request.method == "POST" and form.is_valid():
+        before = {name: getattr(evaluation.settings_of(study), name) for name in form.cleaned_data}
         AlertSettings.objects.update_or_create(experiment=study, defaults=form.cleaned_data)
-        audit(request.user, study, "alert limits", **form.cleaned_data)
+        values = differences(before, form.cleaned_data)
+        audit(request.user, study, "alert limits", **form.cleaned_data, values=values)
         messages.success(request, "Saved. Alerts follow within five minutes.")
         return redirect("study-alerts", slug)
     past = Alert.objects.filter(

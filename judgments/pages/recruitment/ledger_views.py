@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, F, Q, Sum
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -17,7 +18,7 @@ from django.utils import timezone
 
 from analysis.text import plural
 from experiments.models import Experiment
-from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit
+from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit, may_see_ids
 from experiments.pages.pagination import page_of
 from experiments.studies.money import format_money
 from judgments.frames.measurements import no_formula
@@ -230,6 +231,8 @@ def accounting(request: AuthenticatedRequest, slug: str) -> StreamingHttpRespons
     """Payments as CSV; with the platform's ids of submissions only if asked for, which the history notes."""
     study = get_study(request.user, slug, editing=True)
     with_ids = request.GET.get("ids") == "yes"
+    if with_ids and not may_see_ids(request.user, study):
+        raise PermissionDenied("Ids of platforms are for members of the study.")
     audit(request.user, study, "payments downloaded", with_platform_ids=with_ids)
     columns = [*ACCOUNTING_COLUMNS, "submission"] if with_ids else list(ACCOUNTING_COLUMNS)
     response = StreamingHttpResponse(_csv_lines(study, columns), content_type="text/csv; charset=utf-8")

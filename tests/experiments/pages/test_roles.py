@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from django.apps import apps
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from experiments.models import AuditEntry, Experiment, Membership
 from tests import cast
+from tests.routes import path_of, routes
 
 pytestmark = pytest.mark.django_db
 STUDY = "studies/<slug:slug>/"
@@ -18,26 +18,9 @@ METHODS = ("post", "put", "patch", "delete")
 
 def addresses() -> Iterator[tuple[str, str]]:
     """Name and path of everything under a study, pages and API, with ids that stand for any."""
-    routes = list(_patterns(get_resolver(), ""))
-    assert len(routes) > 60
-    for name, route in routes:
-        path = route
-        while "<" in path:
-            before, _, remainder = path.partition("<")
-            parameter, _, after = remainder.partition(">")
-            converter, _, word = parameter.rpartition(":")
-            path = f"{before}{1 if converter == 'int' else VALUES.get(word, 'x')}{after}"
-        yield name, f"/{path}"
-
-
-def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
-    for pattern in resolver.url_patterns:
-        route = prefix + str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
-        if isinstance(pattern, URLPattern):
-            if STUDY in route and not route.startswith("admin"):
-                yield pattern.name or "", route
-        else:
-            yield from _patterns(pattern, route)
+    of_study = [(name, route) for name, route in routes() if STUDY in route]
+    assert len(of_study) > 60
+    yield from ((name, path_of(route, VALUES)) for name, route in of_study)
 
 
 def everything() -> dict[str, list]:

@@ -5,6 +5,7 @@ import io
 from datetime import UTC, datetime
 
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from experiments.accounts import time_zone_names
@@ -21,7 +22,7 @@ HISTORY = "/studies/agreement/history/"
 def study():
     study = cast.study("agreement")
     entry = AuditEntry.objects.create(experiment=study, user=cast.ada(), action="settings changed")
-    AuditEntry.objects.filter(pk=entry.pk).update(at=LATE)
+    QuerySet(AuditEntry).filter(pk=entry.pk).update(at=LATE)
     return study
 
 

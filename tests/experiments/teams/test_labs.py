@@ -35,7 +35,7 @@ def test_a_researcher_creates_a_lab_and_adds_members(client):
     client.post(LAB, {"username": "cleo", "role": "editor"})
     assert roles(Lab.objects.get()) == {"ada": "manager", "cleo": "editor"}
     entry = AuditEntry.objects.filter(action="member added").first()
-    assert entry.details["changes"] == {"role of cleo": {"old": "viewer", "new": "editor"}}
+    assert entry.details["values"] == {"role of cleo": {"old": "viewer", "new": "editor"}}
     page = client.get("/labs/").content.decode()
     assert "Syntax lab" in page and "manager" in page
 
@@ -132,7 +132,7 @@ def test_an_owner_moves_a_study_in_and_out(client, lab):
     client.post(address, {"lab": "", "sure": "yes"})
     study.refresh_from_db()
     assert study.lab is None and role_in(cast.user("emil"), study) is None
-    changes = [entry.details["changes"]["lab"] for entry in study.audit.filter(action__contains="lab")]
+    changes = [entry.details["values"]["lab"] for entry in study.audit.filter(action__contains="lab")]
     assert changes == [{"old": "Syntax lab", "new": ""}, {"old": "", "new": "Syntax lab"}]
     assert set(lab.audit.values_list("action", flat=True)) == {"study moved in", "study moved out"}
 

@@ -1,0 +1,32 @@
+"""Every address of the site, for tests of what each answers."""
+
+from collections.abc import Iterator, Mapping
+
+from django.urls import URLPattern, URLResolver, get_resolver
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Name and route of every address but the administration's."""
+    yield from (
+        (name, route) for name, route in _patterns(get_resolver(), "") if not route.startswith("admin")
+    )
+
+
+def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
+    for pattern in resolver.url_patterns:
+        route = prefix + str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
+        if isinstance(pattern, URLPattern):
+            yield pattern.name or "", route
+        else:
+            yield from _patterns(pattern, route)
+
+
+def path_of(route: str, values: Mapping[str, str]) -> str:
+    """The path of a route; parameters without a value stand for any."""
+    path = route
+    while "<" in path:
+        before, _, remainder = path.partition("<")
+        parameter, _, after = remainder.partition(">")
+        converter, _, word = parameter.rpartition(":")
+        path = f"{before}{values.get(word, '1' if converter == 'int' else 'x')}{after}"
+    return f"/{path}"
