@@ -197,6 +197,7 @@ MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 UPLOAD_QUOTA_BYTES = env_int("UPLOAD_QUOTA_BYTES", 1_000_000_000)  # of one researcher, not yet imported
+LAB_UPLOAD_QUOTA_BYTES = env_int("LAB_UPLOAD_QUOTA_BYTES", 5_000_000_000)  # of one lab, not yet imported
 UPLOAD_DAYS = env_int("UPLOAD_DAYS", 7)
 
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEncoding, read_text
-from experiments.models import Job, Upload
+from experiments.models import Job, Lab, Upload
 from experiments.models.upload import upload_path
 
 #: Purposes of uploads that are deleted once imported; files of scores stay with their runs.
@@ -29,22 +30,31 @@ PASSING = ("materials", "judgments")
 
 @transaction.atomic
 def save_uploads(
-    user: Any, files: "Iterable[UploadedFile[Any]]", *, purpose: str, options: dict[str, Any]
+    user: Any,
+    files: "Iterable[UploadedFile[Any]]",
+    *,
+    purpose: str,
+    options: dict[str, Any],
+    lab: Lab | None = None,
 ) -> list[Upload]:
-    """Save the files of one upload as one batch; the first file holds the options of all."""
+    """Save the files of one upload as one batch; the first file holds the options of all.
+
+    They count towards the quota of the lab, or else of the user.
+    """
     files = list(files)
     if not files:
         raise BadInput("no file was sent.", remedy="Choose one or more files.")
     if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise BadInput(f"more than {limit} MB at once.", remedy="Send fewer files, or use the command line.")
-    _check_quota(user, files)
+    _check_quota(user, files, lab)
     batch = uuid.uuid4()
     uploads: list[Upload] = []
     try:
         for number, file in enumerate(files):
             upload = Upload(
                 owner=user,
+                lab=lab,
                 batch=batch,
                 number=number,
                 name=Path(file.name or "file").name[:255],
@@ -68,15 +78,42 @@ def save_uploads(
     return uploads
 
 
-def _check_quota(user: Any, files: "Sequence[UploadedFile[Any]]") -> None:
-    """Refuse files beyond what one researcher may have waiting between upload and import."""
-    waiting = 0
-    for upload in Upload.objects.filter(owner=user, purpose__in=PASSING):
+@dataclass(frozen=True)
+class Quota:
+    """Bytes of unfinished uploads, and the most that a researcher or a lab may have."""
+
+    used: int
+    limit: int
+    lab: Lab | None = None
+
+
+def quota_of(user: Any, lab: Lab | None = None) -> Quota:
+    """Return the quota of a lab, or of a user's uploads for no lab."""
+    owned = {"lab": lab} if lab else {"owner": user, "lab": None}
+    used = 0
+    for upload in Upload.objects.filter(purpose__in=PASSING, **owned):
         with contextlib.suppress(OSError):
-            waiting += upload.file.size
-    if waiting + sum(file.size or 0 for file in files) > settings.UPLOAD_QUOTA_BYTES:
+            used += upload.file.size
+    if lab is None:
+        return Quota(used, settings.UPLOAD_QUOTA_BYTES)
+    own_limit = lab.upload_quota_bytes
+    return Quota(used, settings.LAB_UPLOAD_QUOTA_BYTES if own_limit is None else own_limit, lab)
+
+
+def quotas_of(user: Any) -> list[Quota]:
+    """Return the quotas that uploads of a user may count towards."""
+    return [quota_of(user), *(quota_of(user, lab) for lab in Lab.objects.taking_studies_of(user))]
+
+
+def _check_quota(user: Any, files: "Sequence[UploadedFile[Any]]", lab: Lab | None) -> None:
+    """Refuse files beyond what a researcher or a lab may have waiting between upload and import."""
+    if lab is not None:
+        Lab.objects.select_for_update().get(pk=lab.pk)  # Race: two members at once would exceed the quota.
+    quota = quota_of(user, lab)
+    if quota.used + sum(file.size or 0 for file in files) > quota.limit:
+        whose = f"the unfinished uploads of {lab}" if lab else "your unfinished uploads"
         raise BadInput(
-            f"your unfinished uploads would exceed {settings.UPLOAD_QUOTA_BYTES // 1_000_000} MB.",
+            f"{whose} would exceed {quota.limit // 1_000_000} MB.",
             remedy="Import or discard earlier ones first.",
         )
 

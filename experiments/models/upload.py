@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import models
 
+from experiments.models.lab import Lab
+
 
 def upload_path(upload: "Upload", filename: str) -> str:
     """Return a path per user; the name of the file is never part of it."""
@@ -13,6 +15,14 @@ class Upload(models.Model):
     """One file of an upload; files of one upload share a batch."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
+    lab = models.ForeignKey(
+        Lab,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="uploads",
+        help_text="Whose quota it counts towards; empty = its owner's.",
+    )
     batch = models.UUIDField(db_index=True)
     number = models.PositiveIntegerField(default=0)
     name = models.CharField(max_length=255, help_text="Original file name.")

@@ -8,6 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,12 +20,13 @@ from experiments.intake.uploads import (
     batch_of,
     discard_uploads,
     inferred_encoding,
+    quotas_of,
     save_uploads,
 )
 from experiments.job_runner import retry
 from experiments.materials.encoding import InferredEncoding
 from experiments.materials.schema import recognize_columns
-from experiments.models import Job, MaterialSet, Upload
+from experiments.models import Experiment, Job, Lab, MaterialSet, Upload
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.forms import LanguageInput
 from experiments.pages.materials.reading import (
@@ -156,13 +158,25 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             uploads = save_uploads(
-                request.user, [form.cleaned_data["file"]], purpose=PURPOSE, options=form.options()
+                request.user,
+                [form.cleaned_data["file"]],
+                purpose=PURPOSE,
+                options=form.options(),
+                lab=_lab_of(request.user, form.cleaned_data["experiment"]),
             )
         except BadInput as error:
             form.add_error("file", str(error))
         else:
             return to_preview(request, reverse("judgment-preview", args=[uploads[0].batch]))
-    return render(request, "judgments/import_upload.html", {"section": "studies", "form": form})
+    context = {"section": "studies", "form": form, "quotas": quotas_of(request.user)}
+    return render(request, "judgments/import_upload.html", context)
+
+
+def _lab_of(user: User, name: str) -> Lab | None:
+    """The lab of the study of a slug or title, which the upload counts towards; None for a new study."""
+    studies = Experiment.objects.editable_by(user).filter(Q(slug=name) | Q(title=name))
+    study = studies.select_related("lab").first()
+    return study.lab if study else None
 
 
 def own_upload(request: AuthenticatedRequest, batch: uuid.UUID) -> Upload:

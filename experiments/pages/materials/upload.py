@@ -30,6 +30,7 @@ from experiments.intake.upload_job import (
 from experiments.intake.uploads import (
     batch_of,
     discard_uploads,
+    quotas_of,
     save_uploads,
 )
 from experiments.job_runner import retry
@@ -38,7 +39,7 @@ from experiments.materials.encoding import InferredEncoding
 from experiments.materials.leaving_out import LEFT_OUT_FOR
 from experiments.materials.readers.detect import FORMATS
 from experiments.materials.schema import recognize_columns
-from experiments.models import Job, Upload
+from experiments.models import Job, Lab, Upload
 from experiments.pages.forms import language_field
 from experiments.pages.materials.columns import (
     FACTOR,
@@ -103,7 +104,22 @@ class UploadForm(AboutForm):
     files = ManyFilesField(  # type: ignore[assignment]
         help_text="CSV, TSV, Excel, OpenDocument, JSONL or Parquet. Files that belong together, together."
     )
-    field_order = ["files", "name", "language", "source", "licence"]
+    lab = forms.ModelChoiceField(
+        Lab.objects.none(),
+        required=False,
+        to_field_name="slug",
+        empty_label="Your own",
+        label="Counts towards the quota of",
+    )
+    field_order = ["files", "name", "language", "source", "licence", "lab"]
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        lab = self.fields["lab"]
+        assert isinstance(lab, forms.ModelChoiceField)
+        lab.queryset = Lab.objects.taking_studies_of(user)
+        if not lab.queryset.exists():
+            del self.fields["lab"]
 
 
 class PreviewForm(AboutForm):
@@ -129,16 +145,23 @@ FIRST_ROWS = 10
 @login_required
 def upload(request: HttpRequest) -> HttpResponse:
     """Take files and a name; the preview follows."""
-    form = UploadForm(request.POST or None, request.FILES or None)
+    form = UploadForm(request.POST or None, request.FILES or None, user=request.user)
     if request.method == "POST" and form.is_valid():
-        chosen = {name: value for name, value in form.cleaned_data.items() if name != "files"}
+        chosen = {name: value for name, value in form.cleaned_data.items() if name not in ("files", "lab")}
         try:
-            uploads = save_uploads(request.user, form.cleaned_data["files"], purpose=PURPOSE, options=chosen)
+            uploads = save_uploads(
+                request.user,
+                form.cleaned_data["files"],
+                purpose=PURPOSE,
+                options=chosen,
+                lab=form.cleaned_data.get("lab"),
+            )
         except BadInput as error:
             form.add_error("files", str(error))
         else:
             return to_preview(request, reverse("material-preview", args=[uploads[0].batch]))
-    return render(request, "experiments/materials_upload.html", {"section": "materials", "form": form})
+    context = {"section": "materials", "form": form, "quotas": quotas_of(request.user)}
+    return render(request, "experiments/materials_upload.html", context)
 
 
 def not_found_once_deleted(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
