@@ -56,6 +56,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "csp",
     "django_filters",
     "rest_framework",
@@ -72,6 +74,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "experiments.middleware.LoginUseMiddleware",
     "experiments.middleware.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -245,33 +248,86 @@ if BACKUP_HOURS < 0 or BACKUP_KEEP < 0:
 # Login: names or e-mail, second factor, no open sign-up unless asked for.
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_SIGNUP_FIELDS = ["email", "username*", "password1*", "password2*"]
 ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "experiments.accounts.LoginForm"}
 # Wrong passwords are counted by network first; the limit for an account is so high that one network cannot
 # keep its owner out.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,30/h/ip,90/h/key"}
-ACCOUNT_EMAIL_VERIFICATION = "none"
 OPEN_SIGNUP = env_bool("OPEN_SIGNUP", False)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/"
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
     "authenticate": "experiments.accounts.SecondFactorForm",
     "reauthenticate": "experiments.accounts.SecondFactorAgainForm",
     "activate_totp": "experiments.accounts.TurnOnForm",
+    "add_webauthn": "experiments.accounts.PasskeyForm",
 }
 MFA_ADAPTER = "experiments.accounts.SecondFactorAdapter"
 MFA_TOTP_ISSUER = "Obelus"  # what the app calls it
 MFA_TOTP_TOLERANCE = 1  # digits that changed while they were typed (RFC 6238, 5.2)
 MFA_ALLOW_UNVERIFIED_EMAIL = True  # accounts are made by an administrator; addresses are not verified
+# Logins of other services by OpenID Connect: a university's, and ORCID, where they are configured.
+OIDC_NAME = env_str("OIDC_NAME", "University login")
+OIDC_URL = env_str("OIDC_URL").rstrip("/")
+OIDC_CLIENT_ID = env_str("OIDC_CLIENT_ID")
+OIDC_CLIENT_SECRET = env_secret("OIDC_CLIENT_SECRET")
+ORCID_URL = env_str("ORCID_URL", "https://orcid.org").rstrip("/")
+ORCID_CLIENT_ID = env_str("ORCID_CLIENT_ID")
+ORCID_CLIENT_SECRET = env_secret("ORCID_CLIENT_SECRET")
+OIDC_SIGNUP = env_bool("OIDC_SIGNUP", False)
+if len({bool(value) for value in (OIDC_URL, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET)}) > 1:
+    raise ImproperlyConfigured("Set OIDC_URL, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET, or none of them.")
+if bool(ORCID_CLIENT_ID) != bool(ORCID_CLIENT_SECRET):
+    raise ImproperlyConfigured("Set ORCID_CLIENT_ID and ORCID_CLIENT_SECRET, or neither.")
+for _name, _address in {"OIDC_URL": OIDC_URL, "ORCID_URL": ORCID_URL}.items():
+    if _address and not re.match(r"https://|http://(localhost|127\.0\.0\.1)[:/]", _address):
+        raise ImproperlyConfigured(f"{_name} is {_address!r}: set it to an address with https://.")
+
+
+def openid_service(key: str, name: str, *, url: str, client_id: str, secret: str) -> dict[str, object]:
+    """A service for logins, which publishes its addresses below its own (OpenID Connect Discovery)."""
+    service = {"provider_id": key, "name": name, "client_id": client_id, "secret": secret}
+    scopes = ["openid"] if key == "orcid" else ["openid", "profile", "email"]
+    return {**service, "settings": {"server_url": url, "scope": scopes}}
+
+
+OPENID_SERVICES = []
+if OIDC_URL:
+    OPENID_SERVICES += [
+        openid_service(
+            "university", OIDC_NAME, url=OIDC_URL, client_id=OIDC_CLIENT_ID, secret=OIDC_CLIENT_SECRET
+        )
+    ]
+if ORCID_CLIENT_ID:
+    OPENID_SERVICES += [
+        openid_service("orcid", "ORCID", url=ORCID_URL, client_id=ORCID_CLIENT_ID, secret=ORCID_CLIENT_SECRET)
+    ]
+SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": OPENID_SERVICES}}
+SOCIALACCOUNT_ADAPTER = "experiments.other_logins.OtherLoginAdapter"
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 10  # seconds; the page waits for the other service
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "experiments.accounts.PasswordLength", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 EMAIL_BACKEND = env_str("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+MAIL_LEAVES = not EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
+# Addresses are confirmed by a link before a login, where mail leaves this machine.
+EMAIL_VERIFICATION = env_bool("EMAIL_VERIFICATION", MAIL_LEAVES)
+if EMAIL_VERIFICATION and not MAIL_LEAVES:
+    raise ImproperlyConfigured("EMAIL_VERIFICATION needs mail: set EMAIL_BACKEND, or leave it out.")
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_VERIFICATION else "none"
+ACCOUNT_SIGNUP_FIELDS = [
+    "email*" if EMAIL_VERIFICATION else "email",
+    "username*",
+    "password1*",
+    "password2*",
+]
+ACCOUNT_EMAIL_NOTIFICATIONS = True  # of a changed password, address or second factor
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "obelus@localhost")
 EMAIL_HOST = env_str("EMAIL_HOST", "localhost")
 EMAIL_PORT = env_int("EMAIL_PORT", 25)
@@ -302,6 +358,7 @@ CONTENT_SECURITY_POLICY = {
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+SESSION_ENGINE = "experiments.login_sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

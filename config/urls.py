@@ -1,16 +1,20 @@
 """URLs: the REST API, participants, researchers, accounts and the server's health."""
 
 from allauth.account.decorators import secure_admin_login
+from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView
 
 from config.api_schema import api_docs
 from experiments.operation.health import live, ready
+from experiments.other_logins import come_back, leave
 from judgments.monitoring.metrics import metrics
 
 # allauth's documented way: the admin asks for the second factor as well
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+# Services of other logins are configured by settings alone, and none of their tokens are stored.
+admin.site.unregister([SocialApp, SocialToken])
 admin.site.site_header = admin.site.site_title = "Administration of Obelus"
 
 api_urlpatterns: list[URLPattern | URLResolver] = [
@@ -29,6 +33,8 @@ urlpatterns = [
     path("", include("judgments.pages.urls")),
     path("", include("releases.urls")),
     path("hooks/", include("judgments.recruitment.urls")),
+    path("accounts/oidc/<str:provider_id>/login/", leave, name="leave-for-login"),
+    path("accounts/oidc/<str:provider_id>/login/callback/", come_back, name="come-back-from-login"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     path("metrics", metrics, name="metrics"),

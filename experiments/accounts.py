@@ -9,12 +9,16 @@ from zoneinfo import available_timezones
 import structlog
 from allauth.account import forms
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.account.stages import EmailVerificationStage
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.ratelimit import respond_429
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.base import forms as mfa_forms
+from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import MinimumLengthValidator
@@ -22,14 +26,18 @@ from django.contrib.auth.signals import user_logged_in
 from django.core.exceptions import ImproperlyConfigured, PermissionDenied, ValidationError
 from django.dispatch import receiver
 from django.forms import Field
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
+from experiments.login_sessions import describe, end_sessions
 from experiments.models import ApiToken, Preferences
 from experiments.teams.invitations import find_invitation
 
 log = structlog.get_logger(__name__)
 INVITATION = "invitation"  # key in the login session: the token of an opened invitation
+#: Messages without which the visitor cannot go on; others only tell of a change that is made already.
+NEEDED_MESSAGES = ("/password_reset_key", "/email_confirmation", "/email_confirmation_signup")
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
 
 
@@ -39,6 +47,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Whether anybody may create an account, or this visitor with an invitation."""
         return settings.OPEN_SIGNUP or find_invitation(request.session.get(INVITATION, "")) is not None
+
+    def get_login_stages(self) -> list[str]:
+        """What a login passes after the password."""
+        ours = {"allauth.account.stages.EmailVerificationStage": "experiments.accounts.ConfirmedAddressStage"}
+        return [ours.get(stage, stage) for stage in super().get_login_stages()]
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Ways to prove again who it is, in our words."""
+        words = {
+            "reauthenticate": "type the password",
+            "mfa_reauthenticate": "type a code",
+            "mfa_reauthenticate:webauthn": "use a passkey",
+        }
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [{**method, "description": words[method["id"]]} for method in methods]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """The address that limits count; nothing stores it."""
@@ -61,12 +84,38 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         if not sends_mail() and not settings.DEBUG:
             log.warning("message not sent, because EMAIL_BACKEND is not set", kind=template_prefix)
             return
-        super().send_mail(template_prefix, email, context)
+        try:
+            super().send_mail(template_prefix, email, context)
+        except OSError as error:  # of smtplib as well: refused, or no answer
+            log.warning("message not sent", kind=template_prefix, reason=type(error).__name__)
+            if template_prefix.endswith(NEEDED_MESSAGES):
+                page = render(self.request, "account/mail_failed.html", status=503)
+                raise ImmediateHttpResponse(page) from error
 
 
 def sends_mail() -> bool:
     """Whether messages leave this machine; the default of the setting writes them to the server's output."""
     return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
+
+
+class ConfirmedAddressStage(EmailVerificationStage):  # type: ignore[misc]  # allauth has no stubs
+    """Asks at the login for a confirmed address, where mail leaves and the account has an address.
+
+    An address that an administrator gave the account is trusted, as is the account itself; it is the one
+    without a row of its own, which sign-up and the page of addresses create.
+    """
+
+    def handle(self) -> tuple[HttpResponse | None, bool]:
+        """Go on, or send the message and show where to look for it."""
+        user = self.login.user
+        if user is not None and not EmailAddress.objects.filter(user=user).exists():
+            if not user.email:
+                return None, True
+            address = EmailAddress(user=user, email=user.email.lower(), primary=True)
+            address.verified = address.can_set_verified()
+            address.save()
+        step: tuple[HttpResponse | None, bool] = super().handle()
+        return step
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no stubs
@@ -80,13 +129,19 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth h
         """Decrypt; a secret from before the encryption is returned as it is."""
         return decrypt_text(encrypted_text, purpose=SECOND_FACTOR)
 
+    def generate_authenticator_name(self, user: User, type: Authenticator.Type) -> str:
+        """Name of a new passkey, which its owner may change."""
+        return f"Passkey {Authenticator.objects.filter(user=user, type=type).count() + 1}"
+
 
 class PasswordLength(MinimumLengthValidator):
-    """Least length of passwords; a changed password, wherever it is changed, ends the user's API tokens."""
+    """Least length of passwords; one changed anywhere ends the user's API tokens and other logins."""
 
     def password_changed(self, password: str, user: User) -> None:
         """Revoke the tokens. Django calls this after a change, but not when it only hashes anew."""
         ApiToken.objects.filter(user=user).delete()
+        # The session in which it is changed goes on; elsewhere the user has to log in again.
+        end_sessions(user, keep=context.request.session.session_key if context.request else None)
 
 
 class LoginForm(forms.LoginForm):  # type: ignore[misc]  # allauth has no stubs
@@ -126,6 +181,17 @@ class TurnOnForm(_LabelledCode, ActivateTOTPForm):  # type: ignore[misc]  # alla
     code_label = "Six digits of the app"
 
 
+class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no stubs
+    """A new passkey: its name, and whether it replaces the password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].help_text = "Such as the device, or the password manager that stores it."
+        self.fields["passwordless"].label = "It logs in by itself, without the password"
+        self.fields["passwordless"].initial = True
+        self.fields["passwordless"].help_text = "Older keys cannot: they are asked for after the password."
+
+
 @cache
 def time_zone_names() -> frozenset[str]:
     """Return the names of the time zone database, apart from administrative ones."""
@@ -155,3 +221,9 @@ def _remember_time_zone(request: HttpRequest, user: User, **_: Any) -> None:
     stored = Preferences.objects.filter(user=user).values_list("time_zone", flat=True).first()
     if stored:
         request.session[TIME_ZONE] = stored
+
+
+@receiver(user_logged_in, dispatch_uid="description_of_login")
+def _describe_login(request: HttpRequest, **_: Any) -> None:
+    """Store when and in which browser a login began."""
+    describe(request.session, request.META.get("HTTP_USER_AGENT", ""))

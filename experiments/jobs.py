@@ -1,7 +1,9 @@
 """Celery tasks of the planning side."""
 
 from celery import shared_task
+from django.contrib.sessions.models import Session
 from django.core.management import call_command
+from django.utils import timezone
 
 from experiments import job_runner
 from experiments.intake import upload_job
@@ -40,4 +42,6 @@ def discard_unfinished_uploads() -> None:
 def delete_expired_rows() -> None:
     """Delete logins and counts of limits that have expired."""
     call_command("clearsessions")
+    # Sessions from before the upgrade to login sessions of our own, whose rows a migration copied.
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
     database_cache.delete_expired()

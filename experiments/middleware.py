@@ -8,6 +8,7 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from experiments.accounts import TIME_ZONE, browser_time_zone, time_zone_names
+from experiments.login_sessions import note_use
 
 DATA = "/api/"  # answers with UTC whoever asks
 
@@ -27,3 +28,15 @@ class TimeZoneMiddleware:
         name = request.session.get(TIME_ZONE) or browser_time_zone(request)
         with timezone.override(ZoneInfo(name) if name in time_zone_names() else None):
             return self.get_response(request)
+
+
+class LoginUseMiddleware:
+    """Stores once a day that a login is in use, for the list of sessions on the account's page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(DATA):
+            note_use(request.session)
+        return self.get_response(request)

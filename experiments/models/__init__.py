@@ -9,6 +9,7 @@ from experiments.models.heartbeat import Heartbeat
 from experiments.models.invitation import Invitation
 from experiments.models.job import Job
 from experiments.models.lab import Lab, LabMembership
+from experiments.models.login_session import LoginSession
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence
 from experiments.models.review_link import ReviewLink
 from experiments.models.team import AuditEntry, Membership, Preferences
@@ -28,6 +29,7 @@ __all__ = [
     "Job",
     "Lab",
     "LabMembership",
+    "LoginSession",
     "MaterialSet",
     "Membership",
     "MinimalPair",

@@ -44,7 +44,7 @@ KIND = "operation.backup"
 SNAPSHOT = "snapshot"  # alias of the connection that reads
 STORAGES = ("default", "releases")
 #: Cookie sessions: people log in again after a restore. Counts of limits hold for an hour at most.
-LEFT_OUT = {"sessions.Session", "experiments.CacheEntry"}
+LEFT_OUT = {"sessions.Session", "experiments.LoginSession", "experiments.CacheEntry"}
 FILE_NAME = re.compile(r"obelus-\d{8}T\d{6}Z-[0-9a-f]{8}\.backup")
 CHUNK_BYTES = 1 << 20
 

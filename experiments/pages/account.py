@@ -1,4 +1,4 @@
-"""A researcher's own page: token for the API, password, second factor, time zone, studies."""
+"""A researcher's own page: token for the API, password, second factor, logins, time zone, studies."""
 
 import secrets
 from collections.abc import Sequence
@@ -15,7 +15,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from analysis.text import plural
 from experiments.accounts import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
+from experiments.login_sessions import end_sessions, public_id, sessions_of
 from experiments.models import ApiToken, LabMembership, Membership
 from experiments.models.api_token import token_digest
 from experiments.pages.access import AuthenticatedRequest
@@ -33,6 +35,10 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "now": timezone.now(),
         "fresh_token": request.session.pop(ONCE, ""),
         "has_second_factor": Authenticator.objects.filter(user=request.user).exists(),
+        "sessions": [
+            {"row": row, "id": public_id(row), "is_this": row.session_key == request.session.session_key}
+            for row in sessions_of(request.user)
+        ],
         "time_zone": request.session.get(TIME_ZONE, ""),
         "browser_time_zone": browser_time_zone(request),
         "time_zones": sorted(time_zone_names()),
@@ -97,6 +103,28 @@ def make_token(user: User, *, name: str, scopes: Sequence[str], days: int) -> st
         expires_at=timezone.now() + timedelta(days=days),
     )
     return key
+
+
+@login_required
+@require_POST
+def sessions(request: AuthenticatedRequest) -> HttpResponse:
+    """End one login of the user, or all but the one that asks."""
+    own_key = request.session.session_key
+    if wanted := request.POST.get("session", ""):
+        rows = sessions_of(request.user).exclude(session_key=own_key)
+        for row in rows:
+            if public_id(row) == wanted:
+                row.delete()
+                messages.success(request, f"The login in {row.browser or 'that browser'} is ended.")
+        return redirect("account")
+    n_ended = end_sessions(request.user, keep=own_key)
+    messages.success(
+        request,
+        f"{plural(n_ended, 'other login')} ended: this browser alone is logged in."
+        if n_ended
+        else "There was no other login.",
+    )
+    return redirect("account")
 
 
 @login_required

@@ -50,6 +50,7 @@ urlpatterns = [
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/part/", jobs.part, name="job-part"),
     path("account/", account.account, name="account"),
+    path("account/sessions/", account.sessions, name="account-sessions"),
     path("account/time-zone/", account.time_zone, name="account-time-zone"),
     path("account/token/", account.token, name="account-token"),
 ]

@@ -4,6 +4,7 @@ import re
 import time
 
 import pytest
+from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth
 from django.utils import timezone
@@ -190,3 +191,29 @@ def test_an_unknown_address_is_answered_with_how_accounts_are_created(client, se
 def test_where_sign_up_is_open_its_page_speaks_as_the_rest_does(client, settings):
     settings.OPEN_SIGNUP = True
     assert "Make the account" in client.get("/accounts/signup/").content.decode()
+
+
+def test_a_passkey_of_another_person_is_neither_renamed_nor_removed(client):
+    row = Authenticator.objects.create(user=cast.ben(), type="webauthn", data={"name": "Ben's"})
+    cast.ada()
+    client.post("/accounts/login/", {"login": "ada", "password": "ada-password"})
+    client.post("/accounts/reauthenticate/", {"password": "ada-password"})
+    for action in ("edit", "remove"):
+        address = f"/accounts/2fa/webauthn/keys/{row.pk}/{action}/"
+        assert client.post(address, {"name": "x"}).status_code == 404
+    assert Authenticator.objects.get().data == {"name": "Ben's"}
+
+
+@pytest.mark.parametrize("credential", ["", "{", "[]", '{"response": {"userHandle": "MQ"}}', "7"])
+def test_a_forged_passkey_opens_nothing(client, credential):
+    cast.ada()
+    client.get("/accounts/2fa/webauthn/login/", headers={"accept": "application/json"})
+    answer = client.post("/accounts/2fa/webauthn/login/", {"credential": credential})
+    assert answer.status_code == 302 and answer.url == "/accounts/login/"
+    assert client.get("/account/").status_code == 302
+
+
+def test_passkeys_are_limited_by_network(client):
+    sent = {"credential": '{"response": {"userHandle": "MQ"}}'}
+    answers = [client.post("/accounts/2fa/webauthn/login/", sent) for _ in range(12)]
+    assert answers[-1].status_code == 429 and answers[-1]["Retry-After"]
