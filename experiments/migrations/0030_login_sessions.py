@@ -31,7 +31,7 @@ def copy_sessions(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('experiments', '0027_invitations'),
+        ('experiments', '0029_upload_lab'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
         ('sessions', '0001_initial'),
     ]
