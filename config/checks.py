@@ -5,6 +5,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from config.env import env_str
+
 MIN_SECRET_LENGTH = 32  # characters
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
@@ -18,18 +20,33 @@ def check_secret_length(**options: Any) -> list[CheckMessage]:
     return [Error(message, hint="Unset it to have one generated.", id="obelus.E001")]
 
 
+def _remote_database() -> str:
+    """Return the host of the database; empty where it is this machine, or a file."""
+    host = str(settings.DATABASES["default"].get("HOST") or "")
+    return "" if host.startswith("/") or host in LOCAL_HOSTS else host  # a path is a socket of this machine
+
+
 @register(Tags.security)
 def check_shared_secret(**options: Any) -> list[CheckMessage]:
     """Refuse a generated key beside a database that other hosts use: each of them would generate another."""
-    database = settings.DATABASES["default"]
-    host = str(database.get("HOST") or "")
-    # A path is a socket of this machine.
-    is_local = not host or host.startswith("/") or host in LOCAL_HOSTS
-    if is_local or not settings.SECRET_KEY_IS_GENERATED:
+    host = _remote_database()
+    if not host or not settings.SECRET_KEY_IS_GENERATED:
         return []
     message = f"SECRET_KEY is not set, and the database at {host} may serve several hosts."
     hint = "Set SECRET_KEY or SECRET_KEY_FILE to the same value on every host."
     return [Error(message, hint=hint, id="obelus.E003")]
+
+
+@register(Tags.files, deploy=True)
+def check_shared_storage(**options: Any) -> list[CheckMessage]:
+    """Warn of uploads and releases in this host's own folder beside a database that other hosts use."""
+    host = _remote_database()
+    own = [name for name in ("UPLOAD_STORAGE", "RELEASE_STORAGE") if not env_str(name)]
+    if not host or not own:
+        return []
+    message = f"{' and '.join(own)} not set, and the database at {host} may serve several hosts."
+    hint = "Set each to a folder that all hosts mount, or to s3://BUCKET/PREFIX."
+    return [Warning(message, hint=hint, id="obelus.W002")]
 
 
 @register(Tags.security, deploy=True)

@@ -79,10 +79,10 @@ def degradations() -> Iterator[str]:
 
 def disks() -> list[Disk]:
     """Return the free space of the folders that this host writes."""
-    folders = {"data": Path(settings.VAR), "uploads": Path(settings.MEDIA_ROOT)}
-    for alias in ("releases", "backups"):
+    folders = {"data": Path(settings.VAR)}
+    for name, alias in {"uploads": "default", "releases": "releases", "backups": "backups"}.items():
         if isinstance(storages[alias], FileSystemStorage):
-            folders[alias] = Path(storages[alias].path(""))
+            folders[name] = Path(storages[alias].path(""))
     return [Disk(name, *_space(folder)) for name, folder in folders.items()]
 
 
@@ -102,7 +102,7 @@ def _disks() -> Iterator[str]:
 def _uploads() -> Iterator[str]:
     if not isinstance(storages["default"], FileSystemStorage):
         return
-    folder = Path(settings.MEDIA_ROOT)
+    folder = Path(storages["default"].path(""))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder) as file:

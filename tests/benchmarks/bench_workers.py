@@ -1,12 +1,13 @@
 """Shards shared by worker processes: how much faster two, each pinned to a core of its own, are than one.
 
-Run ``python tests/benchmarks/bench_workers.py [--sentences 4000] [--rounds 3] [--database URL]``. It makes a
-database of its own (SQLite in a folder, or the PostgreSQL address given), stores a set of generated
-sentences and a causal model of random weights, and lets one process, then two, claim and score the shards of
-a run; each round clears the cache first. A process opens the model before the clock starts, and scores with
-one thread. Printed are wall and CPU seconds of each round and the ratios of the medians: of the wall time,
-which other load on the two cores spoils (the load at the start is printed), and of one worker's CPU time to
-that of the busier of two, which is what free cores would give but for waits on the database.
+Run ``python tests/benchmarks/bench_workers.py [--sentences 4000] [--rounds 3] [--hosts 4] [--database URL]``.
+It makes a database of its own (SQLite in a folder, or the PostgreSQL address given), stores a set of
+generated sentences and a causal model of random weights, and lets one process, then two (or four, as four
+hosts), claim and score the shards of a run; each round clears the cache first. A process opens the model
+before the clock starts, and scores with one thread. Printed are wall and CPU seconds of each round and the
+ratios of the medians: of the wall time, which other load on the two cores spoils (the load at the start is
+printed), and of one worker's CPU time to that of the busiest of several, which is what free cores would give
+but for waits on the database.
 """
 
 import argparse
@@ -31,6 +32,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sentences", type=int, default=4_000)
     options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--hosts", type=int, default=2, help="processes beside one: 2, or 4 as four hosts")
     options.add_argument("--database", default="", help="an empty database; default: SQLite in a folder")
     options.add_argument("--run", type=int, default=0, help="internal: score the shards of this run")
     chosen = options.parse_args()
@@ -48,30 +50,33 @@ def main() -> None:
             "SHARD_SENTENCES": str(SHARD),
             "SCORING_THREADS": "1",
         }
-        print(json.dumps(measured(Path(folder), chosen.sentences, chosen.rounds, cores), indent=2))
+        # More processes than cores share them in pairs; their CPU seconds are those of cores of their own.
+        hosts = [cores[number % 2] for number in range(chosen.hosts)]
+        print(json.dumps(measured(Path(folder), chosen.sentences, chosen.rounds, hosts), indent=2))
 
 
 def measured(folder: Path, n: int, rounds: int, cores: list[int]) -> dict[str, Any]:
-    """One and two workers in turn, so that a slow minute of the machine falls on both."""
-    load = os.getloadavg()[0]
+    """One worker and all of them in turn, so that a slow minute of the machine falls on both."""
+    load, many = os.getloadavg()[0], len(cores)
     materials = prepare(folder / "models", n)
-    rounds_by_workers: dict[int, list[dict[str, float]]] = {1: [], 2: []}
+    rounds_by_workers: dict[int, list[dict[str, float]]] = {1: [], many: []}
     for _ in range(rounds):
-        for workers in (1, 2):
+        for workers in (1, many):
             rounds_by_workers[workers].append(one_round(materials, cores[:workers]))
     wall = {k: statistics.median(row["wall_s"] for row in rows) for k, rows in rounds_by_workers.items()}
     cpu = {k: statistics.median(row["cpu_s"] for row in rows) for k, rows in rounds_by_workers.items()}
-    busiest = statistics.median(row["busiest_cpu_s"] for row in rounds_by_workers[2])
+    busiest = statistics.median(row["busiest_cpu_s"] for row in rounds_by_workers[many])
     return {
         "sentences": n,
         "shards": -(-n // SHARD),
         "rounds": rounds,
         "load_at_start": round(load, 1),
         "one_worker": rounds_by_workers[1],
-        "two_workers": rounds_by_workers[2],
-        "wall_ratio": round(wall[1] / wall[2], 2),
+        "workers": many,
+        "many_workers": rounds_by_workers[many],
+        "wall_ratio": round(wall[1] / wall[many], 2),
         "ratio_on_free_cores": round(cpu[1] / busiest, 2),
-        "cpu_of_two_to_one": round(cpu[2] / cpu[1], 2),
+        "cpu_of_many_to_one": round(cpu[many] / cpu[1], 2),
     }
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
-from config.checks import check_shared_secret
+from config.checks import check_shared_secret, check_shared_storage
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,16 @@ def test_database_of_several_hosts_needs_a_key_that_they_share(
     monkeypatch.setitem(settings.DATABASES["default"], "HOST", host)
     settings.SECRET_KEY_IS_GENERATED = is_generated
     assert [problem.id for problem in check_shared_secret()] == codes
+
+
+def test_database_of_several_hosts_wants_a_storage_that_they_share(settings, monkeypatch):
+    monkeypatch.setitem(settings.DATABASES["default"], "HOST", "db.example.org")
+    monkeypatch.delenv("UPLOAD_STORAGE", raising=False)
+    monkeypatch.setenv("RELEASE_STORAGE", "s3://releases")
+    [warning] = check_shared_storage()
+    assert warning.id == "obelus.W002" and warning.msg.startswith("UPLOAD_STORAGE not set")
+    monkeypatch.setenv("UPLOAD_STORAGE", "/mnt/shared/uploads")
+    assert check_shared_storage() == []
+    monkeypatch.delenv("UPLOAD_STORAGE")
+    monkeypatch.setitem(settings.DATABASES["default"], "HOST", "/run/postgresql")
+    assert check_shared_storage() == []

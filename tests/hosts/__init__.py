@@ -1,0 +1,1 @@
+"""Several hosts that share a database, a broker and a storage."""

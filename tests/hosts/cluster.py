@@ -1,0 +1,248 @@
+"""Hosts on this machine: each has a home, a folder and, where the system permits, a network of its own.
+
+A network is a namespace of Linux, joined to the others by a bridge. The database and the broker listen on the
+loopback address of the machine, which no namespace reaches, so the bridge's address relays to them. Without
+the right to make namespaces (they need root and ``ip``), the hosts are processes that differ by home, folder
+and port only.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+links = count()
+PORT = 8000  # of the web server on a host with a network of its own
+PATIENCE_S = 180  # for the start of a process on a busy machine
+SWEEPER = """
+import time, django
+django.setup()
+from experiments.job_runner import requeue_stale
+while True:
+    requeue_stale()
+    time.sleep(0.3)
+"""
+
+
+def until(is_true: Callable[[], Any], *, seconds: float = PATIENCE_S) -> Any:
+    """Poll until true and return the value, or fail."""
+    end = time.monotonic() + seconds
+    while not (value := is_true()):
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.1)
+    return value
+
+
+def ip(*words: str, check: bool = True) -> bool:
+    """Run ``ip``; whether it succeeded."""
+    done = subprocess.run(["ip", *words], capture_output=True, text=True, check=False)
+    assert not check or done.returncode == 0, f"ip {' '.join(words)}: {done.stderr}"
+    return done.returncode == 0
+
+
+def may_make_networks() -> bool:
+    """Whether this process may make network namespaces."""
+    probe = f"obelus-probe-{os.getpid()}"
+    if os.geteuid() != 0 or shutil.which("ip") is None or not ip("netns", "add", probe, check=False):
+        return False
+    return ip("netns", "del", probe)
+
+
+class Relay(socketserver.ThreadingTCPServer):
+    """Passes connections on to a service of the machine."""
+
+    daemon_threads = allow_reuse_address = True
+
+    def __init__(self, address: str, upstream: tuple[str, int]) -> None:
+        super().__init__((address, 0), _Connection)
+        self.upstream = upstream
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class _Connection(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        with suppress(OSError), socket.create_connection(self.server.upstream) as upstream:
+            back = threading.Thread(target=_pump, args=(upstream, self.request), daemon=True)
+            back.start()
+            _pump(self.request, upstream)
+            back.join()
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    with suppress(OSError):
+        while data := source.recv(1 << 16):
+            target.sendall(data)
+    for end in (source, target):
+        with suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)
+
+
+class Host:
+    """Processes with one home, one folder and one network."""
+
+    def __init__(self, cluster: "Cluster", name: str, number: int) -> None:
+        self.cluster, self.name = cluster, name
+        self.folder = cluster.folder / name
+        self.var = self.folder / "var"
+        self.folder.mkdir()
+        self.log = self.folder / "log"
+        self.processes: list[subprocess.Popen[bytes]] = []
+        self.namespace = f"{cluster.name}-{number}" if cluster.has_networks else ""
+        self.address, self.port = ("127.0.0.1", _free_port())
+        if self.namespace:
+            self.address, self.port = f"{cluster.network}.{number + 1}", PORT
+            self._join(number)
+        self.environment = {**cluster.environment, "HOME": str(self.folder), "VAR_DIR": str(self.var)}
+
+    def _join(self, number: int) -> None:
+        # The system removes interfaces some time after their namespace, so each has a name of its own.
+        link = next(links)
+        near, far = f"{self.cluster.name}n{link}", f"{self.cluster.name}f{link}"
+        ip("netns", "add", self.namespace)
+        ip("link", "add", near, "type", "veth", "peer", "name", far)
+        ip("link", "set", far, "netns", self.namespace)
+        ip("link", "set", near, "master", self.cluster.name, "up")
+        ip("-n", self.namespace, "addr", "add", f"{self.address}/24", "dev", far)
+        ip("-n", self.namespace, "link", "set", far, "up")
+        ip("-n", self.namespace, "link", "set", "lo", "up")
+
+    def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
+        """Start a process of this host in the host's folder."""
+        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
+        with self.log.open("ab") as log:
+            process = subprocess.Popen(
+                [*inside, sys.executable, *words],
+                cwd=self.folder,
+                env={**self.environment, **variables},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.processes.append(process)
+        return process
+
+    def start_web(self, **variables: str) -> "Host":
+        """Start a web server of one process and wait until it responds."""
+        words = ["--host", "0.0.0.0", "--port", str(self.port), "--workers", "1", "--threads", "4"]
+        process = self.start("-m", "config.serve", *words, **variables)
+        until(lambda: self._responds() or process.poll() is not None)
+        assert process.poll() is None, self.log.read_text()[-2000:]
+        return self
+
+    def _responds(self) -> bool:
+        with suppress(httpx.HTTPError):
+            return self.browser().get("/health/live", timeout=5).status_code == 200
+        return False
+
+    def start_worker(self, *, loads: str = "", **variables: str) -> "Host":
+        """Start a worker with one process."""
+        more = ["-I", loads] if loads else []
+        words = ["worker", *more, "-n", f"{self.name}@%h", "--pool", "solo", "--loglevel", "info"]
+        self.start(
+            "-m", "celery", "-A", "config", *words, "--without-gossip", "--without-mingle", **variables
+        )
+        return self
+
+    def start_sweeper(self) -> "Host":
+        """Start what the scheduler does for jobs, at shorter intervals."""
+        self.start("-c", SWEEPER)
+        return self
+
+    def browser(self, **settings: Any) -> httpx.Client:
+        """A browser that sends every request to this host."""
+        return httpx.Client(base_url=f"http://{self.address}:{self.port}", timeout=60, **settings)
+
+    def kill(self) -> None:
+        """Kill every process of the host at once, as a power failure does."""
+        for process in self.processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        for process in self.processes:
+            process.wait()
+        self.processes.clear()
+
+    def remove(self) -> None:
+        """Kill the host and take it off the network."""
+        self.kill()
+        if self.namespace:
+            ip("netns", "del", self.namespace, check=False)
+            self.namespace = ""
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Cluster:
+    """Hosts with one database, one broker and one folder of uploads and releases."""
+
+    def __init__(self, folder: Path, *, database: str, broker: str, secret: str) -> None:
+        self.folder, self.has_networks = folder, may_make_networks()
+        self.name = f"ob{os.getpid() % 1_000_000}"  # names of interfaces have 15 characters at most
+        self.network = f"10.213.{os.getpid() % 250}"
+        self.hosts: list[Host] = []
+        self.relays: list[Relay] = []
+        if self.has_networks:
+            ip("link", "add", self.name, "type", "bridge")
+            ip("addr", "add", f"{self.network}.1/24", "dev", self.name)
+            ip("link", "set", self.name, "up")
+        self.storage = folder / "storage"
+        self.environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "DJANGO_SETTINGS_MODULE": "config.settings",
+            "DATABASE_URL": self._reachable(database),
+            "CELERY_BROKER_URL": self._reachable(broker),
+            "SECRET_KEY": secret,
+            "ALLOWED_HOSTS": "*",
+            "DEBUG": "1",  # static files without collecting them
+            "ARRIVALS_PER_MINUTE": "0",
+            "JOB_STALE_SECONDS": "8",
+            "JOB_RETRY_SECONDS": "1",
+            "UPLOAD_STORAGE": str(self.storage / "uploads"),
+            "RELEASE_STORAGE": str(self.storage / "releases"),
+            "BACKUP_STORAGE": str(self.storage / "backups"),
+        }
+
+    def _reachable(self, address: str) -> str:
+        """The address of a service as hosts reach it."""
+        if not self.has_networks:
+            return address
+        service = urlparse(address)
+        relay = Relay(f"{self.network}.1", (service.hostname or "127.0.0.1", service.port or 5432))
+        self.relays.append(relay)
+        login = service.netloc.rpartition("@")[0]
+        place = f"{self.network}.1:{relay.server_address[1]}"
+        return service._replace(netloc=f"{login}@{place}" if login else place).geturl()
+
+    def host(self, name: str) -> Host:
+        """Another host."""
+        host = Host(self, name, len(self.hosts) + 1)
+        self.hosts.append(host)
+        return host
+
+    def close(self) -> None:
+        """Remove hosts, relays and the bridge."""
+        for host in self.hosts:
+            host.remove()
+        for relay in self.relays:
+            relay.shutdown()
+            relay.server_close()
+        if self.has_networks:
+            ip("link", "del", self.name, check=False)

@@ -1,0 +1,129 @@
+"""Web and workers on several hosts: uploads, killed hosts and a storage that one of them lacks."""
+
+import re
+
+import httpx
+import pytest
+from django.test import Client
+
+from experiments.models import Job, MaterialSet, Phenomenon, Sentence
+from judgments.models import Judgment, Session
+from tests import cast
+from tests.hosts.cluster import Host, until
+
+pytestmark = pytest.mark.postgres
+N_PAIRS = 2_600  # more sentences than a request imports
+CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+def logged_in(host: Host, account) -> httpx.Client:
+    """A browser of somebody who logged in on another host."""
+    client = Client()
+    client.force_login(account)
+    return host.browser(cookies={"sessionid": client.cookies["sessionid"].value})
+
+
+def post(browser: httpx.Client, address: str, data: dict[str, str], **files) -> httpx.Response:
+    """Send the form of a page."""
+    token = CSRF.search(browser.get(address).text)[1]
+    return browser.post(address, data={"csrfmiddlewaretoken": token, **data}, **files)
+
+
+def upload(browser: httpx.Client, name: str) -> int:
+    """Upload a set that a worker has to import; returns the key of its job."""
+    rows = "".join(
+        f"{n},{condition},Sentence {n} of {name} is {condition}.,{expected}\n"
+        for n in range(N_PAIRS)
+        for condition, expected in (("good", "acceptable"), ("bad", "unacceptable"))
+    )
+    file = ("corpus.csv", f"item,condition,sentence,expected\n{rows}".encode(), "text/csv")
+    about = {"name": name, "language": "en", "source": "", "licence": ""}
+    preview = post(browser, "/materials/upload/", about, files={"files": file}).headers["location"]
+    page = browser.get(preview).text
+    columns = dict(re.findall(r'name="(column-\d+)".*?<option value="(\w+)" selected', page, re.DOTALL))
+    stored = post(browser, preview, {**about, "format": "table", **columns, "action": "import"})
+    return int(re.search(r"/jobs/(\d+)/", stored.headers["location"])[1])
+
+
+def finished(key: int) -> Job:
+    """The job, once it has ended."""
+    return until(lambda: Job.objects.filter(pk=key, state__in=Job.State.final()).first())
+
+
+def test_a_worker_of_another_host_imports_an_upload(cluster):
+    web, worker = cluster.host("web").start_web(), cluster.host("worker").start_worker()
+    key = upload(logged_in(web, cast.ada()), "Corpus")
+    job = finished(key)
+    assert (job.state, job.attempt, job.error) == ("done", 1, "")
+    assert Sentence.objects.filter(material_set__name="Corpus").count() == 2 * N_PAIRS
+    assert not [path for path in cluster.storage.rglob("*") if path.is_file()]  # the upload is deleted
+    assert not (web.var / "media").exists() and not (worker.var / "media").exists()
+
+
+def test_a_worker_without_the_storage_tries_again_and_another_host_finishes(cluster):
+    web = cluster.host("web").start_web()
+    elsewhere = cluster.host("elsewhere")
+    elsewhere.start_worker(UPLOAD_STORAGE=str(elsewhere.folder / "uploads"))
+    key = upload(logged_in(web, cast.ada()), "Corpus")
+    waiting = until(lambda: Job.objects.filter(pk=key, retry_at__isnull=False).first())
+    assert waiting.state == "queued" and waiting.message.startswith("A stored file is missing.")
+    assert str(cluster.folder) not in waiting.message
+    elsewhere.kill()
+    cluster.host("worker").start_worker().start_sweeper()
+    job = finished(key)
+    assert (job.state, job.attempt, job.io_failures) == ("done", 2, 0)
+    assert Sentence.objects.filter(material_set__name="Corpus").count() == 2 * N_PAIRS
+
+
+def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
+    web = cluster.host("web").start_web().start_sweeper()
+    elsewhere = cluster.host("elsewhere")
+    folder = elsewhere.folder / "uploads"
+    elsewhere.start_worker(UPLOAD_STORAGE=str(folder), JOB_MAX_ATTEMPTS="2")
+    job = finished(upload(logged_in(web, cast.ada()), "Corpus"))
+    assert (job.state, job.attempt) == ("failed", 2)
+    assert job.error.startswith("A stored file is missing.") and "2 attempts have failed" in job.error
+    assert str(cluster.folder) not in job.error and "uploads/" not in job.error
+    assert not MaterialSet.objects.filter(name="Corpus").exists()
+
+
+@pytest.mark.parametrize("cluster", ["redis", "rabbitmq"], indirect=True)
+def test_killed_hosts_leave_work_that_others_finish_once(cluster):
+    """A web host dies in the middle of a session, a worker host in the middle of a job; others wait."""
+    study = cast.study()
+    marks = MaterialSet.objects.create(name="Marks", slug="marks", checksum="0")
+    first, second = cluster.host("first").start_web(), cluster.host("second").start_web()
+    worker = cluster.host("third").start_worker(loads="tests.experiments.slow_job")
+    session = cast.begin(study)
+    trials = list(session.trials.select_related("session__experiment"))
+    address = f"/api/v1/sessions/{session.token}/judgments/"
+    answers = [{"trial": t.public_id, "response": cast.answer_to(t), "rt_ms": 900.0} for t in trials]
+    with first.browser() as browser:
+        assert browser.post(address, json={"judgments": answers[:2]}).status_code == 200
+    slow = "from config.celery import app; import django; django.setup()\n"
+    slow += "from experiments.job_runner import enqueue\n"
+    slow += f"enqueue('tests.slow', {{'steps': [6000, 3], 'set': {marks.pk}}})"
+    assert second.start("-c", slow).wait() == 0, second.log.read_text()[-2000:]
+    job = until(lambda: Job.objects.filter(kind="tests.slow", progress__gte=2).first())
+    imports = [upload(logged_in(second, cast.ada()), f"Set {n}") for n in range(2)]  # these wait behind it
+
+    first.kill()
+    worker.kill()
+
+    with second.browser() as browser:
+        again = browser.post(address, json={"judgments": answers[1:]})  # one of them was acknowledged before
+        assert again.status_code == 200
+    for name in ("fourth", "fifth"):
+        cluster.host(name).start_worker(loads="tests.experiments.slow_job")
+    second.start_sweeper()
+    job = finished(job.pk)
+    assert (job.state, job.attempt, job.result) == ("done", 2, {"attempt": 2})
+    assert list(Phenomenon.objects.filter(material_set=marks).values_list("name", flat=True)) == [
+        "made by attempt 2"
+    ]
+    assert [finished(key).state for key in imports] == ["done", "done"]
+    for n in range(2):
+        assert Sentence.objects.filter(material_set__name=f"Set {n}").count() == 2 * N_PAIRS
+    assert Session.objects.get().status == Session.Status.COMPLETE
+    stored = Judgment.objects.values_list("trial__public_id", flat=True)
+    assert sorted(stored) == sorted(trial.public_id for trial in trials)
