@@ -252,8 +252,7 @@ def _retry_or_fail(current: Run, failure: str) -> None:
         )
         _fail(current._own_row(), current.job, reason)
         return
-    delay_s = settings.JOB_RETRY_SECONDS * DELAY_FACTOR ** (n_failures - 1)
-    retry_at = timezone.now() + timedelta(seconds=delay_s)
+    retry_at = timezone.now() + _delay(n_failures)
     attempt = f"Attempt {n_failures + 1} of {settings.JOB_MAX_ATTEMPTS} follows at {retry_at:%H:%M:%S} UTC."
     current._own_row().update(
         state=Job.State.QUEUED,
@@ -262,6 +261,11 @@ def _retry_or_fail(current: Run, failure: str) -> None:
         heartbeat_at=None,
         message=f"{failure[:200]} {attempt}",
     )
+
+
+def _delay(n_failures: int) -> timedelta:
+    """Return the time until the next start after so many failures in a row."""
+    return timedelta(seconds=settings.JOB_RETRY_SECONDS * DELAY_FACTOR ** (n_failures - 1))
 
 
 def _fail(rows: QuerySet[Job], job_row: Job, reason: str) -> None:
@@ -312,7 +316,10 @@ def requeue_stale() -> int:
     is_unsent = Q(created_at__lt=stale) | Q(created_at__gt=now + patience)
     is_lost = Q(is_unsent, heartbeat_at__isnull=True) | is_silent
     waiting = Job.objects.filter(state=Job.State.QUEUED).filter(
-        Q(retry_at__lte=now) | (Q(retry_at__isnull=True) & is_lost)
+        # As above: no delay is longer than the last one, unless the clock was set back since.
+        Q(retry_at__lte=now)
+        | Q(retry_at__gt=now + _delay(settings.JOB_MAX_ATTEMPTS))
+        | (Q(retry_at__isnull=True) & is_lost)
     )
     ids = list(waiting.values_list("pk", flat=True)[:MAX_REQUEUED])
     Job.objects.filter(pk__in=ids, state=Job.State.QUEUED).update(heartbeat_at=now, retry_at=None)

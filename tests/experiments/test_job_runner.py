@@ -171,6 +171,14 @@ def test_delays_grow_and_the_last_attempt_is_final_and_told(settings):
     assert (row.state, row.io_failures, row.retry_at) == ("queued", 0, None)
 
 
+def test_retry_that_waits_for_a_clock_that_was_set_back_is_started(sent):
+    row = enqueue("test.work", {})
+    Job.objects.update(io_failures=1, retry_at=timezone.now() + timedelta(days=1))
+    assert requeue_stale() == 1 and sent == [row.pk]
+    row.refresh_from_db()
+    assert row.retry_at is None
+
+
 def test_a_model_that_does_not_exist_is_final_at_once():
     def work(run):
         raise OSError("no-such/model is not a local folder and is not a valid model identifier")
