@@ -84,4 +84,4 @@ def test_hosts_out_of_service_are_forgotten():
 def test_storages_without_folders_have_no_disk(settings, monkeypatch):
     assert {disk.name for disk in health.disks()} == {"data", "uploads", "releases", "backups"}
     monkeypatch.setattr(health, "FileSystemStorage", type("Other", (FileSystemStorage,), {}))
-    assert {disk.name for disk in health.disks()} == {"data", "uploads"}
+    assert {disk.name for disk in health.disks()} == {"data"}
