@@ -202,6 +202,7 @@ MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 UPLOAD_QUOTA_BYTES = env_int("UPLOAD_QUOTA_BYTES", 1_000_000_000)  # of one researcher, not yet imported
 LAB_UPLOAD_QUOTA_BYTES = env_int("LAB_UPLOAD_QUOTA_BYTES", 5_000_000_000)  # of one lab, not yet imported
 UPLOAD_DAYS = env_int("UPLOAD_DAYS", 7)
+PREVIEW_MEMORY_BYTES = env_int("PREVIEW_MEMORY_BYTES", 4_000_000_000)  # of a worker that reads a large upload
 
 
 def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = True) -> dict[str, object]:

@@ -6,12 +6,16 @@ preview is one JSON document for the options with which the files were read.
 
 import hashlib
 import json
+import re
+import resource
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -90,15 +94,43 @@ def store_preview(run: Run, read: Read, *, purpose: str) -> None:
     uploads[0].options = run.arguments["options"]
     names = ", ".join(upload.name for upload in uploads)
     steps = count()
-    preview = read(
-        uploads, run.arguments["item"], lambda step: run.progress(next(steps), N_STEPS, f"{step} {names}")
-    )
+    with limited_memory(settings.PREVIEW_MEMORY_BYTES, of=names):
+        preview = read(
+            uploads, run.arguments["item"], lambda step: run.progress(next(steps), N_STEPS, f"{step} {names}")
+        )
     text = json.dumps(preview, ensure_ascii=False, default=_plain)
     path = run.arguments["path"]
     if not default_storage.exists(path):
         default_storage.save(path, ContentFile(text.encode()))
     with run.finishing() as result:
         result["files"] = names
+
+
+@contextmanager
+def limited_memory(n_bytes: int, *, of: str) -> Iterator[None]:
+    """Let the process allocate so many bytes more, at most; 0 is no limit.
+
+    Raises ``BadInput`` where that is not enough, so that one file does not end the workers of a host.
+    """
+    former, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    status = Path("/proc/self/status")  # of Linux; elsewhere the limit counts other things
+    if not n_bytes or not status.exists():
+        yield
+        return
+    # Unit: the file counts kibibytes. The limit is of the whole process, which runs one job at a time.
+    used = int(re.search(r"VmData:\s+(\d+)", status.read_text()).group(1)) * 1024  # type: ignore[union-attr]
+    limit = used + n_bytes if hard == resource.RLIM_INFINITY else min(used + n_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+    try:
+        yield
+    except MemoryError as error:
+        raise BadInput(
+            f"reading needs more than {n_bytes // 1_000_000} MB of memory.",
+            file=of,
+            remedy="Split the file, or use the command line.",
+        ) from error
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (former, hard))
 
 
 def _plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """Error responses: localized pages for participants, JSON for API clients, and a retry after 503."""
 
+import errno
 import re
 import sys
 from collections.abc import Callable
@@ -74,16 +75,28 @@ MAX_FIELDS = 200
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Response 503 with a retry if the database is unavailable, 400 for values that it rejects, else 500."""
+    """Response 503 if the database is unavailable, 507 on a full disk, 400 for rejected values, else 500."""
     error = sys.exc_info()[1]
     if isinstance(error, DataError):  # for example a NUL character, which PostgreSQL does not store
         return bad_request(request, error)
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return _disk_full(request)
     if not is_unavailable(error):
         return _internal_error(request)
     response = _unavailable(request)
     response["Retry-After"] = str(RETRY_AFTER_S)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def _disk_full(request: HttpRequest) -> HttpResponse:
+    """Response 507: a large upload, for example, is stored in a temporary file while it is received."""
+    if request.path.startswith(errors.API):
+        message = "The disk of the server is full; nothing was stored."
+        return JsonResponse({"code": "disk_full", "message": message}, status=507)
+    if is_participants(request):
+        return participant_page(request, "unavailable", status=507, retry=_retry_form(request))
+    return render(request, "507.html", status=507)
 
 
 def _internal_error(request: HttpRequest) -> HttpResponse:

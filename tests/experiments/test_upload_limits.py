@@ -3,6 +3,7 @@
 import errno
 import gzip
 import io
+import resource
 import tracemalloc
 import uuid
 import zipfile
@@ -11,12 +12,14 @@ from datetime import timedelta
 import pytest
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.files.uploadhandler import TemporaryFileUploadHandler
 from django.utils import timezone
 
 from analysis.errors import BadInput
 from config.job_queue import celery_settings
 from experiments.intake.previews import is_large
 from experiments.intake.uploads import batch_of, discard_unfinished, save_uploads
+from experiments.job_runner import run
 from experiments.jobs import discard_unfinished_uploads
 from experiments.materials import encoding
 from experiments.materials.readers import spreadsheets
@@ -119,6 +122,35 @@ def test_a_full_disk_leaves_neither_file_nor_row_and_says_so(ada, monkeypatch, f
     page = ada.post("/materials/upload/", {"files": two, **ABOUT})
     assert page.status_code == 200 and "disk is full" in page.content.decode()
     assert written and not Upload.objects.exists() and files_in(folder) == []
+
+
+@pytest.mark.django_db
+def test_a_disk_that_is_full_while_an_upload_is_received_says_so(ada, monkeypatch, folder):
+    def full(self, *args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(TemporaryFileUploadHandler, "receive_data_chunk", full)
+    ada.raise_request_exception = False
+    large = b"item,sentence\n1,A.\n" + b"2,B.\n" * 600_000  # kept in a temporary file, not in memory
+    page = send(ada, "large.csv", large)
+    assert page.status_code == 507 and "disk of this server is full" in page.content.decode()
+    assert not Upload.objects.exists() and files_in(folder) == []
+
+
+@pytest.mark.django_db
+def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, settings, monkeypatch):
+    settings.PREVIEW_MEMORY_BYTES = 100_000_000
+    assert b"Reading the files" in ada.get(send(ada, "bomb.csv.gz", bomb(20)).url).content
+    limits, size = resource.getrlimit(resource.RLIMIT_DATA), 400 << 20
+    monkeypatch.setattr("experiments.pages.materials.previews.reading_of", lambda *args: bytearray(size))
+    row = Job.objects.get()
+    run(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.error) == (
+        "failed",
+        "bomb.csv.gz: reading needs more than 100 MB of memory. Split the file, or use the command line.",
+    )
+    assert resource.getrlimit(resource.RLIMIT_DATA) == limits and len(bytearray(size)) == size
 
 
 @pytest.mark.django_db
