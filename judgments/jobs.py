@@ -46,7 +46,7 @@ def grant_qualifications() -> None:
 
 @shared_task(name="judgments.handle_platform_events")
 def handle_platform_events() -> None:
-    """Reconcile the campaigns that delivered events are about; each minute also those that wait."""
+    """Reconcile the campaigns that delivered events are about, and those whose events are due again."""
     handle_events()
 
 

@@ -20,7 +20,7 @@ beat_schedule = {  # intervals in seconds
     "requeue stale jobs": {"task": "experiments.requeue_stale_jobs", "schedule": 15.0},
     "expire abandoned sessions": {"task": "judgments.expire_sessions", "schedule": 60.0},
     "grant qualifications": {"task": "judgments.grant_qualifications", "schedule": 60.0},
-    "handle platform events": {"task": "judgments.handle_platform_events", "schedule": 60.0},
+    "handle platform events": {"task": "judgments.handle_platform_events", "schedule": 30.0},
     "reconcile campaigns": {"task": "judgments.reconcile_campaigns", "schedule": 300.0},
     "raise alerts": {"task": "judgments.raise_alerts", "schedule": 300.0},
     "check balances": {"task": "judgments.check_balances", "schedule": 3600.0},

@@ -46,8 +46,18 @@ class PlatformCall(models.Model):
 
         @classmethod
         def taking_money(cls) -> set[str]:
-            """Kinds that pay people or set that up; an account sends them for one campaign at a time."""
+            """Kinds that pay people or set that up."""
             return {*cls.spending(), cls.PREPARE_BONUSES}
+
+        @classmethod
+        def in_turn_with(cls, kind: str) -> set[str]:
+            """Kinds that an account sends one after the other with this one; empty = at any time.
+
+            Adapters look something up by its name before they create it (a draft, a participant group, HITs,
+            a qualification): two campaigns of one study would both miss it and create it twice.
+            """
+            creating = {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.CLOSE}
+            return next((kinds for kinds in (cls.taking_money(), creating) if kind in kinds), set())
 
     class State(models.TextChoices):
         """How far the call is."""

@@ -43,11 +43,13 @@ SETTINGS = {
 #: What may change after publication; the rest is frozen on the platform.
 CHANGEABLE = {"total_limit_minor", "daily_limit_minor", "two_people_above_minor"}
 ALLOWED = {  # states in which an action may be sent
+    Kind.CREATE: {Campaign.State.DRAFT},
     Kind.PUBLISH: {Campaign.State.DRAFT},
     Kind.ADD_PLACES: {Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED},
     Kind.PAUSE: {Campaign.State.RUNNING},
     Kind.RESUME: {Campaign.State.PAUSED},
     Kind.STOP: {Campaign.State.RUNNING, Campaign.State.PAUSED},
+    Kind.CLOSE: {Campaign.State.FINISHED},
 }
 
 
@@ -267,6 +269,7 @@ def publish(campaign: Campaign, *, by: User) -> PlatformCall:
         errors = [finding for finding in checks(campaign) if finding.level == Level.ERROR]
         if errors:
             raise BadInput(errors[0].text, column=errors[0].field, remedy=errors[0].remedy)
+        campaign.refresh_from_db()  # the platform was asked meanwhile, and somebody else may have published
     if not campaign.external_id and campaign.state == Campaign.State.DRAFT:
         creation = _act(campaign, Kind.CREATE, by=by)
         if creation.state != State.CONFIRMED:
@@ -274,8 +277,8 @@ def publish(campaign: Campaign, *, by: User) -> PlatformCall:
     return _act(campaign, Kind.PUBLISH, by=by)
 
 
-def top_up(campaign: Campaign, n: int, *, by: User) -> PlatformCall:
-    """Add ``n`` places."""
+def top_up(campaign: Campaign, n: int, *, by: User, places: int | None = None) -> PlatformCall:
+    """Add ``n`` places; refused where the number of ``places`` that the person saw has changed since."""
     if not 0 < n <= 100_000:
         raise BadInput(
             "the number of places is not above 0.", column="places", remedy="Write for example 20."
@@ -288,6 +291,13 @@ def top_up(campaign: Campaign, n: int, *, by: User) -> PlatformCall:
     if errors:
         raise BadInput(errors[0].text, column=errors[0].field, remedy=errors[0].remedy)
     campaign.refresh_from_db(fields=["places"])
+    # Race: of two presses of the button at once, the second comes here with the number before the first.
+    if places is not None and places != campaign.places:
+        raise BadInput(
+            f"the campaign has {plural(campaign.places, 'place')} now, and not {places}: somebody added some."
+            " None were added a second time.",
+            remedy="Add places once more if there are still too few.",
+        )
     return _act(campaign, Kind.ADD_PLACES, by=by, request={"n": n, "total": campaign.places + n})
 
 
@@ -340,6 +350,8 @@ def _plan_action(
         raise BadInput(
             f"the campaign is {locked.get_state_display()}.", remedy="Reload the page: it may have changed."
         )
+    if kind == Kind.CREATE and locked.external_id:
+        raise BadInput("somebody else is publishing the campaign.", remedy="Reload the page.")
     call = ledger.plan(campaign, kind, key=f"{kind}-{secrets.token_hex(12)}"[:64], by=by, request=request)
     _note(locked, f"campaign: {Kind(kind).label}", by=by, **(request or {}))
     return call

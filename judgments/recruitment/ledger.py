@@ -38,7 +38,7 @@ Kind, State = PlatformCall.Kind, PlatformCall.State
 #: Longer than any client waits for an answer, so that no request of ours can still be on its way.
 ASK_AFTER = timedelta(minutes=5)
 DAY = timedelta(hours=24)
-#: How long a payment waits for another campaign's payment from the same account, and between two looks.
+#: How long a call waits for another campaign's call with the same account, and between two looks.
 ACCOUNT_WAIT_S = 30.0
 ACCOUNT_LOOK_S = 0.2
 LONGEST_NOTE = 300
@@ -64,7 +64,7 @@ STATUS_AFTER = {Kind.APPROVE: Submission.Status.APPROVED, Kind.REJECT: Submissio
 
 
 class AccountInUse(Exception):
-    """Another campaign pays from the same account at this moment."""
+    """Another campaign pays, publishes or adds places with the same account at this moment."""
 
 
 @transaction.atomic
@@ -149,7 +149,7 @@ def _error_facts(error: PlatformError) -> dict[str, Any]:
 
 
 def _claim_in_turn(call: PlatformCall) -> bool:
-    """Claim a call; a payment waits while another campaign of its account pays."""
+    """Claim a call; it waits while another campaign of its account sends one of the same group."""
     deadline = time.monotonic() + ACCOUNT_WAIT_S
     while True:
         try:
@@ -165,8 +165,8 @@ def _claim(call: PlatformCall) -> bool:
     """Commit that the call is being sent; False where it is not planned, not released or above a limit."""
     # Durable: inside another transaction the row would not be there after a crash.
     with transaction.atomic(durable=True):
-        if call.kind in Kind.taking_money():
-            _check_account(call)
+        if kinds := Kind.in_turn_with(call.kind):
+            _check_account(call, kinds)
         # Race: the lock lets one sender at a time add up what was spent.
         campaign = Campaign.objects.select_for_update().get(pk=call.campaign_id)
         rows = PlatformCall.objects.filter(pk=call.pk, state=State.PLANNED)
@@ -181,8 +181,8 @@ def _claim(call: PlatformCall) -> bool:
         )
 
 
-def _check_account(call: PlatformCall) -> None:
-    """Raise ``AccountInUse`` while a payment of another campaign of the same account is being sent."""
+def _check_account(call: PlatformCall, kinds: set[str]) -> None:
+    """Raise ``AccountInUse`` while another campaign of the same account sends a call of these kinds."""
     account = call.campaign.account_id
     if account is None:
         return
@@ -190,14 +190,19 @@ def _check_account(call: PlatformCall) -> None:
     PlatformAccount.objects.select_for_update(no_key=True).get(pk=account)
     others = PlatformCall.objects.filter(
         campaign__account=account,
-        kind__in=Kind.taking_money(),
+        kind__in=kinds,
         state=State.SENT,
         sent_at__gt=timezone.now() - ASK_AFTER,  # later, no request can still be on its way
     ).exclude(campaign=call.campaign_id)
     if other := others.select_related("campaign").first():
+        if call.kind in Kind.taking_money():
+            raise AccountInUse(
+                f"Campaign {other.campaign.name} pays from the same account now. This was not sent and waits;"
+                " it is sent again by itself, or when you send decisions."
+            )
         raise AccountInUse(
-            f"Campaign {other.campaign.name} pays from the same account now. This was not sent and waits;"
-            " it is sent again by itself, or when you send decisions."
+            f"The same account is in use: campaign {other.campaign.name}, {other.get_kind_display()}. Nothing"
+            " was sent. Press the button again in a minute."
         )
 
 

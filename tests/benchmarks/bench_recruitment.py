@@ -6,7 +6,7 @@ platform is in memory, so that every second is ours; sessions, trials and answer
 them, and each page was visited once before.
 
 Bounds: 500 submissions read, listed, decided, planned and reconciled within 5 s; an event of Prolific
-answered within 50 ms; each page of a campaign with 10,000 submissions within 1 s. Ends with 1 where one is
+answered within 50 ms, the slowest too; each page of a campaign with 10,000 submissions within 1 s. Ends with 1 where one is
 missed. Sending is a job in the background, with two commits for each call: its seconds are printed beside.
 """
 
@@ -333,7 +333,7 @@ def report(name: str, measured: dict[str, Any]) -> bool:
     )
     for page, seconds in measured["pages"].items():
         print(f"{name}: {MANY} submissions, {page}: {seconds:.2f} s; bound {PAGE_S:.0f} s")
-    return total > CYCLE_S or median > EVENT_S or max(measured["pages"].values()) > PAGE_S
+    return total > CYCLE_S or slowest > EVENT_S or max(measured["pages"].values()) > PAGE_S
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ class TopUpForm(forms.Form):
     """More places."""
 
     n = forms.IntegerField(min_value=1, max_value=100_000, label="Places to add")
+    places = forms.IntegerField(required=False, widget=forms.HiddenInput)  # those on the page
 
 
 class LimitsForm(forms.Form):
@@ -156,7 +157,7 @@ def _page(
         .select_related("planned_by")
         .order_by("-pk")[:MOST_CALLS],
         matters=campaigns.open_matters(stored) if stored.state == Campaign.State.FINISHED else [],
-        top_up=TopUpForm(),
+        top_up=TopUpForm(initial={"places": stored.places}),
         limits=limits or LimitsForm(initial=_limit_values(stored), currency=stored.currency),
         job=current_job(stored),
         demographics=stored.platform_data.get(DEMOGRAPHICS),
@@ -356,7 +357,7 @@ def add_places(request: AuthenticatedRequest, study: Experiment, *, campaign_id:
         messages.error(request, "Write how many places to add, such as 20.")
         return
     n = form.cleaned_data["n"]
-    call = campaigns.top_up(stored, n, by=request.user)
+    call = campaigns.top_up(stored, n, by=request.user, places=form.cleaned_data["places"])
     report(request, call, done=f"{plural(n, 'place')} added, {stored.places} in all.")
 
 

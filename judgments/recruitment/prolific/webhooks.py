@@ -13,8 +13,6 @@ from collections import defaultdict
 from datetime import timedelta
 from typing import Any
 
-import structlog
-from celery import current_app
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
@@ -27,7 +25,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
-from experiments.job_runner import BROKER_ERRORS
 from experiments.models import Campaign, PlatformAccount
 from judgments.models import PlatformEvent, Submission, WebhookState
 from judgments.recruitment.credentials import add_secret, is_simulated, secrets_of
@@ -35,10 +32,7 @@ from judgments.recruitment.prolific.client import ProlificClient
 from judgments.recruitment.reconcile import reconcile
 from judgments.recruitment.recruiter import PlatformError, Refused
 
-log = structlog.get_logger(__name__)
-
 PROLIFIC = "prolific"
-TASK = "judgments.handle_platform_events"
 EVENT_TYPES = ("submission.status.change", "study.status.change")
 SECRET = "webhook_secret"  # noqa: S105 - a name
 MAX_BODY_BYTES = 65_536
@@ -88,7 +82,10 @@ def unsubscribe(account: PlatformAccount) -> None:
 @require_POST
 @transaction.non_atomic_requests
 def receive(request: HttpRequest, account_id: int) -> HttpResponse:
-    """Check a delivery, store its event once and answer; the work follows in a job."""
+    """Check a delivery, store its event once and answer; the scheduled task handles it within a minute.
+
+    No message is sent from here, because a broker that does not respond would delay the answer by seconds.
+    """
     account = get_object_or_404(PlatformAccount, pk=account_id, platform=PROLIFIC)
     secret = "" if is_simulated(account) else secrets_of(account).get(SECRET, "")
     if not secret:
@@ -109,8 +106,8 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     event_type, resource_id = content
     event = PlatformEvent(account=account, event_id=event_id, event_type=event_type, resource_id=resource_id)
     PlatformEvent.objects.bulk_create([event], ignore_conflicts=True)
-    WebhookState.objects.filter(account=account, n_refused__gt=0).update(n_refused=0)
-    transaction.on_commit(_send_job)
+    if WebhookState.objects.filter(account=account, n_refused__gt=0).exists():
+        WebhookState.objects.filter(account=account).update(n_refused=0)
     return HttpResponse(status=204)
 
 
@@ -148,15 +145,6 @@ def _content(body: bytes) -> tuple[str, str] | None:
     if not all(isinstance(value, str) and 0 < len(value) <= MAX_ID_CHARACTERS for value in values):
         return None
     return str(values[0]), str(values[1])
-
-
-def _send_job() -> None:
-    try:
-        # Limit: the message is not repeated, because the stored event is handled by the next run of the task,
-        # within a minute. While the broker is away, kombu still takes about 6 s to give up connecting.
-        current_app.send_task(TASK, retry=False)
-    except BROKER_ERRORS as error:
-        log.warning("broker unavailable, events wait", error=str(error))
 
 
 def handle_events() -> int:

@@ -1,4 +1,4 @@
-"""Two campaigns of one account that pay at once: one after the other."""
+"""Two campaigns of one account that pay, publish or add places at once: one after the other."""
 
 import pytest
 from django.utils import timezone
@@ -27,9 +27,10 @@ def account(db):
     return PlatformAccount.objects.create(platform="memory", label="lab", owner=cast.ada(), secrets=b"")
 
 
-def approval(account, platform, name):
-    """A planned approval of a campaign with one submission."""
-    campaign = Campaign.objects.create(
+def running(account, platform, name):
+    """A campaign that runs."""
+    platform.campaigns[name] = {"state": RemoteState.RUNNING, "places": 5}
+    return Campaign.objects.create(
         experiment=account.experiments.first() or attach(account),
         name=name,
         recruiter="memory",
@@ -37,7 +38,11 @@ def approval(account, platform, name):
         external_id=name,
         state="running",
     )
-    platform.campaigns[name] = {"state": RemoteState.RUNNING, "places": 5}
+
+
+def approval(account, platform, name):
+    """A planned approval of a campaign with one submission."""
+    campaign = running(account, platform, name)
     number = platform.arrive(name, f"person-{name}")
     platform.submit(number)
     row = campaign.submissions.create(external_id=number, status="submitted", last_seen_at=timezone.now())
@@ -109,3 +114,32 @@ def test_campaigns_of_different_accounts_do_not_wait(account, platform):
 
     ledger.carry_out(first, recruiter=Interrupted(platform, send_second))
     assert first.state == State.CONFIRMED
+
+
+@pytest.mark.parametrize("kind", ["create", "publish", "add_places", "close"])
+def test_a_campaign_waits_while_another_one_of_the_account_is_published(account, platform, kind):
+    first, second = (running(account, platform, name) for name in ("spring", "autumn"))
+    publication = ledger.plan(first, "publish", key="publish-spring", by=cast.ada())
+    call = ledger.plan(second, kind, key="autumn-2", by=cast.ada(), request={"n": 2, "total": 7})
+
+    def send_second():
+        ledger.carry_out(call, recruiter=MemoryRecruiter(platform))
+        assert call.state == State.PLANNED
+        assert "campaign spring, publish. Nothing was sent. Press the button again" in call.problem
+
+    ledger.carry_out(publication, recruiter=Interrupted(platform, send_second))
+    assert platform.calls == ["running"]
+    assert ledger.carry_out(call, recruiter=MemoryRecruiter(platform)).state == State.CONFIRMED
+
+
+def test_payments_and_publications_do_not_wait_for_each_other(account, platform):
+    payment, other = approval(account, platform, "spring"), running(account, platform, "autumn")
+    call = ledger.plan(other, "pause", key="pause-autumn", by=cast.ada())
+    publication = ledger.plan(other, "publish", key="publish-autumn", by=cast.ada())
+
+    def send_second():
+        for other_call in (call, publication):
+            assert ledger.carry_out(other_call, recruiter=MemoryRecruiter(platform)).state == State.CONFIRMED
+
+    ledger.carry_out(payment, recruiter=Interrupted(platform, send_second))
+    assert payment.state == State.CONFIRMED

@@ -5,12 +5,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+import amqp
 import httpx
+import kombu
 import pytest
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from config.job_queue import celery_settings
+from judgments import jobs
 from judgments.models import PlatformEvent, Submission
 from judgments.recruitment.credentials import secrets_of
 from judgments.recruitment.prolific import webhooks
@@ -69,27 +73,36 @@ def test_an_event_leads_to_a_reconciliation_and_leaves_no_person(client, prolifi
     assert handle_events() == 0
 
 
-def test_a_delivery_costs_few_queries_no_call_and_one_message_that_is_not_repeated(
-    client,
-    prolific,
-    subscribed,
-    monkeypatch,
-    django_assert_max_num_queries,
-    django_capture_on_commit_callbacks,
+def test_a_delivery_costs_few_queries_and_no_call(
+    client, prolific, subscribed, django_assert_max_num_queries
 ):
     prolific.arrive(subscribed.external_id)
     (event,) = deliveries(prolific)
-    n_calls, messages = prolific.count("GET", "/"), []
-    monkeypatch.setattr(
-        webhooks.current_app, "send_task", lambda name, **options: messages.append((name, options))
-    )
-    with (
-        django_assert_max_num_queries(6),
-        django_capture_on_commit_callbacks(execute=True),
-    ):
+    n_calls = prolific.count("GET", "/")
+    with django_assert_max_num_queries(5):
         assert send(client, subscribed, event, prolific).status_code == 204
-    assert messages == [(webhooks.TASK, {"retry": False})]
     assert prolific.count("GET", "/") == n_calls
+
+
+def test_a_delivery_waits_for_no_broker_and_the_scheduled_task_handles_it(
+    client, prolific, subscribed, monkeypatch, django_capture_on_commit_callbacks
+):
+    def connect(*_, **__):
+        raise AssertionError("the request connects to the broker")
+
+    monkeypatch.setattr(amqp.Connection, "connect", connect)
+    monkeypatch.setattr(kombu.Connection, "default_channel", property(connect))
+    number = prolific.arrive(subscribed.external_id)
+    (event,) = deliveries(prolific)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert send(client, subscribed, event, prolific).status_code == 204
+    assert PlatformEvent.objects.get().handled_at is None
+    entry = next(row for row in celery_settings.beat_schedule.values() if "platform_events" in row["task"])
+    assert entry["schedule"] <= 60  # seconds until a researcher sees the change
+    assert entry["task"] == jobs.handle_platform_events.name
+    jobs.handle_platform_events()
+    assert PlatformEvent.objects.get().handled_at
+    assert Submission.objects.get().external_id == number
 
 
 def test_the_content_of_an_event_decides_nothing(client, prolific, subscribed):
