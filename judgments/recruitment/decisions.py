@@ -442,19 +442,22 @@ def _plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter, each: C
         session__submission__in=sending.approvals, kind=Payment.Kind.REWARD, reversal__isnull=True
     )
     entries = {entry.session_id: entry for entry in rewards}
-    for row in sending.approvals:
-        entry = entries.get(row.session_id) if row.session_id else None
-        ledger.plan(
-            campaign,
-            Kind.APPROVE,
-            key=_key("approve", campaign, row.external_id),
-            by=by,
-            submission=row,
-            payments=[entry] if entry else [],
-            amount_minor=each.reward_minor,
-            fee_minor=each.fee_minor,
-            needs_second_person=needs_second,
+    approvals = [
+        ledger.Approval(
+            _key("approve", campaign, row.external_id),
+            row,
+            entries.get(row.session_id) if row.session_id else None,
         )
+        for row in sending.approvals
+    ]
+    ledger.plan_approvals(
+        campaign,
+        approvals,
+        by=by,
+        amount_minor=each.reward_minor,
+        fee_minor=each.fee_minor,
+        needs_second_person=needs_second,
+    )
     for row in sending.rejections:
         ledger.plan(
             campaign,

@@ -29,7 +29,7 @@ from judgments.recruitment.recruiter import (
     RemoteState,
 )
 
-NAME, LABEL = "example", "Prolific, simulated"
+NAME, LABEL = "example", "Demo"
 REWARD_MINOR, BONUS_MINOR, CURRENCY, MINUTES = 120, 50, "GBP", 8
 FEE = 1 / 3  # of rewards and bonuses, about Prolific's for universities
 SUBMITS_AFTER = timedelta(seconds=40)  # between the last answer here and the code there

@@ -138,6 +138,9 @@ class Handler(BaseHTTPRequestHandler):
         elif kind == "throttled":
             response = {"__type": "ThrottlingException", "message": "Rate exceeded"}
             self._send(400, json.dumps(response), JSON)
+        elif kind == "expired_token":
+            text = "The security token included in the request is expired"
+            self._send(400, json.dumps({"__type": "ExpiredTokenException", "message": text}), JSON)
         elif kind == "unavailable":
             self._send(503, "<html><body>Service Unavailable</body></html>", "text/html")
         elif kind == "malformed":
@@ -325,7 +328,12 @@ def running(service: TurkService | None = None, *, port: int = 0) -> Iterator[Do
 class Double:
     """The double as the tests of all platforms drive it: who arrives, what fails, what was paid."""
 
-    faults = {"429": "throttled", "429-retry-after": "throttled", "503": "unavailable"}
+    faults = {
+        "429": "throttled",
+        "429-retry-after": "throttled",
+        "503": "unavailable",
+        "401": "expired_token",
+    }
 
     def __init__(self, service: TurkService | None = None) -> None:
         self.service = service or TurkService()

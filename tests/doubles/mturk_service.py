@@ -139,6 +139,7 @@ KINDS = {
     "after": True,  # … after it acted, without an answer
     "throttled": False,
     "unavailable": False,  # 503 with HTML
+    "expired_token": False,  # temporary credentials that are over
     "service_fault": False,  # 500 with ServiceFault
     "service_fault_after": True,
     "malformed": True,  # 200 with half a JSON document

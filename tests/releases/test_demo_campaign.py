@@ -66,7 +66,7 @@ def test_every_page_of_recruitment_shows_it_as_simulated(ada, campaign):
         assert response.status_code == 200, address
         assert "Test mode, simulated." in text_of(response), address
     assert "closed" in text_of(ada.get(pages)) and "simulated" in text_of(ada.get(pages))
-    assert "Prolific, simulated" in text_of(ada.get(f"{pages}accounts/"))
+    assert "Demo Prolific" in text_of(ada.get(f"{pages}accounts/"))
     assert f"{row.session.participant.pseudonym}" in text_of(ada.get(f"{here}submissions/"))
     assert "confirmed" in text_of(ada.get(f"{pages}payments/"))
     assert "No account is connected" in text_of(ada.get(f"{pages}new/"))

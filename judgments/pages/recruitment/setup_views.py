@@ -113,7 +113,10 @@ def proposed_settings(study: Experiment, account: PlatformAccount) -> dict[str, 
 
 
 def proposed_places(study: Experiment) -> int:
-    """Participants that the target takes, without those who are complete; else the limit of participants."""
+    """Participants that the target takes, without those who are complete; else the limit of participants.
+
+    Rounded up to whole lists, unless the limit of participants leaves fewer.
+    """
     requirements = lists_of(study).requirements
     complete = study.sessions.filter(status=Session.Status.COMPLETE, is_test=False).count()
     if requirements:
@@ -121,7 +124,11 @@ def proposed_places(study: Experiment) -> int:
         needed = requirement.participants or requirement.limit or requirement.n_lists
     else:
         needed = study.max_participants or 0
-    return max(needed - complete, 0)
+    places = max(needed - complete, 0)
+    n_lists = study.lists.filter(version=study.current_version(), round=study.current_round).count() or 1
+    even = -(-places // n_lists) * n_lists
+    left = max(study.max_participants - complete, 0) if study.max_participants else even
+    return even if even <= left else places
 
 
 def proposed_minutes(study: Experiment) -> int | None:

@@ -72,7 +72,8 @@ NEXT_STEPS = {  # one next step for each mismatch
     "no_code": "Decide by the answers: the session was found by its submission. See Codes and messages.",
     "other_code": "Decide by the answers: a mistyped code is no ground for a rejection.",
     "other_person": "Do not decide before you know whose session this is: ask the participant.",
-    "claimed_twice": "Anybody can write an id into a link. Look at both sessions.",
+    "claimed_twice": "It is paid once, to the person whom the platform names. Anybody can write an id into a"
+    " link, and workers share ids: look at both sessions before you decide.",
     "not_listed": "Look on the platform’s own site.",
     "undecided_here": "Nothing is left to do there. Decide about pay here only if it differs.",
     "bonus_elsewhere": "Somebody paid on the platform’s own site. Do not pay it again.",

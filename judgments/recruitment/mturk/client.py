@@ -5,6 +5,7 @@ sandbox would spend money. boto3 checks neither patterns nor longest lengths; ``
 """
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -48,13 +49,17 @@ NOT_ACCEPTED = {
 }
 #: botocore raises these before any byte of the request is sent.
 NOT_SENT = (EndpointConnectionError, ConnectTimeoutError, ProxyConnectionError, SSLError)
+NOTHING = "Nothing happened there."
+OTHER_IDS = f"{NOTHING} Look at the account and MTURK_ENDPOINT: sandbox and production have ids of their own."
 REMEDIES = {
-    "InsufficientFunds": "Add money to the account of the requester, or publish fewer places.",
-    "HITDoesNotExist": "Look whether the account is that of the campaign: the sandbox has ids of its own.",
-    "AssignmentDoesNotExist": "Look whether the account is that of the campaign: the sandbox has other ids.",
-    "PermissionDeniedException": "Allow the key's user the policy AmazonMechanicalTurkFullAccess.",
+    "InsufficientFunds": f"{NOTHING} Add money to the account of the requester, or publish fewer places.",
+    "HITDoesNotExist": OTHER_IDS,
+    "AssignmentDoesNotExist": OTHER_IDS,
+    "PermissionDeniedException": f"{NOTHING} Allow the key's user the policy AmazonMechanicalTurkFullAccess.",
 }
 PREFIX = "AWS.MechanicalTurk."
+WRONG_TIME = re.compile("signature (expired|not yet current)", re.IGNORECASE)
+WRONG_REGION = re.compile("scoped to a valid region", re.IGNORECASE)
 
 
 class MTurkClient:
@@ -96,6 +101,11 @@ def endpoint(account: PlatformAccount) -> str:
         raise Refused(
             "MTURK_ENDPOINT is that of production, and the account is a test account: nothing was sent.",
             remedy="Leave MTURK_ENDPOINT empty, or add the account as a live one.",
+        )
+    if mode == Mode.LIVE and address.rstrip("/") == ENDPOINTS[Mode.TEST]:
+        raise Refused(
+            "MTURK_ENDPOINT is that of the sandbox, and the account is a live account: nothing was sent.",
+            remedy="Leave MTURK_ENDPOINT empty, or add the account as a test one: nobody is paid there.",
         )
     return address
 
@@ -166,7 +176,7 @@ def _lost(operation: str, reason: str, *, is_change: bool) -> PlatformError:
             f"MTurk did not answer {operation} ({reason}).", remedy="Nothing changed; try again later."
         )
     return AnswerLost(
-        f"MTurk got {operation} and gave no usable answer ({reason}): it may have acted.",
+        f"MTurk was sent {operation} and gave no usable answer ({reason}): it may have acted.",
         remedy="Nothing is sent again before MTurk was asked whether it did.",
         code=reason,
     )
@@ -187,17 +197,25 @@ def _platform_error(error: ClientError, operation: str, *, is_change: bool) -> P
     if status >= 500 or kind == "ServiceFault":
         return _lost(operation, kind, is_change=is_change)
     if kind in NOT_ACCEPTED or code == "AWS.NotAuthorized":
-        return Refused(
-            f"MTurk does not accept the access key ({kind}: {text}) Nothing happened there.",
-            remedy="Set the clock of this machine."
-            if "expired" in text.lower() or "not yet current" in text
-            else "Replace the key of the account, and look that it is linked to the requester's account.",
-            code=kind,
-            ends_batch=True,
-        )
+        return _not_accepted(kind, text)
     return Refused(
         f"MTurk refused {operation}: {text}",
-        remedy=REMEDIES.get(code, "Nothing happened there. Change what MTurk names, and try again."),
+        remedy=REMEDIES.get(code, f"{NOTHING} Change what MTurk names, and try again."),
         code=code or kind,
         ends_batch=code == "InsufficientFunds",
     )
+
+
+def _not_accepted(kind: str, text: str) -> Refused:
+    """What is wrong with the credentials of a request: the clock, the region or the key."""
+    text = text.rstrip(".")
+    if WRONG_TIME.search(text):
+        message = f"MTurk refuses the time at which this machine signed the request ({text})."
+        remedy = "Set the clock of this machine, and send again."
+    elif WRONG_REGION.search(text):
+        message = f"The service at MTURK_ENDPOINT is of another region than {REGION} ({text})."
+        remedy = f"MTurk has no region but {REGION}: correct MTURK_ENDPOINT, or leave it empty."
+    else:
+        message = f"MTurk does not accept the access key ({kind}: {text})."
+        remedy = "Replace the key of the account, and look that it is linked to the requester's account."
+    return Refused(f"{message} {NOTHING}", remedy=remedy, code=kind, ends_batch=True)

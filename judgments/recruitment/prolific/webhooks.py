@@ -86,7 +86,8 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
 
     No message is sent from here, because a broker that does not respond would delay the answer by seconds.
     """
-    account = get_object_or_404(PlatformAccount, pk=account_id, platform=PROLIFIC)
+    accounts = PlatformAccount.objects.select_related("webhook_state")
+    account = get_object_or_404(accounts, pk=account_id, platform=PROLIFIC)
     secret = "" if is_simulated(account) else secrets_of(account).get(SECRET, "")
     if not secret:
         return HttpResponse("There is no webhook for this account.", status=404)
@@ -99,14 +100,14 @@ def receive(request: HttpRequest, account_id: int) -> HttpResponse:
     content = _content(request.body)
     if not 0 < len(event_id) <= MAX_ID_CHARACTERS or content is None:
         return HttpResponse("This is no event.", status=400)
-    if PlatformEvent.objects.filter(account=account, event_id=event_id).exists():
-        return HttpResponse(status=204)  # a further delivery, however old
     if not is_recent(moment):
-        return _refuse(account, "The timestamp is too old.")
+        if PlatformEvent.objects.filter(account=account, event_id=event_id).exists():
+            return HttpResponse(status=204)  # a further delivery, however old
+        return _refuse(account, "The timestamp is too old, or the clock of this server is wrong.")
     event_type, resource_id = content
     event = PlatformEvent(account=account, event_id=event_id, event_type=event_type, resource_id=resource_id)
     PlatformEvent.objects.bulk_create([event], ignore_conflicts=True)
-    if WebhookState.objects.filter(account=account, n_refused__gt=0).exists():
+    if getattr(account, "webhook_state", None) and account.webhook_state.n_refused:
         WebhookState.objects.filter(account=account).update(n_refused=0)
     return HttpResponse(status=204)
 

@@ -76,6 +76,19 @@ def send(campaign, by=None):
     return ledger.send_planned(campaign)
 
 
+def test_planning_takes_as_many_queries_for_many_submissions_as_for_a_few(
+    campaign, platform, django_assert_max_num_queries
+):
+    for number in range(30):
+        platform.submit(take_part(campaign, platform, f"more-{number}"))
+    reconcile(campaign)
+    decisions.approve(campaign, rows(campaign), by=cast.ada())
+    with django_assert_max_num_queries(15):
+        decisions.plan_sending(campaign, by=cast.ada())
+    calls = PlatformCall.objects.filter(campaign=campaign, kind="approve", state=State.PLANNED)
+    assert calls.count() == 33 and calls.filter(payments__kind="reward").distinct().count() == 33
+
+
 def test_what_is_decided_is_previewed_then_sent_once(campaign, platform):
     assert decisions.approve(campaign, rows(campaign), by=cast.ada()) == 3
     assert decisions.approve(campaign, rows(campaign), by=cast.ada()) == 0

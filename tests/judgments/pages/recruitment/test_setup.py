@@ -7,6 +7,7 @@ import pytest
 
 from experiments.models import AuditEntry, Campaign
 from judgments.models import PlatformCall
+from judgments.pages.recruitment.setup_views import proposed_places
 from judgments.recruitment import credentials
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import STUDY
@@ -65,6 +66,16 @@ def test_a_study_is_published_with_proposed_values(ada, study, account, prolific
     assert draft.state == "running"
     (remote,) = prolific.platform.studies.values()
     assert (remote["status"], remote["total_available_places"], remote["reward"]) == ("ACTIVE", 10, 150)
+
+
+def test_proposed_places_fill_whole_lists_within_the_limit_of_participants(study):
+    n_lists = study.lists.count()
+    assert n_lists > 1
+    needed = proposed_places(study)
+    cast.sit(study, "early")  # one place less is needed, and no list stays without its last participant
+    assert proposed_places(study) == needed and needed % n_lists == 0
+    study.max_participants = needed
+    assert proposed_places(study) == needed - 1
 
 
 def test_a_draft_is_left_and_continued_at_its_next_step(ada, study, account):
