@@ -17,7 +17,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 
-from experiments.models import Membership, Preferences
+from experiments.models import Experiment, Membership, Preferences
 from judgments.models import AlertMail, AlertPreferences
 
 log = structlog.get_logger(__name__)
@@ -25,6 +25,7 @@ FIRST_PAUSE = timedelta(minutes=5)
 LONGEST_PAUSE = timedelta(hours=6)
 CLAIM = timedelta(minutes=10)  # longer than a mail server may take to answer
 MOST_IN_MAIL = 100
+NO_ADDRESS = "The account has no address."
 Mail = AlertPreferences.Mail
 
 
@@ -61,9 +62,21 @@ def deliver(*, now: datetime | None = None) -> int:
     """Send the mail that is due; returns the number of messages that the mail server took."""
     now = now or timezone.now()
     by_user: dict[int, list[AlertMail]] = defaultdict(list)
+    _note_missing_addresses()
     for row in _due(now).select_related("alert__experiment", "user").order_by("alert__raised_at", "pk"):
         by_user[row.user_id].append(row)
     return sum(_deliver(rows, now=now) for rows in by_user.values())
+
+
+def without_address(study: Experiment) -> QuerySet[User]:
+    """Members whom no mail reaches, because their accounts have no address."""
+    return User.objects.filter(memberships__experiment=study, is_active=True, email="").order_by("username")
+
+
+def _note_missing_addresses() -> None:
+    """Store with waiting mail that its person has no address; it is sent once there is one."""
+    waiting = AlertMail.objects.filter(sent_at__isnull=True, alert__resolved_at__isnull=True)
+    waiting.filter(user__email="").exclude(problem=NO_ADDRESS).update(problem=NO_ADDRESS)
 
 
 def _due(now: datetime) -> QuerySet[AlertMail]:

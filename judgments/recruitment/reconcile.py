@@ -190,6 +190,7 @@ class _LocalFacts:
         self.sent = set(calls.values_list("submission", flat=True))
         study = campaign.experiment
         self.codes = {study.completion_code, study.screen_out_code, study.partial_code}
+        self.has_codes = bool(campaign.options.get("codes"))
         for entry in campaign.options.get("codes", {}).values():
             self.codes.add(str(entry.get("code", "")) if isinstance(entry, dict) else str(entry))
 
@@ -220,7 +221,7 @@ class _LocalFacts:
             and session.completed_at is not None
             and session.completed_at < self.now - GRACE,
             "left_complete": row.status in {Status.RETURNED, Status.TIMED_OUT} and was_complete,
-            "no_code": row.status == Status.SUBMITTED and row.entered_code.strip().upper() == NO_CODE,
+            "no_code": row.status == Status.SUBMITTED and self._is_without_code(row.entered_code),
             "other_code": session is not None and self._is_other_code(row.entered_code, session),
             "other_person": session is not None
             and bool(_person(session) and remote.person)
@@ -235,6 +236,11 @@ class _LocalFacts:
             and row.paid_bonus_minor < self.bonuses[row.external_id].due,
         }
         return [code for code, is_true in holds.items() if is_true]
+
+    def _is_without_code(self, entered: str) -> bool:
+        """Whether nothing was entered: the platform says so, or has no code where the campaign has codes."""
+        code = entered.strip().upper()
+        return code == NO_CODE or (not code and self.has_codes)
 
     def _is_other_code(self, entered: str, session: Session) -> bool:
         expected = {code.casefold() for code in {*self.codes, session.completion_code} if code}

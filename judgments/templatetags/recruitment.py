@@ -1,9 +1,10 @@
-"""Amounts of money and bodies of calls on the pages of recruitment."""
+"""Amounts of money, accounts and bodies of calls on the pages of recruitment."""
 
 import json
 
 from django import template
 
+from experiments.models import PlatformAccount
 from experiments.studies.money import format_money
 
 register = template.Library()
@@ -13,6 +14,12 @@ register = template.Library()
 def money(amount_minor: int | None, currency: str) -> str:
     """Show an amount in minor units; nothing where there is none."""
     return "" if amount_minor is None else format_money(amount_minor, currency)
+
+
+@register.filter
+def of_platform(account: PlatformAccount, platform: str) -> str:
+    """The platform with the label of the account, unless the label says the same."""
+    return platform if account.label == platform else f"{platform}, account {account.label}"
 
 
 @register.filter

@@ -22,18 +22,32 @@ from playwright.sync_api import Browser, sync_playwright
 
 from config.run import next_free
 from tests.browser.conftest import NAMES, QUIET
+from tests.doubles import mturk, prolific
 from tests.pictures.camera import DOCS, Camera, on_the_page
 
 READY_S = 600
 
 
 @contextmanager
-def site(folder: Path) -> Iterator[str]:
+def doubles() -> Iterator[dict[str, str]]:
+    """Run a double of each recruitment platform; yields the settings that lead to them."""
+    with prolific.running() as workspace, mturk.Double() as requester:
+        yield {
+            "PROLIFIC_URL": workspace.url,
+            "PROLIFIC_WEB_URL": workspace.url,
+            "MTURK_ENDPOINT": requester.url,
+            "MTURK_WORKER_SITES": requester.url,
+        }
+
+
+@contextmanager
+def site(folder: Path, settings: dict[str, str]) -> Iterator[str]:
     """Run the whole platform in this folder and connect this process to its database; yield the address."""
     port = next_free(8200)
     os.environ |= {"VAR_DIR": str(folder / "var"), "PORT": str(port)}
     os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PYTHONPATH": str(DOCS.parent)}
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright keeps a loop in this thread
+    os.environ |= settings
     # In the folder itself, so that model URIs read var/demo/… as in a checkout and name no temporary path.
     with (folder / "run.log").open("w") as log:
         running = subprocess.Popen([sys.executable, "-m", "config.run"], cwd=folder, stdout=log, stderr=log)
@@ -72,7 +86,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Take the manual's pictures anew.")
     parser.add_argument("--only", default="", help="names of pictures, by commas")
     only = set(filter(None, parser.parse_args().only.split(",")))
-    with tempfile.TemporaryDirectory() as folder, site(Path(folder)) as address, chromium() as browser:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        doubles() as settings,
+        site(Path(folder), settings) as address,
+        chromium() as browser,
+    ):
         import django
 
         django.setup()

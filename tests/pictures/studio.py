@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page
 from experiments.models import Experiment, Job
 from judgments.models import Participant
 from releases.models import Comparison
+from tests.pictures import recruitment
 from tests.pictures.camera import DOCS, Camera
 
 PAGES = {
@@ -30,6 +31,8 @@ PAGES = {
     "channels": "/studies/demo/channels/",
     "channel": "/studies/demo/channels/new/?preset=prolific",
     "campaigns": "/studies/demo/campaigns/",
+    "accounts": "/studies/demo/campaigns/accounts/",
+    "alerts": "/studies/demo/campaigns/alerts/",
     "payments-ledger": "/studies/demo/campaigns/payments/",
     "team": "/studies/demo/team/",
     "materials": "/materials/",
@@ -108,6 +111,7 @@ def take(camera: Camera, *, password: str) -> None:
             page.goto(address)
             _computed(page)
             camera.take(page, name)
+    recruitment.take(camera, page)
     if camera.wants("rounds"):
         _rounds(camera, page)
     if camera.wants("materials-preview"):
@@ -137,6 +141,8 @@ def _numbered() -> dict[str, str]:
     compared = f"/studies/demo/models/comparisons/{newest.pk}/"
     return {
         "campaign": here,
+        "demographics": f"{here}demographics/",
+        "codes": f"{here}codes/",
         "submissions": f"{here}submissions/",
         "submission": f"{here}submissions/{submission.pk}/",
         "erase": f"/studies/demo/participants/{person.pk}/erase/",

@@ -96,6 +96,7 @@ def alerts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "alerts": evaluation.open_alerts(Experiment.objects.filter(pk=study.pk)),
         "past": past.select_related("dismissed_by")[:SHOWN_EARLIER],
         "form": form,
+        "without_address": mail.without_address(study),
         "may_edit": may_edit(request.user, study),
     }
     return render(request, "judgments/recruitment/alerts.html", context, status=422 if form.errors else 200)

@@ -709,7 +709,8 @@ def send(request: AuthenticatedRequest, slug: str, campaign_id: int) -> HttpResp
         return redirect("study-submissions-send", slug, campaign_id)
     sending, problem = decisions.PlannedSending(), ""
     try:
-        sending = decisions.preview(campaign)
+        if campaign.state != Campaign.State.CLOSED:  # then everybody is decided and paid
+            sending = decisions.preview(campaign)
     except BadInput as error:
         problem = sentence(error)
     waiting = decisions.waiting_for_second_person(campaign).select_related("planned_by")

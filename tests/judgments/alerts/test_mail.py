@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail as outbox
 from django.core.mail.backends.locmem import EmailBackend
 from django.db import connection
@@ -225,3 +226,19 @@ def test_one_study_that_fails_does_not_stop_the_others(study, monkeypatch):
     monkeypatch.setitem(evaluation.LOCAL_RULES, Alert.Kind.IDLE, idle)
     assert evaluation.evaluate_all() == 1
     assert Alert.objects.get().experiment == study
+
+
+def test_mail_to_somebody_without_an_address_is_named_on_the_page_and_sent_once_there_is_one(study, client):
+    User.objects.filter(pk=cast.ben().pk).update(email="")
+    hold(study, "idle")
+    assert mail.deliver(now=NOON) == 1
+    waiting = AlertMail.objects.get(sent_at__isnull=True)
+    assert (waiting.user, waiting.problem) == (cast.ben(), "The account has no address.")
+    client.force_login(cast.ada())
+    page = client.get("/studies/agreement/campaigns/alerts/").content.decode()
+    assert "No mail reaches <b>ben</b>: the account has no address." in page
+    User.objects.filter(pk=cast.ben().pk).update(email="ben@example.org")
+    assert "No mail reaches" not in client.get("/studies/agreement/campaigns/alerts/").content.decode()
+    assert mail.deliver(now=NOON + HOUR) == 1
+    waiting.refresh_from_db()
+    assert waiting.sent_at and waiting.problem == ""

@@ -58,6 +58,17 @@ def test_a_complete_session_without_a_code_is_approved_from_its_facts(
     assert prolific.money() == {("reward", row.external_id): 1}
 
 
+def test_a_null_code_is_no_code_where_the_campaign_has_codes(ada, page, campaign, prolific, without_code):
+    row = without_code(is_complete=True)
+    prolific.platform.submissions[row.external_id]["code"] = None
+    reconcile.reconcile(campaign)
+    row.refresh_from_db()
+    assert (row.entered_code, row.mismatches) == ("", ["no_code"])
+    text = text_of(ada.get(page))
+    assert "Submitted on the platform without a completion code" in text and "None" not in text
+    assert "The session is complete: approve." in text
+
+
 def test_an_incomplete_session_without_a_code_is_asked_to_return_with_a_message(
     ada, page, campaign, without_code
 ):

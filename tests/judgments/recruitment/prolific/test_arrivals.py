@@ -9,6 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.test import Client
 
+from analysis.quality.duplicates import duplicates
+from judgments.frames.measurements import evidence_frame
 from judgments.models import PlatformIdentity, Session
 from judgments.recruitment.prolific import arrivals
 from judgments.sessions.removal import screen_out
@@ -147,6 +149,22 @@ def test_who_took_part_before_sees_the_way_back_and_no_code_of_then(client, prol
     assert "taken part in this study before" in shown
     assert way_back(published, "repeated") in shown and code not in shown
     assert Session.objects.count() == 1
+
+
+def test_the_same_person_over_a_channel_and_over_a_campaign_is_flagged_for_the_researcher(
+    client, prolific, published
+):
+    study = published.experiment
+    study.campaigns.create(
+        recruiter="panel", name="pool", state="running", options={"id_parameter": "PROLIFIC_PID"}
+    )
+    for person in (PERSON, "6a" * 12):
+        finished(consent(Client(), f"/take/{study.link_slug}/panel/pool/?PROLIFIC_PID={person}"))
+    _, path = arrival(prolific, published)
+    finished(consent(client, entered(client, path)))  # the link of the channel claims; this one is confirmed
+    flagged = duplicates(evidence_frame(study))
+    assert flagged["flagged"].sort_index().tolist() == [True, False, True]
+    assert "same id" in flagged["reason"].sort_index().iloc[0]
 
 
 @pytest.mark.parametrize("parameter", ["PROLIFIC_PID", "SESSION_ID"])
