@@ -1,16 +1,20 @@
 """Bad days on the pages: each fault gives a sentence with what happened, what is safe and what to do."""
 
 import re
+import time
 
 import pytest
+from django.utils import timezone
 
 from experiments.job_runner import run
 from experiments.models import Campaign, Job
 from experiments.page_cache import cache
+from judgments.alerts.evaluation import evaluate_all
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import campaigns, decisions, ledger
+from judgments.recruitment.prolific import webhooks
 from tests import cast
-from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.judgments.pages.recruitment.conftest import OPTIONS, STUDY
 
 pytestmark = pytest.mark.django_db
 OUTCOMES = {  # state of the payment, times paid, what the ledger's page says
@@ -77,6 +81,69 @@ def test_another_currency_is_said_and_nothing_is_sent(ada, planned, campaign, pr
     assert "The payment is in GBP and the campaign in USD. Nothing was sent." in page
     assert "Undo the decision and decide in the campaign's currency." in page
     assert prolific.money() == {}
+
+
+@pytest.fixture
+def draft(account, study):
+    """A campaign that is ready to be published."""
+    return campaigns.create_draft(
+        study,
+        recruiter="prolific",
+        name="autumn",
+        by=cast.ada(),
+        account=account,
+        places=6,
+        reward_minor=150,
+        estimated_minutes=9,
+        options=OPTIONS,
+    )
+
+
+def test_publishing_with_an_expired_token_says_so_and_creates_nothing(ada, draft, prolific):
+    prolific.fail_next("401", n=30)
+    page = text_of(ada.post(f"{STUDY}{draft.pk}/publish/", follow=True))
+    assert "Prolific does not accept the token (401): nothing was changed." in page
+    assert "Create a new token on Prolific under Settings, API tokens, and replace it in the account." in page
+    assert prolific.platform.studies == {}
+
+
+def test_a_test_account_publishes_nothing_on_the_real_platform_and_says_why(
+    ada, draft, prolific, monkeypatch
+):
+    monkeypatch.setattr("judgments.recruitment.prolific.recruiter.is_double", lambda: False)
+    page = text_of(ada.post(f"{STUDY}{draft.pk}/publish/", follow=True))
+    assert "The account is in test mode, and Prolific has no sandbox" in page and "nothing was sent" in page
+    assert "Use a live account." in page
+    assert {row["status"] for row in prolific.platform.studies.values()} == {"UNPUBLISHED"}
+
+
+@pytest.mark.parametrize("fault", ["before", "after", "502-after", "malformed"])
+def test_publishing_whose_answer_is_lost_is_unknown_and_happens_once(ada, draft, prolific, fault):
+    prolific.fail_next(fault, method="POST", path="/transition/")
+    page = text_of(ada.post(f"{STUDY}{draft.pk}/publish/", follow=True))
+    assert "It is unknown whether this happened." in page and "it may have acted" in page
+    assert "Nothing is sent again before that." in page
+    PlatformCall.objects.update(sent_at=timezone.now() - 2 * ledger.ASK_AFTER)
+    ada.post(f"{STUDY}{draft.pk}/publish/", follow=True)
+    draft.refresh_from_db()
+    assert draft.state == "running"
+    (remote,) = prolific.platform.studies.values()
+    assert (remote["status"], remote["total_available_places"]) == ("ACTIVE", 6)
+
+
+def test_an_unsigned_event_or_a_wrong_clock_is_an_alert_with_its_remedy(ada, client, campaign, prolific):
+    webhooks.subscribe(campaign.account, "http://127.0.0.1:1")
+    prolific.arrive(campaign.external_id)
+    (event,) = prolific.platform.events
+    for _ in range(3):
+        headers = prolific.platform.signed_headers(event, at=time.time() - 3600)
+        headers.pop("Content-Type", None)
+        address = f"/hooks/prolific/{campaign.account_id}/"
+        assert client.post(address, event.body, "application/json", headers=headers).status_code == 403
+    evaluate_all()
+    page = text_of(ada.get(f"{STUDY}alerts/"))
+    assert "The timestamp is too old, or the clock of this server is wrong." in page
+    assert "Nothing is lost: the list of submissions is read every five minutes" in page
 
 
 def test_a_platform_that_cannot_be_read_is_said_where_somebody_reads_it(ada, campaign, prolific):
