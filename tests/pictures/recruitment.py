@@ -44,7 +44,7 @@ def take(camera: Camera, page: Page) -> None:
             _go_on(page)
             camera.take(page, "mturk-review")
             with page.expect_navigation():
-                page.get_by_role("button", name="Publish in test mode").click()
+                page.get_by_role("button", name="Publish in sandbox").click()
             camera.take(page, "mturk-campaign")
 
 

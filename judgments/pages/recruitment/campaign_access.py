@@ -43,7 +43,10 @@ def mode_note(account: PlatformAccount) -> ModeNote:
     if account.mode == Mode.LIVE:
         return ModeNote(True, "Live", f"Decisions and payments reach {label} and move real money.")
     if account.platform == "mturk":
-        return ModeNote(False, "Sandbox", "Calls go to MTurk’s sandbox: only test workers, no real money.")
+        text = "Calls go to MTurk’s sandbox: only test workers, no real money."
+        if host := urlsplit(settings.MTURK_ENDPOINT).hostname:
+            text = f"Calls go to a stand-in for MTurk’s sandbox at {host}: no worker of MTurk sees them."
+        return ModeNote(False, "Sandbox", text)
     host = urlsplit(settings.PROLIFIC_URL).hostname or ""
     if host == "api.prolific.com":
         text = "Drafts are made and checked on Prolific; nothing is published, decided or paid."
