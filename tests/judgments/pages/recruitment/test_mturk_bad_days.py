@@ -4,11 +4,11 @@ import html
 import re
 
 import pytest
-from django.core.cache import cache
 from django.utils import timezone
 
 from experiments.job_runner import run
 from experiments.models import Campaign, Job, Mode
+from experiments.page_cache import cache
 from judgments.models import PlatformCall, PlatformIdentity, Session, Submission
 from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.mturk import client as mturk_client
