@@ -56,7 +56,7 @@ class PlatformCall(models.Model):
             Adapters look something up by its name before they create it (a draft, a participant group, HITs,
             a qualification): two campaigns of one study would both miss it and create it twice.
             """
-            creating = {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.CLOSE}
+            creating: set[str] = {cls.CREATE, cls.PUBLISH, cls.ADD_PLACES, cls.CLOSE}
             return next((kinds for kinds in (cls.taking_money(), creating) if kind in kinds), set())
 
     class State(models.TextChoices):
