@@ -42,6 +42,9 @@ def run_part(name: str, site: Site, *, cases: int, seed: int) -> tuple[Counter[i
     by_operation, faults = fuzz(site, cases=cases, seed_number=seed)
     for operation, statuses in sorted(by_operation.items()):
         print(f"  {operation:70} {dict(sorted(statuses.items()))}")
+    for operation, statuses in sorted(by_operation.items()):
+        if not any(200 <= status < 300 for status in statuses):
+            print(f"  never 2xx: {operation}")
     total = sum((Counter(statuses) for statuses in by_operation.values()), Counter[int]())
     return total, [f"{operation}: {fault}" for operation, fault in faults.items()]
 

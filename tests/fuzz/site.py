@@ -35,7 +35,12 @@ from experiments.pages.account import make_token
 from experiments.models import Experiment, Job, MaterialSet
 from judgments.models import Session, Trial
 from releases.models import Comparison, Release, ScoringRun
+from experiments.job_runner import run
+from releases.study_report.request import ReportOptions, request_report
 owner = get_user_model().objects.get(username="demo")
+answered = Experiment.objects.filter(sessions__status="complete").first()
+report = request_report(answered, ReportOptions(), user=owner)
+run(report.job.pk)
 token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
 print(json.dumps({
     "token": token,
@@ -45,6 +50,7 @@ print(json.dumps({
     "runs": list(ScoringRun.objects.values_list("pk", flat=True)[:20]),
     "comparisons": list(Comparison.objects.values_list("pk", flat=True)[:20]),
     "releases": list(Release.objects.values_list("number", flat=True).distinct()[:5]),
+    "reports": [{"slug": answered.slug, "number": report.job.pk, "name": "report.html"}],
     "files": ["pairs.csv", "manifest.json", "judgments.csv"],
     "sessions": list(Session.objects.values_list("token", flat=True)[:20]),
     "trials": list(Trial.objects.values_list("public_id", flat=True)[:400]),
