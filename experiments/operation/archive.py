@@ -9,10 +9,12 @@ its number and whether it is the last one, so pieces can be neither changed, exc
 import gzip
 import hashlib
 import io
+import json
 import os
 import secrets
 import struct
 import tarfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,6 +128,10 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+#: What reading raises where bytes changed: until the checksum at the end, they reach tar, JSON and text.
+DAMAGE = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, json.JSONDecodeError, UnicodeDecodeError)
+
+
 @contextmanager
 def open_archive(path: Path, *, key: str) -> Iterator[tarfile.TarFile]:
     """Read an archive from its start; members are visited in their order."""
@@ -145,7 +151,7 @@ def open_archive(path: Path, *, key: str) -> Iterator[tarfile.TarFile]:
                     yield archive
                 while packed.read(PIECE_BYTES):  # up to gzip's checksum, and the last sealed piece
                     pass
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError) as error:
+    except DAMAGE as error:
         raise BadInput(f"this is no whole backup: {error}.", file=str(path)) from error
     except OSError as error:
         raise BadInput(f"the backup cannot be read: {error}.", file=str(path)) from error

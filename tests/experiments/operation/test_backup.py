@@ -220,7 +220,10 @@ def test_changed_or_shortened_backup_is_refused(transactional_db, tmp_path, key)
     for name, broken in {
         "short": content[: len(content) // 2],
         "tail": content[:-1],
-        "changed": content[:400] + bytes([content[400] ^ 1]) + content[401:],
+        **{
+            f"changed at {place}": content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+            for place in range(100, len(content), len(content) // 40)
+        },
     }.items():
         (tmp_path / name).write_bytes(broken)
         with pytest.raises(BadInput):
