@@ -240,13 +240,9 @@ def _locked_undecided(
 
 
 def _decide(rows: Sequence[Submission], decision: str, *, by: User, **fields: Any) -> int:
-    now = timezone.now()
-    for row in rows:
-        row.decision, row.decided_by, row.decided_at = decision, by, now
-        for name, value in fields.items():
-            setattr(row, name, value)
-    Submission.objects.bulk_update(
-        rows, ["decision", "decided_by", "decided_at", "category", "message", "reason"], batch_size=500
+    # The same values for all, so that one short statement stores them however many they are.
+    Submission.objects.filter(pk__in=[row.pk for row in rows]).update(
+        decision=decision, decided_by=by, decided_at=timezone.now(), **fields
     )
     details: dict[str, Any] = {name: value for name, value in fields.items() if value}
     details["values"] = {"decision": {"old": "", "new": str(Decision(decision).label)}}
