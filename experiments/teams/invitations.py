@@ -26,8 +26,11 @@ MOST_PENDING = 50  # of one study or lab
 MOST_A_DAY = 50  # invitations of one researcher
 MOST_LINKS = 5  # of one invitation
 LAB_RANK = {LabMembership.Role.VIEWER: 1, LabMembership.Role.EDITOR: 2, LabMembership.Role.MANAGER: 3}
-# "." because mail programs end links at other separators
-_signer = Signer(salt="experiments.invitation", sep=".")
+
+
+def _signer() -> Signer:
+    """Made when needed, because it reads SECRET_KEY; "." because mail programs end links at other separators."""
+    return Signer(salt="experiments.invitation", sep=".")
 
 
 def pending(team: Experiment | Lab) -> QuerySet[Invitation]:
@@ -60,7 +63,7 @@ def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[
         sent_at=now,
     )
     _note(invitation, by, "invitation made")
-    return invitation, _signer.sign(secret)
+    return invitation, _signer().sign(secret)
 
 
 @transaction.atomic
@@ -81,7 +84,7 @@ def renew(invitation: Invitation, *, by: User) -> str:
     locked.expires_at, locked.created_by = now + timedelta(days=DAYS), by
     locked.save(update_fields=["digest", "sent_at", "n_sent", "expires_at", "created_by"])
     _note(locked, by, "invitation sent again")
-    return _signer.sign(secret)
+    return _signer().sign(secret)
 
 
 @transaction.atomic
@@ -98,7 +101,7 @@ def revoke(invitation: Invitation, *, by: User) -> bool:
 def find_invitation(token: str) -> Invitation | None:
     """Return the invitation of a link while it can be accepted."""
     try:
-        secret = _signer.unsign(token)
+        secret = _signer().unsign(token)
     except BadSignature:
         return None
     rows = Invitation.objects.filter(PENDING, digest=_digest(secret), expires_at__gt=timezone.now())

@@ -1,7 +1,7 @@
 """Places of the concluding side's tests: folders of their own, and jobs that run when a test says so."""
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.test import override_settings
 
 from analysis.scoring.scorers.arpa import ArpaScorer
@@ -19,7 +19,7 @@ def places(tmp_path, settings, monkeypatch):
     options = {"location": tmp_path / "gold"}
     folder = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": options}
     monkeypatch.setattr(job_runner, "send", lambda job_id: None)
-    cache.clear()
+    caches["pages"].clear()
     loaded_model.forget()  # the test database gives the ids of uploads anew
     with override_settings(STORAGES={**settings.STORAGES, "releases": folder}):
         yield

@@ -129,7 +129,7 @@ def _deliver(request: AuthenticatedRequest, invitation: Invitation, token: str) 
     }
     context |= {"is_lab": invitation.lab is not None, "days": steps.DAYS}
     try:
-        get_adapter().send_mail("account/email/invitation", invitation.email, context)
+        get_adapter().render_mail("account/email/invitation", invitation.email, context).send()
     except (SMTPException, OSError) as error:
         log.warning("invitation not sent", error=type(error).__name__)
         messages.error(request, "The mail server did not take the invitation. Send the link below yourself.")

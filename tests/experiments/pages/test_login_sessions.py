@@ -115,7 +115,7 @@ def test_the_upgrade_logs_nobody_out():
             session_data=store.encode(values),
             expire_date=timezone.now() + timedelta(days=1),
         )
-    import_module("experiments.migrations.0030_login_sessions").copy_sessions(apps, None)
+    import_module("experiments.migrations.0031_copy_login_sessions").copy_sessions(apps, None)
     assert LoginSession.objects.get().user == ada
     client = Client()
     client.cookies["sessionid"] = current.session_key
