@@ -2,11 +2,11 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from experiments.lists.build import lists_by_round
 from experiments.models import Experiment
+from experiments.page_cache import cache
 from tests import cast
 from tests.experiments import factorial
 

@@ -1,9 +1,9 @@
 """The live page in a browser: it renews itself, says so politely, and keeps the reader's focus."""
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import expect
 
+from experiments.page_cache import cache
 from tests import cast
 from tests.releases.study import add_sitting, judged_study
 

@@ -1,9 +1,9 @@
 """Tables on a phone: rows with much in them stand as cards; of others the names stay in sight."""
 
 import pytest
-from django.core.cache import cache
 
 from experiments.models import AuditEntry, Experiment
+from experiments.page_cache import cache
 from tests import cast
 from tests.releases.study import judged_study
 

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.core.cache import cache
 from playwright.sync_api import Page
 
 from experiments import job_runner
 from experiments.models import Design, Job
+from experiments.page_cache import cache
 from experiments.pages.settings_steps import STEPS
 from releases import jobs
 from releases.views.figures import QUESTIONS

@@ -4,12 +4,12 @@ import json
 from io import StringIO
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 
 from experiments.lists.balance_report import proofs
 from experiments.lists.build import fillers_of
 from experiments.models import AuditEntry, Design, MaterialSet, MinimalPair
+from experiments.page_cache import cache
 from experiments.studies.lifecycle import freeze, snapshot
 from experiments.studies.readiness import is_green, steps
 from tests import cast

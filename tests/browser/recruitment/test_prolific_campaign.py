@@ -3,10 +3,10 @@
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.core.cache import cache
 from playwright.sync_api import expect
 
 from experiments.models import Campaign
+from experiments.page_cache import cache
 from judgments.models import Judgment, Submission
 from tests import cast
 from tests.browser import playing

@@ -3,10 +3,10 @@
 from collections import Counter
 
 import pytest
-from django.core.cache import cache
 
 from experiments.lists.balance_report import coverage_of, proofs
 from experiments.models import Design, Item, MaterialSet, MinimalPair, Paradigm, Sentence
+from experiments.page_cache import cache
 from experiments.studies.creation import create_study
 from experiments.studies.lifecycle import open_study
 from experiments.studies.proposals import proposals

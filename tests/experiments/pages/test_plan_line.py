@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from django.core.cache import cache
 
+from experiments.page_cache import cache
 from experiments.studies.lifecycle import open_study
 from tests import cast
 

@@ -5,10 +5,10 @@ import pkgutil
 
 import pytest
 from django.apps import apps
-from django.core.cache import cache
 
 from experiments import migrations
 from experiments.models import Design, Experiment, Item, MaterialSet, Sentence
+from experiments.page_cache import cache
 from experiments.studies.lifecycle import open_study
 from experiments.studies.readiness import steps
 from judgments.models import Session

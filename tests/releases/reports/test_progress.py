@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from analysis.agreement.progress import progress_report
 from experiments.models import Experiment
+from experiments.page_cache import cache
 from judgments.frames.build import judgment_frame
 from judgments.models import Judgment, Session
 from releases.models import Look

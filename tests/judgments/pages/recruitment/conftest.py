@@ -1,9 +1,9 @@
 """A double of Prolific, Ada in her browser, and a campaign that runs."""
 
 import pytest
-from django.core.cache import cache
 
 from experiments.models import Campaign
+from experiments.page_cache import cache
 from judgments.models import Submission
 from judgments.recruitment import campaigns, reconcile
 from judgments.recruitment.prolific import client as prolific_client

@@ -1,9 +1,9 @@
 """A double of Prolific, an account that leads to it, and a campaign ready to publish."""
 
 import pytest
-from django.core.cache import cache
 
 from experiments.models import Campaign
+from experiments.page_cache import cache
 from judgments.recruitment.prolific import client
 from judgments.recruitment.prolific.recruiter import ProlificRecruiter
 from tests import cast

@@ -5,11 +5,11 @@ import re
 
 import pandas as pd
 import pytest
-from django.core.cache import cache
 from django.urls import reverse
 
 from analysis.aggregation.proportions import wilson_interval
 from experiments import job_runner
+from experiments.page_cache import cache
 from judgments.flags import raise_flag
 from judgments.quality_check import request_check
 from releases.comparison.compare import Options, request_comparison
