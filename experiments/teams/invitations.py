@@ -29,7 +29,7 @@ LAB_RANK = {LabMembership.Role.VIEWER: 1, LabMembership.Role.EDITOR: 2, LabMembe
 
 
 def _signer() -> Signer:
-    """Made when needed, because it reads SECRET_KEY; "." because mail programs end links at other separators."""
+    """Made when needed, as it reads SECRET_KEY; "." because mail programs end links at other separators."""
     return Signer(salt="experiments.invitation", sep=".")
 
 
