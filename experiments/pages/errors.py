@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from experiments.pages.access import ClosedStudy
-from experiments.teams.study_team import OnlyOwners
+from experiments.teams.members import OnlyOwners
 
 API = "/api/"
 ADMINISTRATION = "/admin/"

@@ -17,9 +17,8 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, Invitation, Lab, LabMembership, Membership
 from experiments.models.invitation import PENDING
-from experiments.teams.labs import set_lab_role
-from experiments.teams.roles import RANK, manages, owns
-from experiments.teams.study_team import OnlyOwners, set_role
+from experiments.teams.members import only_owners, set_role, team_of
+from experiments.teams.roles import RANK
 
 DAYS = 14
 MOST_PENDING = 50  # of one study or lab
@@ -35,13 +34,13 @@ def _signer() -> Signer:
 
 def pending(team: Experiment | Lab) -> QuerySet[Invitation]:
     """Return the invitations to a team that were neither accepted nor revoked, expired ones among them."""
-    return Invitation.objects.filter(PENDING, **_of(team)).select_related("created_by")
+    return Invitation.objects.filter(PENDING, **team_of(team)).select_related("created_by")
 
 
 @transaction.atomic
 def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[Invitation, str]:
     """Store an invitation; return it with the token of its link, which is not stored."""
-    require_manager(team, by)
+    only_owners(team, by)
     email = email.strip().lower()
     type(team).objects.select_for_update().get(pk=team.pk)  # Race: two at once would exceed the limits.
     now = timezone.now()
@@ -54,7 +53,7 @@ def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[
         raise BadInput(f"you invited {MOST_A_DAY} people within a day.", remedy="Go on tomorrow.")
     secret = secrets.token_urlsafe(20)
     invitation = Invitation.objects.create(
-        **_of(team),
+        **team_of(team),
         email=email,
         role=role,
         digest=_digest(secret),
@@ -69,7 +68,7 @@ def invite(team: Experiment | Lab, email: str, *, role: str, by: User) -> tuple[
 @transaction.atomic
 def renew(invitation: Invitation, *, by: User) -> str:
     """Make a new link, which ends the former one; return its token."""
-    require_manager(invitation.team, by)
+    only_owners(invitation.team, by)
     locked = (
         Invitation.objects.select_for_update(of=("self",)).filter(PENDING).filter(pk=invitation.pk).first()
     )
@@ -90,7 +89,7 @@ def renew(invitation: Invitation, *, by: User) -> str:
 @transaction.atomic
 def revoke(invitation: Invitation, *, by: User) -> bool:
     """End an invitation; False where it was accepted or revoked before."""
-    require_manager(invitation.team, by)
+    only_owners(invitation.team, by)
     rows = Invitation.objects.filter(PENDING).filter(pk=invitation.pk)
     if not rows.update(revoked_at=timezone.now()):
         return False
@@ -134,17 +133,8 @@ def accept(invitation: Invitation, user: User) -> bool:
         present = list(lab_roles.values_list("role", flat=True))
         offered = LAB_RANK[LabMembership.Role(invitation.role)]
         if all(LAB_RANK[LabMembership.Role(role)] < offered for role in present):
-            set_lab_role(invitation.lab, user, role=invitation.role, by=by)
+            set_role(invitation.lab, user, role=invitation.role, by=by)
     return True
-
-
-def require_manager(team: Experiment | Lab, user: User) -> None:
-    """Raise :class:`PermissionDenied` unless the user may change the team."""
-    if isinstance(team, Lab):
-        if not manages(user, team):
-            raise PermissionDenied("Only a manager invites people to a lab.")
-    elif not owns(user, team):
-        raise OnlyOwners("Only an owner invites people.")
 
 
 def _still_offered(invitation: Invitation) -> bool:
@@ -153,7 +143,7 @@ def _still_offered(invitation: Invitation) -> bool:
     if by is None or not by.is_active:
         return False
     try:
-        require_manager(invitation.team, by)
+        only_owners(invitation.team, by)
     except PermissionDenied:
         return False
     return True
@@ -167,10 +157,6 @@ def masked(email: str) -> str:
     """
     name, _, host = email.rpartition("@")
     return f"{name[:1]}…@{host}"
-
-
-def _of(team: Experiment | Lab) -> dict[str, Any]:
-    return {"lab": team} if isinstance(team, Lab) else {"experiment": team}
 
 
 def _digest(secret: str) -> str:

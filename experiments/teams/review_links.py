@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.models import AuditEntry, Experiment, ReviewLink
-from experiments.teams.study_team import only_owners
+from experiments.teams.members import only_owners
 
 MOST_LINKS = 20  # of one study that are valid
 

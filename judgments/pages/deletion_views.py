@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from analysis.errors import BadInput
 from experiments.models import Experiment, Membership
 from experiments.pages.access import AuthenticatedRequest, get_study, role_in
-from experiments.teams.study_team import OnlyOwners
+from experiments.teams.members import OnlyOwners
 from judgments.deletion import delete_study, erase_all_later, is_untaken
 from judgments.models import Participant
 

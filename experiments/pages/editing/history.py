@@ -18,8 +18,8 @@ from experiments.pages.editing.conflicts import marked_changes
 from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
 from experiments.studies.history import SETTINGS, SUBJECTS, of_subject, old_and_new
+from experiments.teams.members import only_owners
 from experiments.teams.roles import owns
-from experiments.teams.study_team import only_owners
 from experiments.templatetags.trail import in_words, labelled
 
 SHOWN_ENTRIES = 30

@@ -20,6 +20,7 @@ from experiments.accounts import INVITATION, sends_mail
 from experiments.models import Experiment, Invitation, Lab, LabMembership, Membership
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.teams import invitations as steps
+from experiments.teams.members import only_owners
 
 log = structlog.get_logger(__name__)
 ONCE = "new_invitation"  # key in the login session: the link that the next page shows
@@ -61,7 +62,7 @@ def find_team(request: AuthenticatedRequest, kind: str, slug: str) -> Experiment
         if kind == "lab"
         else get_study(request.user, slug, editing=True)
     )
-    steps.require_manager(team, request.user)
+    only_owners(team, request.user)
     return team
 
 

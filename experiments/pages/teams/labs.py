@@ -19,8 +19,8 @@ from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
 from experiments.pages.confirm import ask, is_sure
 from experiments.pages.teams.invitations import invitations_context
 from experiments.teams import labs as steps
+from experiments.teams.members import add_member, is_last, remove_member
 from experiments.teams.roles import lab_role, manages
-from experiments.teams.study_team import move_to_lab
 
 SHOWN_ENTRIES = 50
 
@@ -75,7 +75,7 @@ def lab(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     form = LabMemberForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            member = steps.add_lab_member(
+            member = add_member(
                 row, form.cleaned_data["username"], role=form.cleaned_data["role"], by=request.user
             )
         except BadInput as error:
@@ -149,7 +149,7 @@ def remove(request: AuthenticatedRequest, slug: str, member_id: int) -> HttpResp
     """Remove a member; members may remove themselves, managers anybody."""
     row = get_lab(request.user, slug)
     member = get_object_or_404(row.memberships.select_related("user"), pk=member_id)
-    if member.user == request.user and not is_sure(request) and not steps.is_last_manager(member):
+    if member.user == request.user and not is_sure(request) and not is_last(row, member):
         return ask(
             request,
             f"Leave {row.name}?",
@@ -160,7 +160,7 @@ def remove(request: AuthenticatedRequest, slug: str, member_id: int) -> HttpResp
             section="labs",
         )
     try:
-        steps.remove_lab_member(row, member, by=request.user)
+        remove_member(row, member, by=request.user)
     except BadInput as error:
         messages.error(request, capfirst(str(error)))
     else:
@@ -189,7 +189,7 @@ def move_study(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             study=study,
             page="team",
         )
-    if move_to_lab(study, target, by=request.user):
+    if steps.move_to_lab(study, target, by=request.user):
         messages.success(
             request, f"The study belongs to {target} now." if target else "The study belongs to no lab now."
         )

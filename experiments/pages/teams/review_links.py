@@ -16,7 +16,7 @@ from analysis.errors import BadInput
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study
 from experiments.teams import review_links as steps
-from experiments.teams.study_team import only_owners
+from experiments.teams.members import only_owners
 
 ONCE = "new_review_link"  # key in the login session: the link that the next page shows
 

@@ -17,8 +17,8 @@ from experiments.pages.confirm import ask, is_sure
 from experiments.pages.forms import MemberForm
 from experiments.pages.teams.invitations import invitations_context
 from experiments.pages.teams.review_links import review_links_context
+from experiments.teams.members import add_member, is_last, remove_member
 from experiments.teams.roles import lab_role, owns
-from experiments.teams.study_team import add_member, is_last_owner, remove_member
 
 SHOWN_ENTRIES = 50
 
@@ -61,7 +61,7 @@ def remove(request: AuthenticatedRequest, slug: str, member_id: int) -> HttpResp
     """Remove a member; members may remove themselves, owners anybody."""
     study = get_study(request.user, slug)
     member = get_object_or_404(study.memberships.select_related("user"), pk=member_id)
-    if member.user == request.user and not is_sure(request) and not is_last_owner(member):
+    if member.user == request.user and not is_sure(request) and not is_last(study, member):
         return ask(
             request,
             f"Leave {study.title}?",
