@@ -2,8 +2,8 @@
 
 from experiments.generation.corpus import acceptable_sentences
 from experiments.generation.islands import whether_island_design
-from experiments.generation.lexicon import Lexicon, load_lexicon
 from experiments.generation.paradigms import PARADIGMS, catch_pairs, minimal_pairs
+from experiments.generation.vocabulary import Lexicon, load_lexicon
 
 __all__ = [
     "PARADIGMS",

@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from experiments.generation.lexicon import Lexicon, Word, load_lexicon
 from experiments.generation.paradigms import BE, PARADIGMS
 from experiments.generation.templates import (
     Phrase,
@@ -16,6 +15,7 @@ from experiments.generation.templates import (
     sentence,
     transitive_verb,
 )
+from experiments.generation.vocabulary import Lexicon, Word, load_lexicon
 
 DEMONSTRATIVES = {"sg": ("this", "that"), "pl": ("these", "those")}
 

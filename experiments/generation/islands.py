@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from experiments.generation.lexicon import Lexicon, load_lexicon
 from experiments.generation.templates import any_number, name, noun_phrase, present, sentence, transitive_verb
+from experiments.generation.vocabulary import Lexicon, load_lexicon
 
 CONDITIONS = ("short_that", "long_that", "short_whether", "long_whether")
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
-from experiments.generation.lexicon import Lexicon, load_lexicon
 from experiments.generation.templates import (
     OTHER,
     adjective,
@@ -19,6 +18,7 @@ from experiments.generation.templates import (
     sentence,
     transitive_verb,
 )
+from experiments.generation.vocabulary import Lexicon, load_lexicon
 
 Pair = tuple[str, str]
 Maker = Callable[[Lexicon, np.random.Generator], Pair]

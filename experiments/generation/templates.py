@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from experiments.generation.lexicon import VOWELS, Lexicon, Word, choose
+from experiments.generation.vocabulary import VOWELS, Lexicon, Word, choose
 
 Number = Literal["sg", "pl"]
 OTHER: dict[Number, Number] = {"sg": "pl", "pl": "sg"}

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.errors import UnknownName
 
-FILE = Path(__file__).with_name("lexicon.csv")
+FILE = Path(__file__).with_name("vocabulary.csv")
 VOWELS = "aeiou"
 SIBILANTS = ("s", "x", "z", "ch", "sh")
 
