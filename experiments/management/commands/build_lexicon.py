@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from config.commands import ContractCommand
-from experiments.generation.lexicon.building import FROZEN, build
-from experiments.generation.lexicon.reading import folder_of, read_lexicon
+from experiments.generation.lexicon.building import build
+from experiments.generation.lexicon.reading import FROZEN, folder_of, read_lexicon
 
 
 class Command(ContractCommand):
