@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.soak import payers
-from tests.benchmarks.soak.audit import audit, balance
+from tests.benchmarks.soak.audit import SERVES_S, audit, balance, gave_up_in_outage
 from tests.benchmarks.soak.backups import Rehearsals
-from tests.benchmarks.soak.broker import broker
+from tests.benchmarks.soak.broker import RabbitMQ, broker
 from tests.benchmarks.soak.cluster import make_cluster
 from tests.benchmarks.soak.machine import Clock, Disk
 from tests.benchmarks.soak.network import FlakyNetwork
@@ -197,8 +197,14 @@ class Soak:
         network.calm()
         say(f"{len(self.people())} people through; bad network: {dict(network.fates)}")
         rehearsals.join()
-        self.late += fill_up(self.environment, self.port, seed)
-        broken = {**audit(self.people(), facts := step("facts", self.environment)), **self.pay(ada)}
+        try:
+            self.pulse.wait()
+            self.late += fill_up(self.environment, self.port, seed)
+        except RuntimeError as error:
+            say(str(error))
+            stuck += 1
+        excused = set(gave_up_in_outage(self.people(), self.pulse))
+        broken = {**audit(self.people(), facts := step("facts", self.environment), excused), **self.pay(ada)}
         broken |= summed(rehearsals.results) | {"services that did not come back": stuck}
         report(self, facts, troubles, rehearsals.results)
         return broken
@@ -264,10 +270,25 @@ def report(soak: Soak, facts: dict[str, Any], troubles: Troubles, backups: list[
         print(f"| {name:<26} | {n:>5} | {troubles.away_s[name]:>26.1f} |")
     for kind in troubles.impossible:
         print(f"not tried: {kind}")
+    remedies = Counter(soak.disk.remedies)
+    if isinstance(queue := soak.services.get("broker"), RabbitMQ):
+        remedies += queue.remedies
+    print(f"\n| {'what an administrator would do':<52} | {'times':>5} |\n|{'-' * 54}|{'-' * 7}|")
+    for name, n in sorted(remedies.items()) or [("nothing", 0)]:
+        print(f"| {name:<52} | {n:>5} |")
     print(f"\n{len(people)} people, {sum(bool(person.code) for person in people)} completed,", end=" ")
     print(f"in {time.monotonic() - soak.start:.0f} s")
     print(f"{tries} requests, {failures} without an answer or 5xx,", end=" ")
     print(f"{sum(person.n_broken for person in people)} answered 500")
+    gave_up = {person for person in people if person.waited}
+    in_outage = gave_up & set(gave_up_in_outage(people, soak.pulse))
+    away_s = sum(end - begin for begin, end in soak.pulse.outages)
+    print(
+        f"gave up after {PATIENCE_OF_PEOPLE_S:.0f} s without an answer: {len(in_outage)} during an outage,",
+        end=" ",
+    )
+    print(f"{len(gave_up - in_outage)} though the platform served for {SERVES_S:.0f} s of them;", end=" ")
+    print(f"without service {away_s:.0f} s in {len(soak.pulse.outages)} outages")
     print(f"{n_acknowledged} judgments acknowledged, {len(facts['judgments'])} stored")
     print(f"{soak.n_paid[0]} payments to {soak.n_paid[1]} people in {soak.n_paid[2]} rounds")
     for backup in backups:

@@ -40,7 +40,11 @@ class Rehearsals(threading.Thread):
         start = time.monotonic()
         for number, moment_s in enumerate(self.moments_s):
             time.sleep(max(0.0, start + moment_s - time.monotonic()))
-            self.results.append(self._rehearse(number))
+            try:
+                self.results.append(self._rehearse(number))
+            except Exception as error:  # noqa: BLE001 - a thread that ends early would look like a success
+                self.say(f"backup and restore failed: {error}")
+                self.results.append({"backups that were not restored": 1})
             self.say(f"backup and restore: {self.results[-1]}")
 
     def _rehearse(self, number: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Disk:
         self.folder, self.image = folder / "disk", folder / "disk.img"
         self.folder.mkdir(mode=0o711)
         self.ballast = self.folder / "ballast"
+        self.remedies: Counter[str] = Counter()  # what it took to repair it, by kind
         self.is_mounted = self._mount_new()
 
     def _mount_new(self) -> bool:
@@ -67,15 +69,30 @@ class Disk:
         subprocess.run(["mount", "-o", "remount,abort", self.folder], check=True)
 
     def repair(self) -> None:
-        """What an administrator does: unmount, check, mount again; nobody may have a file open there."""
-        end = time.monotonic() + BUSY_S
-        while not self._is_repaired():
-            if time.monotonic() > end:
-                raise RuntimeError("the disk cannot be mounted again")
-            time.sleep(1)
+        """What an administrator does: unmount, check, mount again; at last another device with a copy."""
+        for last_resort in (False, True):
+            if last_resort:
+                self._leave_device()
+            end = time.monotonic() + BUSY_S
+            while time.monotonic() < end:
+                if self._is_repaired():
+                    return
+                self.remedies["disk: repair tried again"] += 1
+                time.sleep(1)
+        raise RuntimeError("the disk cannot be mounted again")
+
+    def _leave_device(self) -> None:
+        # Whoever holds the failed file system keeps it, and with it the kernel's only view of its image.
+        _fails("umount", "--lazy", self.folder)
+        os.sync()
+        copy = self.image.with_suffix(".copy")
+        subprocess.run(["cp", "--sparse=always", self.image, copy], check=True)
+        copy.replace(self.image)
+        self.remedies["disk: left to those who held it, a copy mounted"] += 1
 
     def _is_repaired(self) -> bool:
-        self._unmount()
+        if self.folder.is_mount() and _fails("umount", self.folder):
+            return False  # a process that was killed has not closed its files yet, or a backup is being made
         subprocess.run(["e2fsck", "-fy", self.image], capture_output=True, check=False)
         if not self._mount():
             return False
@@ -98,7 +115,8 @@ class Disk:
         end = time.monotonic() + BUSY_S
         while _fails("umount", self.folder):
             if time.monotonic() > end:
-                raise RuntimeError("the disk cannot be unmounted: a process has a file open there")
+                _fails("umount", "--lazy", self.folder)
+                return
             time.sleep(0.3)
 
 

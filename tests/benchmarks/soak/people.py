@@ -29,6 +29,10 @@ class Stuck(Exception):
     """A step that did not come to its end in time, or that the server refused for good."""
 
 
+class GaveUp(Stuck):
+    """No answer for as long as this person waits."""
+
+
 @dataclass
 class Answer:
     """What came back."""
@@ -64,7 +68,7 @@ class Wire:
         self.connection = None
 
 
-@dataclass
+@dataclass(eq=False)  # two people are never the same
 class Person:
     """One participant and everything they were told."""
 
@@ -83,6 +87,7 @@ class Person:
     consented: bool = False
     turned_away: str = ""
     problem: str = ""
+    waited: tuple[float, float] | None = None  # who gave up: from when to when nothing was answered
     planned: list[str] = field(default_factory=list)
     answers: dict[str, str] = field(default_factory=dict)
     acknowledged: set[str] = field(default_factory=set)
@@ -106,6 +111,8 @@ class Person:
                     self.place.submit()
         except Stuck as stuck:
             self.problem = str(stuck)
+            if isinstance(stuck, GaveUp):
+                self.waited = (time.monotonic() - self.patience_s, time.monotonic())
         finally:
             self.wire.drop()
 
@@ -143,7 +150,7 @@ class Person:
         while len(self.acknowledged) < n_mine:
             now = time.monotonic()
             if now > end:
-                raise Stuck(
+                raise GaveUp(
                     f"{len(self.acknowledged)} of {n_mine} answers acknowledged in {self.patience_s} s"
                 )
             if len(self.answers) < n_mine and now >= think_until:
@@ -219,7 +226,7 @@ class Person:
         return match[1]
 
     def patiently(self, method: str, path: str, body: str = "", *, until: set[int], kind: str = "") -> Answer:
-        """Send the same until it is answered; a refusal for good, or no answer in time, is :class:`Stuck`."""
+        """Send the same until it is answered; a refusal for good, no answer in time :class:`GaveUp`."""
         end, failures = time.monotonic() + self.patience_s, 0
         while time.monotonic() < end:
             answer = self.once(method, path, body, kind)
@@ -229,7 +236,8 @@ class Person:
                 raise Stuck(f"{method} {path} answered {answer.status}")
             time.sleep(self.pause(failures))
             failures += 1
-        raise Stuck(f"{method} {path} was not answered in {self.patience_s:.0f} s")
+        what = SESSION.sub("/s/…/", path).partition("?")[0]
+        raise GaveUp(f"{method} {what} was not answered in {self.patience_s:.0f} s")
 
     def once(self, method: str, path: str, body: str = "", kind: str = "") -> Answer | None:
         """One try; None when no whole answer came."""

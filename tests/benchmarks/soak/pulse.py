@@ -6,6 +6,7 @@ import urllib.error
 import urllib.request
 
 REST_S = 0.4  # each question writes a row and reads the queue
+AWAY_S = 5.0  # a shorter silence is a slow answer
 PATIENCE_S = 300.0  # on a machine several times overloaded a start takes a minute; what hangs, hangs for ever
 
 
@@ -16,6 +17,7 @@ class Pulse(threading.Thread):
         super().__init__(daemon=True)
         self.address, self.longest_s, self.seen = f"http://127.0.0.1:{port}/health/ready", 0.0, 0.0
         self.longest_since_begin = 0.0
+        self.outages: list[tuple[float, float]] = []
 
     def is_ready(self) -> bool:
         """Whether the platform serves now."""
@@ -33,8 +35,20 @@ class Pulse(threading.Thread):
                 silence = time.monotonic() - self.seen
                 self.longest_s = max(self.longest_s, silence)
                 self.longest_since_begin = max(self.longest_since_begin, silence)
+                if silence > AWAY_S:
+                    self.outages.append((self.seen, time.monotonic()))
                 self.seen = time.monotonic()
             time.sleep(REST_S)
+
+    def longest_service(self, since: float, until: float) -> float:
+        """The longest stretch in this time in which the platform served, in seconds."""
+        outages = [*self.outages, (self.seen, until)] if until - self.seen > AWAY_S else self.outages
+        longest, served_from = 0.0, since
+        for begin, end in outages:
+            if end > served_from:
+                longest = max(longest, min(begin, until) - served_from)
+                served_from = end
+        return max(longest, until - served_from)
 
     def begin(self) -> None:
         """Measure the longest silence anew."""
