@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 NAME, SHARD = "bench-workers", 200
 LAYERS, WIDTH, TYPES = 6, 384, 400
+PATIENCE_S = 900  # of a round
 
 
 def main() -> None:
@@ -153,19 +155,39 @@ def one_round(materials: int, cores: list[int]) -> dict[str, float]:
         )
         for core in cores
     ]  # fmt: skip
-    for worker in workers:
-        worker.stdout.readline()  # the model is open
-    began = time.perf_counter()
-    for worker in workers:
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-    cpu = [float(worker.communicate()[0]) for worker in workers]
-    wall = time.perf_counter() - began
+    begun = time.monotonic()
+    watch = threading.Timer(PATIENCE_S, lambda: [worker.kill() for worker in workers])
+    watch.start()
+    try:
+        opened = [worker.stdout.readline() for worker in workers]  # once the model is open
+        tell(f"{len(cores)} at work: models open after {time.monotonic() - begun:.0f} s")
+        if not all(opened):
+            sys.exit(f"a worker ended before its model was open (or {PATIENCE_S} s were over): see above")
+        began = time.perf_counter()
+        for worker in workers:
+            worker.stdin.write("go\n")
+            worker.stdin.flush()
+        spent = [worker.communicate()[0] for worker in workers]
+        wall = time.perf_counter() - began
+    finally:
+        watch.cancel()
+        for worker in workers:
+            worker.kill()
+    left = shards_of(run).exclude(state="done").count()
+    tell(f"{len(cores)} at work: {wall:.1f} s, {left} shards left, load {os.getloadavg()[0]:.1f}")
+    if not all(spent):
+        sys.exit(f"a worker ended early (or {PATIENCE_S} s were over): see above")
+    cpu = [float(seconds) for seconds in spent]
     states = set(shards_of(run).values_list("state", flat=True))
     stored = CachedScore.objects.count()
     if states != {"done"} or stored != run.n_distinct:
         sys.exit(f"not every shard was scored: {states}, {stored} of {run.n_distinct} scores")
     return {"wall_s": round(wall, 2), "cpu_s": round(sum(cpu), 2), "busiest_cpu_s": round(max(cpu), 2)}
+
+
+def tell(text: str) -> None:
+    """A line while it runs: on a machine that others use, a round takes minutes."""
+    print(f"{time.strftime('%H:%M:%S')}  {text}", file=sys.stderr, flush=True)
 
 
 def score_as_worker(number: int) -> None:

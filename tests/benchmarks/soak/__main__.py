@@ -317,9 +317,9 @@ def main() -> int:
             print(f"kept: {folder}")
         else:
             shutil.rmtree(folder, ignore_errors=True)
-    print(f"\n| {'broken promise':<36} | {'number':>6} |\n|{'-' * 38}|{'-' * 8}|")
+    print(f"\n| {'broken promise':<44} | {'number':>6} |\n|{'-' * 46}|{'-' * 8}|")
     for problem, n in broken.items():
-        print(f"| {problem:<36} | {n:>6} |")
+        print(f"| {problem:<44} | {n:>6} |")
     print(f"seed {arguments.seed}")
     return int(any(broken.values()))
 
