@@ -167,45 +167,53 @@ class LinksForm(forms.Form):
         """Read the rows of the file or the box."""
         super().clean()
         data = self.cleaned_data
-        sent, header = data.get("labels") or "", ["participant"]
-        if data.get("file"):
+        sent, header, place = data.get("labels") or "", ["participant"], "Row"
+        if file := data.get("file"):
+            place = f"{file.name}, row"
+            if file.size > MAX_LIST_CHARACTERS * 4:
+                raise ValidationError(
+                    f"{file.name}: longer than {MAX_LIST_CHARACTERS * 4:,} bytes. Send it in parts."
+                )
             try:
-                sent = data["file"].read(MAX_LIST_CHARACTERS * 4).decode("utf-8-sig")
+                sent = file.read().decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 where = error.object[: error.start].count(b"\n") + 1
                 raise ValidationError(
-                    f"{data['file'].name}, row {where}: not UTF-8. Save it as “CSV UTF-8” and send it again."
+                    f"{place} {where}: not UTF-8. Save it as “CSV UTF-8” and send it again."
                 ) from None
         table = _table(sent)
-        if data.get("file") and table:
-            header, *table = table
-        width = max((len(row) for row in table), default=1)
-        header = [*header, *(f"column {place}" for place in range(len(header) + 1, width + 1))]
+        if file and table:
+            (_, header), *table = table
+        width = max((len(row) for _, row in table), default=1)
+        header = [*header, *(f"column {column}" for column in range(len(header) + 1, width + 1))]
         if not table and not self.errors:
             raise ValidationError("Write at least one label, or choose a file.")
         if len(table) > MAX_ROWS:
             raise ValidationError(f"There are {len(table):,} rows; at most {MAX_ROWS:,} are possible.")
         people: dict[str, list[str]] = {}
-        for number, row in enumerate(table, start=1):
+        for number, row in table:
+            if not row[0]:
+                raise ValidationError(f"{place} {number}: no label in the first column. Write one.")
             if len(row[0]) > MAX_VALUE_CHARACTERS:
                 raise ValidationError(
-                    f"Row {number}: the label is longer than {MAX_VALUE_CHARACTERS} characters."
+                    f"{place} {number}: the label is longer than {MAX_VALUE_CHARACTERS} characters."
                 )
             if people.setdefault(row[0], row) != row:
                 raise ValidationError(
-                    f"Row {number}: another row has the label “{row[0]}”, too, and both would get the same"
-                    " link. Tell them apart."
+                    f"{place} {number}: another row has the label “{row[0]}”, too, and both would get the"
+                    " same link. Tell them apart."
                 )
         data["header"], data["table"] = header, list(people.values())
         return data
 
 
-def _table(text: str) -> list[list[str]]:
-    """Rows with a label, of a list, a CSV file or cells pasted from a spreadsheet."""
+def _table(text: str) -> list[tuple[int, list[str]]]:
+    """Rows with a cell that is not empty, each with its line, of a list, a CSV file or pasted cells."""
     first_line = text.strip().partition("\n")[0]
     delimiter = max("\t;,", key=first_line.count) if any(mark in first_line for mark in "\t;,") else ","
     rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-    return [[cell.strip() for cell in row] for row in rows if row and row[0].strip()]
+    cells = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
+    return [(line, row) for line, row in cells if any(row)]
 
 
 class QuotaForm(forms.Form):

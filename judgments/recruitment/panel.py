@@ -128,9 +128,9 @@ def read_options(
     for outcome, template in returns.items():
         if not template.strip():
             continue
-        if blank := next((blank for blank in sorted(BLANKS) if blank in template), ""):
+        if blanks := [blank for blank in sorted(BLANKS, key=template.find) if blank in template]:
             raise BadInput(
-                f"the return link for “{OUTCOMES[outcome]}” still has {blank} in it.",
+                f"the return link for “{OUTCOMES[outcome]}” still has {', '.join(blanks)} in it.",
                 remedy="Replace it by your own value, or clear the link.",
             )
         checked[outcome] = checked_address(template)

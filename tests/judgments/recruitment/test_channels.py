@@ -294,11 +294,28 @@ def test_a_class_list_returns_with_a_link_for_each_person(ada):
         ("a\t1\nb\t2\na\t3", "Row 3: another row has the label “a”"),
         ("", "at least one label"),
         ("x" * 201, "longer than 200 characters"),
+        ("a\t1\n\n\tNoa", "Row 3: no label"),
     ],
 )
 def test_a_list_that_cannot_give_links_is_refused_with_its_row(ada, table, words):
     cast.study("agreement")
     page = ada.post("/studies/agreement/links/", {"labels": table})
+    assert page.status_code == 422 and words in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"label,name\nlab-01,Mia\n\nlab-01,Noa\n", "class.csv, row 4: another row has the label “lab-01”"),
+        (b"label,name\n,Mia\n", "class.csv, row 2: no label"),
+        (b"label,name\nlab-01,Zo\xeb\n", "class.csv, row 2: not UTF-8"),
+        (b"label,name\n" + b"lab-01,Mia\n" * 400_000, "class.csv: longer than 4,000,000 bytes"),
+    ],
+    ids=["one label twice", "no label", "Latin-1", "too long"],
+)
+def test_a_class_list_with_a_fault_is_refused_with_its_name_and_line(ada, content, words):
+    cast.study("agreement")
+    page = ada.post("/studies/agreement/links/", {"file": SimpleUploadedFile("class.csv", content)})
     assert page.status_code == 422 and words in text_of(page)
 
 
