@@ -283,7 +283,10 @@ def render_step(
     if step.screen == "questionnaire":
         context["form"] = form or Questionnaire(protocol.questionnaire)
         context["honeypot"] = HONEYPOT_FIELD
-        context["screens_out"] = any(question.get("screen_out") for question in protocol.questionnaire)
+        # A quota ends sessions by an answer, too, so the page must not promise that no answer does.
+        context["screens_out"] = bool(session.experiment.quotas) or any(
+            question.get("screen_out") for question in protocol.questionnaire
+        )
     elif step.screen == "quiz":
         context |= {"form": form or QuizForm(session), "attempt": quiz_attempt_of(session)}
     elif step.screen in {"training", "modulus"}:

@@ -39,6 +39,15 @@ def test_a_study_without_screening_promises_it(client):
     assert "it changes neither your pay nor whether you may take part" in html
 
 
+def test_a_study_with_quotas_does_not_promise_that_no_answer_ends_the_session(client):
+    cast.study(
+        "agreement", questionnaire=[AGE], quotas=[{"question": "age", "answer": "18-29", "limit": 20}]
+    )
+    html = client.get(walk.consent(client, "/take/agreement/")).content.decode()
+    assert "If the study does not fit you, it ends here, kindly." in html
+    assert "nor whether you may take part" not in html
+
+
 def test_the_hidden_field_is_out_of_reach_and_filling_it_only_leaves_a_note(client):
     address, html = answered(client, AGE, age="30", further_notes="buy now")
     field = next(field for field in walk.fields(html) if field.get("name") == "further_notes")
