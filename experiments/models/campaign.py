@@ -107,3 +107,10 @@ class Campaign(models.Model):
     def return_template(self, outcome: str) -> str:
         """The return link for an outcome, with placeholders; empty if its participants are sent nowhere."""
         return str(self.options.get("returns", {}).get(outcome, ""))
+
+    def completion_code(self, outcome: str) -> str:
+        """The platform's code for an outcome; empty if the campaign has no codes of its own."""
+        codes = self.options.get("codes") or {}
+        if outcome == "failed_check" and codes.get("screened_out", {}).get("reward_minor"):
+            outcome = "screened_out"  # a campaign that pays for being screened out has one code for both
+        return str(codes.get(outcome, {}).get("code", ""))

@@ -32,7 +32,7 @@ from judgments.screens.trial_screen import (
     progress,
     trial_context,
 )
-from judgments.sessions.completion import finish, outcome_of, return_link
+from judgments.sessions.completion import finish, outcome_of, return_link, shown_code
 from judgments.sessions.leases import SessionExpired, SessionOver, is_too_late
 from judgments.sessions.lookup import session_by_token
 from judgments.sessions.navigation import Step, move_on, next_step, show
@@ -192,6 +192,7 @@ def closing(request: HttpRequest, session: Session) -> HttpResponse:
         SessionEvent.objects.create(session=session, kind="closing", details=answers)
     context: dict[str, Any] = {
         "return_link": return_link(session, protocol),
+        "code": shown_code(session),
         "hit": hit_form(session, protocol),
         "protocol": protocol,
         "session": session,
@@ -293,6 +294,7 @@ def render_step(
         context |= warm_up_context(step.screen, session, protocol, form)
     elif step.screen in {"end", "erased", "screened_out", "left"}:
         context["return_link"] = return_link(session, protocol)
+        context["code"] = shown_code(session)
         context["hit"] = hit_form(session, protocol)
         context["is_over_quota"] = outcome_of(session) == "over_quota"
         if step.screen == "end":

@@ -177,6 +177,7 @@ def _render_with_placeholders(session: Session) -> str:
     )
     context: dict[str, Any] = {
         "session": placeholder,
+        "code": CODE_PLACEHOLDER,
         "title": protocol.title,
         "protocol": protocol,
         "return_link": "",

@@ -13,6 +13,7 @@ from judgments.sessions.removal import OVER_QUOTA, SCREENED_OUT
 from judgments.sql.statements import TABLES, execute
 
 ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without characters that are easily misread
+ENDINGS = (OVER_QUOTA, SCREENED_OUT)  # events that say why a session ended before its trials
 COMPLETED_FIELDS = ("status", "screen", "completed_at", "completion_code")
 # Written out: composing this update takes the ORM as long as storing four answers.
 COMPLETE = """
@@ -62,11 +63,22 @@ def outcome_of(session: Session) -> str:
     if session.status == Session.Status.COMPLETE or session.completed_at is not None:
         return "complete"
     if session.status == Session.Status.SCREENED_OUT:
-        if session.events.filter(kind=OVER_QUOTA).exists():
+        endings = [event for event in session.events.all() if event.kind in ENDINGS]
+        if any(event.kind == OVER_QUOTA for event in endings):
             return "over_quota"
-        by_question = session.events.filter(kind=SCREENED_OUT, details__has_key="question")
-        return "screened_out" if by_question.exists() else "failed_check"
+        return "screened_out" if any("question" in event.details for event in endings) else "failed_check"
+    if session.status == Session.Status.REFUSED:
+        return "refused"
     return "left" if session.status == Session.Status.WITHDRAWN else ""
+
+
+def shown_code(session: Session) -> str:
+    """The code to enter on the platform: the campaign's for this outcome, else the session's own.
+
+    A platform accepts its own codes only, so no other one may stand beside the button that leads back.
+    """
+    of_campaign = session.campaign.completion_code(outcome_of(session)) if session.campaign else ""
+    return of_campaign or session.completion_code
 
 
 def return_link(session: Session, protocol: Protocol) -> str:

@@ -12,7 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Prefetch, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -26,7 +26,15 @@ from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
 from experiments.studies.money import format_money, minor_units
 from judgments import payments
-from judgments.models import Judgment, PlatformCall, PlatformIdentity, Session, Signal, Submission
+from judgments.models import (
+    Judgment,
+    PlatformCall,
+    PlatformIdentity,
+    Session,
+    SessionEvent,
+    Signal,
+    Submission,
+)
 from judgments.pages.participants_views import SessionSummary, with_sessions
 from judgments.pages.recruitment.campaign_access import (
     PLATFORMS,
@@ -40,6 +48,7 @@ from judgments.pages.recruitment.campaign_views import counts_of, current_job
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.reconcile import MISMATCHES, NO_CODE
 from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, recruiter_of
+from judgments.sessions.completion import ENDINGS, shown_code
 
 Status, Decision = Submission.Status, Submission.Decision
 PER_PAGE = 50
@@ -216,7 +225,9 @@ def _calls_sent() -> QuerySet[PlatformCall]:
 
 def rows_of(campaign: Campaign, submissions: QuerySet[Submission]) -> list[SubmissionRow]:
     """Submissions with their sessions' facts, in the same number of queries for any number of them."""
-    stored = list(submissions.select_related("session__participant").annotate(is_sent=Exists(_calls_sent())))
+    endings = Prefetch("session__events", SessionEvent.objects.filter(kind__in=ENDINGS))
+    submissions = submissions.select_related("session__participant", "session__campaign")
+    stored = list(submissions.prefetch_related(endings).annotate(is_sent=Exists(_calls_sent())))
     people = {row.session.participant_id: row.session.participant for row in stored if row.session}
     summaries = {
         summary.session.pk: summary
@@ -235,7 +246,7 @@ def _row(
         if n_failed:
             remarks.append(f"failed {n_failed} of {summary.n_instructions} instruction checks")
     return SubmissionRow(
-        row, summary, _minutes(row, summary), _expected_code(campaign, row.session), remarks, is_sent
+        row, summary, _minutes(row, summary), shown_code(row.session) if row.session else "", remarks, is_sent
     )
 
 
@@ -244,20 +255,6 @@ def _minutes(row: Submission, summary: SessionSummary | None) -> float | None:
     if row.started_at and row.submitted_at:
         return (row.submitted_at - row.started_at) / timedelta(minutes=1)
     return summary.minutes if summary else None
-
-
-def _expected_code(campaign: Campaign, session: Session | None) -> str:
-    """The code that the session's outcome shows."""
-    if session is None:
-        return ""
-    outcomes = {
-        Session.Status.COMPLETE: "complete",
-        Session.Status.SCREENED_OUT: "screened_out",
-        Session.Status.REFUSED: "refused",
-    }
-    codes = campaign.options.get("codes") or {}
-    outcome = outcomes.get(Session.Status(session.status), "")
-    return str(codes.get(outcome, {}).get("code", "")) or session.completion_code
 
 
 @login_required

@@ -40,9 +40,7 @@ def test_a_study_without_screening_promises_it(client):
 
 
 def test_a_study_with_quotas_does_not_promise_that_no_answer_ends_the_session(client):
-    cast.study(
-        "agreement", questionnaire=[AGE], quotas=[{"question": "age", "answer": "18-29", "limit": 20}]
-    )
+    cast.study("agreement", questionnaire=[AGE], quotas=[{"question": "age", "answer": "18-29", "limit": 20}])
     html = client.get(walk.consent(client, "/take/agreement/")).content.decode()
     assert "If the study does not fit you, it ends here, kindly." in html
     assert "nor whether you may take part" not in html

@@ -87,7 +87,11 @@ def test_who_completes_returns_with_the_code_of_completion(client, prolific, pub
     _, path = arrival(prolific, published)
     address = consent(client, entered(client, path))
     finished(address)
-    assert way_back(published, "complete") in page(client, address)
+    shown = page(client, address)
+    assert way_back(published, "complete") in shown
+    code = published.options["codes"]["complete"]["code"]
+    assert f"<output>{code}</output>" in shown, "the code to copy is the one that Prolific expects"
+    assert Session.objects.get().completion_code not in shown
 
 
 @pytest.mark.parametrize(
