@@ -250,7 +250,12 @@ if BACKUP_HOURS < 0 or BACKUP_KEEP < 0:
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_ADAPTER = "experiments.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "experiments.accounts.LoginForm"}
+ACCOUNT_FORMS = {
+    "login": "experiments.accounts.LoginForm",
+    "add_email": "experiments.accounts.AddressForm",
+    "change_password": "experiments.accounts.NewPasswordForm",
+    "reset_password_from_key": "experiments.accounts.ForgottenPasswordForm",
+}
 # Wrong passwords are counted by network first; the limit for an account is so high that one network cannot
 # keep its owner out.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,30/h/ip,90/h/key"}

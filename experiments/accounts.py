@@ -2,8 +2,9 @@
 forms with labels; the time zone of the researchers' pages.
 """
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from zoneinfo import available_timezones
 
 import structlog
@@ -29,6 +30,7 @@ from django.forms import Field
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from experiments.account_history import record, revoke_tokens
 from experiments.encryption import SECOND_FACTOR, decrypt_text, encrypt_text
 from experiments.login_sessions import describe, end_sessions
 from experiments.models import ApiToken, Preferences
@@ -38,6 +40,7 @@ log = structlog.get_logger(__name__)
 INVITATION = "invitation"  # key in the login session: the token of an opened invitation
 #: Messages without which the visitor cannot go on; others only tell of a change that is made already.
 NEEDED_MESSAGES = ("/password_reset_key", "/email_confirmation", "/email_confirmation_signup")
+CODE_LABEL = "Six digits of the app, or a recovery code"
 TIME_ZONE = "time_zone"  # key in the login session, and name of the cookie that a page's script sets
 
 
@@ -139,46 +142,73 @@ class PasswordLength(MinimumLengthValidator):
 
     def password_changed(self, password: str, user: User) -> None:
         """Revoke the tokens. Django calls this after a change, but not when it only hashes anew."""
-        ApiToken.objects.filter(user=user).delete()
+        n_tokens = revoke_tokens(ApiToken.objects.filter(user=user), action="token ended by a new password")
         # The session in which it is changed goes on; elsewhere the user has to log in again.
-        end_sessions(user, keep=context.request.session.session_key if context.request else None)
+        n_logins = end_sessions(user, keep=context.request.session.session_key if context.request else None)
+        record(user, "password changed", tokens_ended=n_tokens, other_logins_ended=n_logins)
 
 
-class LoginForm(forms.LoginForm):  # type: ignore[misc]  # allauth has no stubs
-    """User name or e-mail address, password, and whether to stay logged in."""
+class _Labelled:
+    """A form with our labels, which placeholders would only repeat."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["login"].label = "User name or e-mail"
-        self.fields["remember"].label = "Keep me logged in on this device"
-        for name in ("login", "password"):
-            self.fields[name].widget.attrs.pop("placeholder", None)
-
-
-class _LabelledCode:
-    """A field for a code of the authenticator app or a recovery code, with our label."""
-
-    code_label = "Six digits of the app, or a recovery code"
+    labels: ClassVar[Mapping[str, str]] = {}
     fields: dict[str, Field]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["code"].label = self.code_label
-        self.fields["code"].widget.attrs.pop("placeholder", None)
+        for name, field in self.fields.items():
+            field.label = self.labels.get(name, field.label)
+            field.widget.attrs.pop("placeholder", None)
 
 
-class SecondFactorForm(_LabelledCode, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth has no stubs
+class LoginForm(_Labelled, forms.LoginForm):  # type: ignore[misc]  # allauth has no stubs
+    """User name or e-mail address, password, and whether to stay logged in."""
+
+    labels = {"login": "User name or e-mail", "remember": "Keep me logged in on this device"}
+
+
+class AddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allauth has no stubs
+    """Another address."""
+
+    labels = {"email": "E-mail address"}
+
+
+class NewPasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no stubs
+    """A new password instead of the present one."""
+
+    labels = {
+        "oldpassword": "Present password",
+        "password1": "New password",
+        "password2": "New password again",
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["oldpassword"].help_text = ""  # the link for a forgotten one is below the form
+
+
+class ForgottenPasswordForm(_Labelled, forms.ResetPasswordKeyForm):  # type: ignore[misc]  # allauth has no stubs
+    """A new password, by the link of a message."""
+
+    labels = {"password1": "New password", "password2": "New password again"}
+
+
+class SecondFactorForm(_Labelled, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth has no stubs
     """At the login."""
 
+    labels = {"code": CODE_LABEL}
 
-class SecondFactorAgainForm(_LabelledCode, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth has no stubs
+
+class SecondFactorAgainForm(_Labelled, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth has no stubs
     """Asked again before a change that affects the account's protection."""
 
+    labels = {"code": CODE_LABEL}
 
-class TurnOnForm(_LabelledCode, ActivateTOTPForm):  # type: ignore[misc]  # allauth has no stubs
+
+class TurnOnForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]  # allauth has no stubs
     """The first code of a newly configured app."""
 
-    code_label = "Six digits of the app"
+    labels = {"code": "Six digits of the app"}
 
 
 class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no stubs

@@ -231,10 +231,17 @@ class JobAdmin(ReadOnly):
 class AuditAdmin(ReadOnly):
     """Who did what; only ever added to."""
 
-    list_display = ["at", "experiment", "lab", "user", "action"]
+    list_display = ["at", "experiment", "lab", "account", "user", "action"]
     list_filter = ["action"]
-    search_fields = ["experiment__title", "experiment__slug", "lab__slug", "user__username", "action"]
-    list_select_related = ["experiment", "lab", "user"]
+    search_fields = [
+        "experiment__title",
+        "experiment__slug",
+        "lab__slug",
+        "account__username",
+        "user__username",
+        "action",
+    ]
+    list_select_related = ["experiment", "lab", "account", "user"]
 
 
 @admin.register(models.Upload)

@@ -64,12 +64,20 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 
 
 class AuditEntry(models.Model):
-    """One action on a study or lab, with its user and time; append-only."""
+    """One action on a study, a lab or an account, with its user and time; append-only."""
 
     experiment = models.ForeignKey(
         Experiment, null=True, blank=True, on_delete=models.CASCADE, related_name="audit"
     )
     lab = models.ForeignKey(Lab, null=True, blank=True, on_delete=models.SET_NULL, related_name="audit")
+    account = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="audit",
+        help_text="The account that changed; its entries are deleted with it.",
+    )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from allauth.mfa.models import Authenticator
 from django import forms
@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from analysis.text import plural
+from experiments.account_history import record, record_token_made, revoke_tokens
 from experiments.accounts import TIME_ZONE, browser_time_zone, choose_time_zone, time_zone_names
 from experiments.login_sessions import end_sessions, public_id, sessions_of
 from experiments.models import ApiToken, LabMembership, Membership
@@ -23,6 +24,7 @@ from experiments.models.api_token import token_digest
 from experiments.pages.access import AuthenticatedRequest
 
 ONCE = "new_api_token"
+SHOWN_ENTRIES = 10
 
 
 @login_required
@@ -43,6 +45,7 @@ def account(request: AuthenticatedRequest) -> HttpResponse:
         "browser_time_zone": browser_time_zone(request),
         "time_zones": sorted(time_zone_names()),
         "memberships": Membership.objects.filter(user=request.user).select_related("experiment"),
+        "entries": request.user.audit.select_related("user")[:SHOWN_ENTRIES],
         "lab_memberships": LabMembership.objects.filter(user=request.user).select_related("lab"),
     }
     response = render(request, "experiments/account.html", context)
@@ -75,7 +78,7 @@ def token(request: AuthenticatedRequest) -> HttpResponse:
     own = ApiToken.objects.filter(user=request.user)
     if request.POST.get("action") == "withdraw":
         number = request.POST.get("token", "")
-        (own.filter(pk=number) if number.isdecimal() and len(number) < 19 else own).delete()
+        revoke_tokens(own.filter(pk=number) if number.isdecimal() and len(number) < 19 else own)
         messages.success(request, "The token no longer opens anything.")
         return redirect("account")
     defaults = {"name": "API token", "days": "90", "scopes": ["read", "write", "people"]}
@@ -93,8 +96,8 @@ def token(request: AuthenticatedRequest) -> HttpResponse:
 def make_token(user: User, *, name: str, scopes: Sequence[str], days: int) -> str:
     """Store the hash of a new token and return the token, which is not stored."""
     key = secrets.token_hex(20)
-    ApiToken.objects.filter(user=user, name=name).delete()
-    ApiToken.objects.create(
+    revoke_tokens(ApiToken.objects.filter(user=user, name=name), action="token replaced")
+    token = ApiToken.objects.create(
         user=user,
         name=name,
         digest=token_digest(key),
@@ -102,6 +105,7 @@ def make_token(user: User, *, name: str, scopes: Sequence[str], days: int) -> st
         scopes=list(scopes),
         expires_at=timezone.now() + timedelta(days=days),
     )
+    record_token_made(token)
     return key
 
 
@@ -115,9 +119,11 @@ def sessions(request: AuthenticatedRequest) -> HttpResponse:
         for row in rows:
             if public_id(row) == wanted:
                 row.delete()
+                record(request.user, "login ended", browser=row.browser, began_at=_minute(row.began_at))
                 messages.success(request, f"The login in {row.browser or 'that browser'} is ended.")
         return redirect("account")
     n_ended = end_sessions(request.user, keep=own_key)
+    record(request.user, "logged out everywhere else", logins_ended=n_ended)
     messages.success(
         request,
         f"{plural(n_ended, 'other login')} ended: this browser alone is logged in."
@@ -125,6 +131,10 @@ def sessions(request: AuthenticatedRequest) -> HttpResponse:
         else "There was no other login.",
     )
     return redirect("account")
+
+
+def _minute(at: datetime | None) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if at else ""
 
 
 @login_required

@@ -102,10 +102,10 @@ SUBJECTS = {
 SETTINGS = "settings"
 
 
-def of_subject(subject: str) -> Q:
-    """Return the condition that an entry is about a subject."""
-    starts = {name: _starts_with(words) for name, words in SUBJECTS.items()}
-    if subject == SETTINGS:
+def of_subject(subject: str, subjects: Mapping[str, Sequence[str]] = SUBJECTS) -> Q:
+    """Return the condition that an entry is about one of the subjects, or about none for any other name."""
+    starts = {name: _starts_with(words) for name, words in subjects.items()}
+    if subject not in subjects:
         return ~reduce(or_, starts.values())
     earlier = [condition for name, condition in starts.items() if name == "people" != subject]
     return reduce(and_, (~condition for condition in earlier), starts[subject])

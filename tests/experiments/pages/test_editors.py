@@ -3,7 +3,7 @@
 import pytest
 from django.utils.html import strip_tags
 
-from experiments.models import AuditEntry, Membership
+from experiments.models import Membership
 from experiments.pages.settings_steps import STEPS
 from experiments.studies.lifecycle import freeze_preview, sha256_of, snapshot
 from tests import cast
@@ -64,7 +64,7 @@ def test_saving_a_page_unchanged_changes_and_logs_nothing_and_keeps_a_dry_run_va
     study.refresh_from_db()
     assert {field.name: getattr(study, field.name) for field in study._meta.concrete_fields} == before
     assert sha256_of(snapshot(study)) == tested
-    assert not AuditEntry.objects.exists()
+    assert not study.audit.exists()
 
 
 def test_a_stored_text_with_carriage_returns_or_outer_spaces_is_left_as_it_is(study, editors):
@@ -365,7 +365,7 @@ def test_a_study_that_was_closed_meanwhile_stays_as_it_was(study, editors, page,
     assert answer.status_code == 403 and "The study is closed" in answer.content.decode()
     study.refresh_from_db()
     assert (study.partial_code, study.questionnaire[0]["label"]) == ("", "Age?")
-    assert not AuditEntry.objects.exists()
+    assert not study.audit.exists()
 
 
 def test_a_study_with_right_answers_of_another_task_does_not_open(study, editors):

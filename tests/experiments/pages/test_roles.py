@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.apps import apps
 
-from experiments.models import AuditEntry, Experiment, Membership
+from experiments.models import Experiment, Membership
 from tests import cast
 from tests.routes import path_of, routes
 
@@ -115,7 +115,7 @@ def test_an_editor_changes_the_study_and_the_audit_trail_names_them(client, stud
     client.force_login(cast.cleo())
     assert client.post("/studies/agreement/move/pause/").status_code == 302
     assert Experiment.objects.get().status == "paused"
-    entry = AuditEntry.objects.first()
+    entry = study.audit.first()
     assert (entry.user, entry.experiment, entry.details["to"]) == (cast.cleo(), study, "paused")
     assert "cleo" in client.get("/studies/agreement/team/").content.decode()
 

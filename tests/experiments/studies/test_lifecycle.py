@@ -33,7 +33,7 @@ def test_opening_twice_has_one_effect():
     open_study(experiment, cast.ada())
     assert experiment.versions.count() == 1 and experiment.opened_at == first
     assert PresentationList.objects.count() == 4
-    assert AuditEntry.objects.count() == 1
+    assert experiment.audit.count() == 1
 
 
 def test_opening_freezes_a_version_with_its_checksum():

@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.contrib import admin
 
 from experiments.models import AuditEntry, Campaign
 from experiments.models.team import AppendOnly
+from experiments.teams import labs, members
 from judgments import payments
 from judgments.recruitment import campaigns
 from tests import cast
@@ -40,8 +42,8 @@ def study():
     return study
 
 
-def rows(client, query=""):
-    response = client.get(f"{HISTORY}.csv?{query}")
+def rows(client, query="", address=HISTORY):
+    response = client.get(f"{address}.csv?{query}")
     assert response["Content-Type"].startswith("text/csv")
     text = b"".join(response.streaming_content).decode()
     return list(csv.DictReader(io.StringIO(text)))
@@ -100,8 +102,50 @@ def test_an_administrator_downloads_it_and_managers_that_of_their_lab(client, st
     assert client.get("/labs/syntax-lab/history.csv").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("query", "actions"),
+    [
+        ("", ["quota changed", "member added", "member added", "lab renamed", "lab created"]),
+        ("about=team", ["member added", "member added", "lab renamed", "lab created"]),
+        ("about=settings", ["quota changed"]),
+        ("who=root", ["quota changed"]),
+        ("q=RENAMED", ["lab renamed"]),
+        ("until=2020-01-01", []),
+    ],
+)
+def test_the_history_of_a_lab_has_the_filters_and_the_file_of_a_studys(client, query, actions):
+    lab = labs.create_lab(cast.ada(), "Syntax")
+    labs.rename_lab(lab, "Syntax lab", by=cast.ada())
+    members.add_member(lab, cast.ben().username, role="viewer", by=cast.ada())
+    members.add_member(lab, cast.ben().username, role="editor", by=cast.ada())
+    root = cast.user("root", is_staff=True, is_superuser=True)
+    client.force_login(root)
+    none = {"memberships-TOTAL_FORMS": 0, "memberships-INITIAL_FORMS": 0}
+    client.post(f"/admin/experiments/lab/{lab.pk}/change/", {"upload_quota_bytes": 5000, **none})
+    client.force_login(cast.ben())
+    page = client.get(f"/labs/syntax/history/?{query}").content.decode()
+    assert re.findall(r'<h2 id="entry-\d+">([^<]+) <small', page) == [name.capitalize() for name in actions]
+    assert "/labs/syntax/history.csv" not in page  # for managers
+    client.force_login(cast.ada())
+    assert "/labs/syntax/history.csv" in client.get(f"/labs/syntax/history/?{query}").content.decode()
+    table = rows(client, query, "/labs/syntax/history")
+    assert [row["action"] for row in table] == actions
+    changes = {(row["name"], row["old"], row["new"]) for row in table}
+    expected = {
+        "member added": ("role of ben", "viewer", "editor"),
+        "lab renamed": ("name", "Syntax", "Syntax lab"),
+    }
+    assert {expected[action] for action in actions if action in expected} <= changes
+
+
+def test_strangers_read_no_history_of_a_lab(client):
+    cast.lab(ada="manager")
+    client.force_login(cast.cleo())
+    assert client.get("/labs/syntax-lab/history/").status_code == 404
+
+
 def test_entries_are_only_added(study):
-    entry = AuditEntry.objects.first()
+    entry = study.audit.first()
     for change in (
         entry.save,
         entry.delete,
@@ -120,7 +164,7 @@ def test_entries_are_only_added(study):
 def test_the_administration_changes_no_entry_and_an_entry_outlives_its_user(client, study):
     root = cast.user("root", is_staff=True, is_superuser=True)
     client.force_login(root)
-    entry = AuditEntry.objects.filter(user=cast.user("emil")).get()
+    entry = study.audit.filter(user=cast.user("emil")).get()
     address = f"/admin/experiments/auditentry/{entry.pk}/"
     assert client.post(f"{address}change/", {"action": "x"}).status_code == 403
     assert client.post(f"{address}delete/", {"post": "yes"}).status_code == 403
