@@ -220,6 +220,7 @@ def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = T
         "location": prefix,
         "default_acl": "private",
         "file_overwrite": overwrites,
+        "max_memory_size": 16 << 20,  # bytes of a file that is read; more goes to a temporary file
         "endpoint_url": env_str("S3_ENDPOINT_URL") or None,
         "region_name": env_str("AWS_DEFAULT_REGION", "us-east-1"),
     }

@@ -138,7 +138,7 @@ def _record_service_removed(instance: SocialAccount, origin: Any, **_: Any) -> N
 
 
 def _service(row: SocialAccount) -> dict[str, str]:
-    services = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
+    services: Any = settings.SOCIALACCOUNT_PROVIDERS["openid_connect"]["APPS"]
     names = {service["provider_id"]: service["name"] for service in services}
     return {"service": names.get(row.provider, row.provider), "id_there": row.uid}
 

@@ -8,22 +8,19 @@
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tarfile import TarFile
 from typing import IO, Any
 
-import structlog
 from django.apps import apps
 from django.conf import settings
-from django.core.files import File
 from django.core.files.storage import Storage, storages
 from django.db import connection, connections, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
@@ -35,8 +32,8 @@ from config.version import code_version
 from experiments.job_runner import IOFailure, Run, enqueue, job
 from experiments.models import Job
 from experiments.operation import archive, tables
+from experiments.operation.backup_storage import forget_old, local_folder, store_backup
 
-log = structlog.get_logger(__name__)
 FORMAT = "obelus-backup"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -45,7 +42,6 @@ SNAPSHOT = "snapshot"  # alias of the connection that reads
 STORAGES = ("default", "releases")
 #: Cookie sessions: people log in again after a restore. Counts of limits hold for an hour at most.
 LEFT_OUT = {"sessions.Session", "experiments.LoginSession", "experiments.CacheEntry"}
-FILE_NAME = re.compile(r"obelus-\d{8}T\d{6}Z-[0-9a-f]{8}\.backup")
 CHUNK_BYTES = 1 << 20
 
 
@@ -271,28 +267,23 @@ def _expected_checksums(manifest: dict[str, Any]) -> dict[str, str]:
 
 def back_up_to(address: str, *, key: str, keep: int = 0) -> BackupReport:
     """Write a backup to a folder or to the configured storage, and keep the newest so many there."""
+    if "://" in address:
+        raise BadInput(
+            f"--to takes a folder, not {address}.",
+            remedy="Set BACKUP_STORAGE to the address, and leave --to out.",
+        )
     if address:
         return create_backup(Path(address), key=key)
-    storage = storages["backups"]
-    with suppress(NotImplementedError):  # S3 has no local path
-        report = create_backup(Path(storage.path("")), key=key)
-        forget_old(storage, keep)
-        return report
-    with tempfile.TemporaryDirectory() as folder:
-        report = create_backup(Path(folder), key=key)
-        name = Path(report.file).name
-        with Path(report.file).open("rb") as file:
-            storage.save(name, File(file))
-    forget_old(storage, keep)
-    return BackupReport(**{**asdict(report), "file": f"{settings.BACKUP_STORAGE}/{name}"})
-
-
-def forget_old(storage: Storage, keep: int) -> None:
-    """Delete all but the newest backups; 0 keeps all. Other files are never deleted."""
-    names = sorted(name for name in storage.listdir("")[1] if FILE_NAME.fullmatch(name))
-    for name in names[:-keep] if keep else ():
-        storage.delete(name)
-        log.info("old backup deleted", file=name)
+    if folder := local_folder():
+        report = create_backup(folder, key=key)
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            report = create_backup(Path(temporary), key=key)
+            store_backup(Path(report.file))
+        address = f"{settings.BACKUP_STORAGE.rstrip('/')}/{Path(report.file).name}"
+        report = BackupReport(**{**asdict(report), "file": address})
+    forget_old(keep)
+    return report
 
 
 def record_backup(report: BackupReport) -> None:

@@ -7,10 +7,12 @@
 """
 
 import json
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
@@ -161,13 +163,17 @@ def _restore_members(
             if side == "tables":
                 tables.insert(restored[place], columns[place], content.read(), using=DEFAULT_DB_ALIAS)
             elif side == "files":
-                _store_file(place, name, File(content), stored_files)
+                _store_file(place, name, content, stored_files)
 
 
-def _store_file(alias: str, name: str, content: "File[bytes]", stored_files: list[tuple[str, str]]) -> None:
+def _store_file(alias: str, name: str, content: IO[bytes], stored_files: list[tuple[str, str]]) -> None:
     if storages[alias].exists(name):
         raise BadInput(f"the storage has a file {name} already.", remedy="Restore into empty folders.")
-    stored_files.append((alias, storages[alias].save(name, content)))
+    # A copy first: a member of the archive can be read only forward, and S3 reads a part again that failed.
+    with tempfile.SpooledTemporaryFile(max_size=16 << 20) as copy:
+        shutil.copyfileobj(content, copy)
+        copy.seek(0)
+        stored_files.append((alias, storages[alias].save(name, File(copy))))
 
 
 def _compare(manifest: dict[str, Any], restored: dict[str, type[models.Model]]) -> None:

@@ -2,13 +2,13 @@
 
 from argparse import ArgumentParser
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from config.commands import ContractCommand
 from experiments.operation.backup import back_up_to, backup_key, record_backup, verify_backup
+from experiments.operation.backup_storage import local_copy, stored_backups
 
 
 class Command(ContractCommand):
@@ -21,14 +21,24 @@ class Command(ContractCommand):
         """Add the options."""
         parser.add_argument("--to", metavar="FOLDER", default="", help="folder; default: BACKUP_STORAGE")
         parser.add_argument("--key", metavar="FILE", default="", help="encrypt by the key in this file")
-        parser.add_argument("--verify", metavar="FILE", help="verify this backup and write none")
+        instead = parser.add_mutually_exclusive_group()
+        instead.add_argument(
+            "--verify", metavar="FILE", help="verify this file, or backup of BACKUP_STORAGE, and write none"
+        )
+        instead.add_argument(
+            "--list", action="store_true", dest="lists", help="list the backups of BACKUP_STORAGE"
+        )
 
     def run(self, **options: Any) -> None:
-        """Write or verify a backup."""
+        """Write, verify or list backups."""
+        if options["lists"]:
+            self._list(as_json=options["json"])
+            return
         key = backup_key(options["key"])
         with self.working(options, "Backing up ..."):
             if options["verify"]:
-                report = verify_backup(Path(options["verify"]), key=key)
+                with local_copy(options["verify"]) as path:
+                    report = verify_backup(path, key=key)
             else:
                 report = back_up_to(options["to"], key=key, keep=settings.BACKUP_KEEP)
                 record_backup(report)
@@ -38,3 +48,13 @@ class Command(ContractCommand):
         sealed = "encrypted" if report.is_encrypted else "not encrypted"
         content = f"{report.n_rows} rows, {report.files} files, {report.size} bytes"
         self.stdout.write(f"{report.file}: {content}, {sealed}, verified")
+
+    def _list(self, *, as_json: bool) -> None:
+        backups = stored_backups()
+        if as_json:
+            self.print_json({"storage": settings.BACKUP_STORAGE, "backups": [asdict(row) for row in backups]})
+            return
+        for row in backups:
+            self.stdout.write(f"{row.name}  {row.created_at}  {row.size} bytes")
+        if not backups:
+            self.stdout.write(f"{settings.BACKUP_STORAGE} has no backup.")

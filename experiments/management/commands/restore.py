@@ -13,7 +13,10 @@ from typing import Any
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.operation.backup import backup_key
+from experiments.operation.backup_storage import local_copy
 from experiments.operation.restore import restore_backup
+
+HELP = "a file that manage.py backup wrote, the name of one in BACKUP_STORAGE, or newest for its last one"
 
 
 class Command(ContractCommand):
@@ -24,7 +27,7 @@ class Command(ContractCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the options."""
-        parser.add_argument("file", metavar="FILE", help="a file that manage.py backup wrote")
+        parser.add_argument("file", metavar="FILE", help=HELP)
         parser.add_argument("--key", metavar="FILE", default="", help="the key that encrypted it")
         parser.add_argument(
             "--drill", action="store_true", help="restore into a temporary SQLite database, and delete it"
@@ -32,12 +35,13 @@ class Command(ContractCommand):
 
     def run(self, **options: Any) -> None:
         """Restore, and name what differs from the installation of the backup."""
-        path = Path(options["file"])
-        if options["drill"]:
-            document = _drill(path, options["key"])
-        else:
-            report = restore_backup(path, key=backup_key(options["key"]), progress=self._progress(options))
-            document = {**asdict(report), "rows": report.backup.n_rows}
+        with local_copy(options["file"]) as path:
+            if options["drill"]:
+                document = _drill(path, options["key"])
+            else:
+                key, progress = backup_key(options["key"]), self._progress(options)
+                report = restore_backup(path, key=key, progress=progress)
+                document = {**asdict(report), "rows": report.backup.n_rows}
         if options["json"]:
             self.print_json(document)
             return

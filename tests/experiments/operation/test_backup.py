@@ -26,11 +26,11 @@ from experiments.operation.backup import (
     create_backup,
     enqueue_when_due,
     file_names,
-    forget_old,
     last_backup,
     snapshot,
     verify_backup,
 )
+from experiments.operation.backup_storage import forget_old
 from experiments.operation.restore import restore_backup
 from judgments.models import Judgment, Session, SessionEvent, Signal
 from releases.models import CachedScore, ScorerSpec
@@ -322,5 +322,5 @@ def test_scheduled_backup_is_made_once_and_old_ones_are_deleted(transactional_db
     assert enqueue_when_due() is None
     names = sorted(backups.listdir("")[1])
     assert names[:2] == ["notes.txt", "obelus-20260103T030000Z-00000003.backup"] and len(names) == 3
-    forget_old(backups, 0)
+    forget_old(0)
     assert len(backups.listdir("")[1]) == 3

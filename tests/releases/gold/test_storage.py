@@ -4,16 +4,15 @@ import errno
 import io
 import os
 import resource
-import socket
 import zipfile
 
-import boto3
 import pytest
 from django.core.files.storage import FileSystemStorage, Storage
 from storages.backends.s3 import S3Storage
 
 from analysis.errors import BadInput
 from releases.gold import storage
+from tests.doubles import s3
 
 FILES = {
     "pairs.csv": b"pair_id\n1\n",
@@ -32,25 +31,8 @@ def folder_storage(tmp_path):
 @pytest.fixture
 def bucket(monkeypatch):
     """A real S3 API on loopback."""
-    moto = pytest.importorskip("moto.server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
-    server.start()
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "testing")
-    address = f"http://127.0.0.1:{port}"
-    boto3.client("s3", endpoint_url=address, region_name="us-east-1").create_bucket(Bucket="gold")
-    yield S3Storage(
-        bucket_name="gold",
-        location="lab",
-        endpoint_url=address,
-        region_name="us-east-1",
-        default_acl="private",
-        file_overwrite=True,
-    )
-    server.stop()
+    with s3.running(monkeypatch) as double:
+        yield S3Storage(**double.storage("lab")["OPTIONS"])
 
 
 def names_in(place) -> list[str]:
@@ -104,7 +86,7 @@ def test_release_in_s3_ends_with_its_manifest(bucket):
         assert storage.read("study/1", name, storage=bucket) == content
     with pytest.raises(BadInput, match="never overwritten"):
         storage.store("study/1", OTHER, storage=bucket)
-    listed = bucket.connection.meta.client.list_objects_v2(Bucket="gold")["Contents"]
+    listed = bucket.connection.meta.client.list_objects_v2(Bucket=s3.BUCKET)["Contents"]
     assert sorted(entry["Key"] for entry in listed) == sorted(f"lab/study/1/{name}" for name in FILES)
 
 
