@@ -32,6 +32,7 @@ GRACE = timedelta(minutes=10)  # between the last answer here and the submission
 BONUS_GRACE = timedelta(hours=24)  # until a confirmed bonus shows on the platform
 MISMATCHES = {
     "no_data": "The platform has this submission, and no session here belongs to it.",
+    "did_not_begin": "Led back before the study began: no consent, no place left, or took part before.",
     "incomplete": "Submitted on the platform, and the session here is not complete.",
     "not_submitted": "Complete here, and not submitted on the platform: the last step may have been missed.",
     "left_complete": "Complete here, and returned or timed out on the platform: consider a bonus.",
@@ -63,6 +64,7 @@ CHANGEABLE = (
     "mismatches",
 )
 NO_CODE = "NOCODE"  # what Prolific has of participants who submitted by hand without a code
+WITHOUT_SESSION = ("refused", "over_quota", "repeated")  # outcomes of an arrival that began no session
 UNFINISHED = {Session.Status.ACTIVE, Session.Status.ABANDONED}
 
 
@@ -214,7 +216,8 @@ class _LocalFacts:
         is_in = row.status in {Status.SUBMITTED, Status.APPROVED}
         was_complete = session is not None and session.completed_at is not None
         holds = {
-            "no_data": is_in and session is None,
+            "no_data": is_in and session is None and not self._did_not_begin(row.entered_code),
+            "did_not_begin": is_in and session is None and self._did_not_begin(row.entered_code),
             "incomplete": is_in and session is not None and session.status in UNFINISHED,
             "not_submitted": row.status == Status.ACTIVE
             and session is not None
@@ -241,6 +244,13 @@ class _LocalFacts:
         """Whether nothing was entered: the platform says so, or has no code where the campaign has codes."""
         code = entered.strip().upper()
         return code == NO_CODE or (not code and self.has_codes)
+
+    def _did_not_begin(self, entered: str) -> bool:
+        """Whether the code is that of an outcome of which nothing is stored here."""
+        code = entered.strip().casefold()
+        return bool(code) and code in {
+            self.campaign.completion_code(outcome).casefold() for outcome in WITHOUT_SESSION
+        }
 
     def _is_other_code(self, entered: str, session: Session) -> bool:
         expected = {code.casefold() for code in {*self.codes, session.completion_code} if code}

@@ -104,6 +104,20 @@ def test_each_mismatch_is_named(campaign, platform):
     assert (rows[nothing].mismatches, result.n_mismatches) == (["not_listed"], 6)
 
 
+@pytest.mark.parametrize("outcome", ["refused", "over_quota", "repeated"])
+def test_the_code_of_somebody_who_was_led_back_at_once_explains_why_there_is_no_session(
+    campaign, platform, outcome
+):
+    campaign.options["codes"] = {"complete": {"code": "C1"}, outcome: {"code": "NOT-TAKEN"}}
+    campaign.save()
+    led_back, lost = platform.arrive("c", "p1"), platform.arrive("c", "p2")
+    platform.submit(led_back, "not-taken")
+    platform.submit(lost, "C1")
+    _, rows = read(campaign, platform)
+    assert rows[led_back].mismatches == ["did_not_begin"]
+    assert rows[lost].mismatches == ["no_data"]
+
+
 def test_of_two_sessions_that_name_one_submission_the_persons_own_is_linked(campaign, platform):
     submission = platform.arrive("c", "p1")
     session_of(campaign, submission, "impostor")
