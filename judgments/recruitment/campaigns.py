@@ -100,7 +100,8 @@ def change_draft(campaign: Campaign, *, by: User, **settings: Any) -> Campaign:
     _set(locked, settings)
     locked.save(update_fields=list(settings))
     values = differences(before, {name: _plain(getattr(locked, name)) for name in settings})
-    _note(locked, "campaign changed", by=by, fields=sorted(settings), values=values)
+    if values:
+        _note(locked, "campaign changed", by=by, fields=sorted(values), values=values)
     return locked
 
 

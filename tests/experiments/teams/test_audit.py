@@ -198,6 +198,7 @@ def test_a_change_in_the_administration_is_in_the_history(client, study):
 def test_decisions_on_money_and_settings_keep_the_values_before(client, study):
     campaign = campaigns.create_draft(study, recruiter="prolific", name="First", by=cast.ada())
     campaigns.change_draft(campaign, by=cast.ada(), reward_minor=300)
+    campaigns.change_draft(campaign, by=cast.ada(), reward_minor=300)  # nothing changes, nothing is noted
     entry = study.audit.filter(action="campaign changed").get()
     assert entry.details["values"]["reward_minor"] == {"old": 0, "new": 300}
     client.force_login(cast.ada())
