@@ -75,8 +75,8 @@ SHOWN = {
 }
 NEXT_STEPS = {  # one next step for each mismatch
     "no_data": "Ask the participant before you decide; nothing was answered here under this submission.",
-    "did_not_begin": "Wait: the platform asks them to return the place. Nothing is due, and it is no ground for a"
-    " rejection.",
+    "did_not_begin": "Wait: the platform asks them to return the place. Nothing is due, and it is no ground"
+    " for a rejection.",
     "incomplete": "Look at the answers. The person may have closed the page before the end.",
     "not_submitted": "The last page shows the way back again. Send the participant a message.",
     "left_complete": "The place is free. Pay by a bonus if the answers are used.",
