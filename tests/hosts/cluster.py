@@ -122,10 +122,9 @@ class Host:
 
     def start(self, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """Start a process of this host in the host's folder."""
-        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                [*inside, sys.executable, *words],
+                [*self._python, *words],
                 cwd=self.folder,
                 env={**self.environment, **variables},
                 stdout=log,
@@ -134,6 +133,24 @@ class Host:
             )
         self.processes.append(process)
         return process
+
+    @property
+    def _python(self) -> list[str]:
+        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
+        return [*inside, sys.executable]
+
+    def run(self, *words: str, **variables: str) -> str:
+        """Run a command of the platform on this host; what it prints."""
+        done = subprocess.run(
+            [*self._python, str(ROOT / "manage.py"), *words],
+            cwd=self.folder,
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
 
     def start_web(self, **variables: str) -> "Host":
         """Start a web server of one process and wait until it responds."""

@@ -1,15 +1,24 @@
-"""Web and workers on several hosts: uploads, killed hosts and a storage that one of them lacks."""
+"""Web and workers on several hosts: uploads, releases, backups, killed hosts, a storage that one lacks."""
 
+import io
+import json
 import re
+import zipfile
 
 import httpx
 import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.db import connection
 from django.test import Client
 
 from experiments.models import Job, MaterialSet, Phenomenon, Sentence
 from judgments.models import Judgment, Session
+from releases.gold import storage
+from releases.models import Release
 from tests import cast
 from tests.hosts.cluster import Host, until
+from tests.releases.study import judged_study
 
 pytestmark = pytest.mark.postgres
 N_PAIRS = 2_600  # more sentences than a request imports
@@ -127,3 +136,89 @@ def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     assert Session.objects.get().status == Session.Status.COMPLETE
     stored = Judgment.objects.values_list("trial__public_id", flat=True)
     assert sorted(stored) == sorted(trial.public_id for trial in trials)
+
+
+def frozen_on(host: Host, slug: str) -> Release:
+    """The release that Ada builds on this host, once it has ended."""
+    fields = {"title": "", "rule": "blimp", "ties": "strict", "seed": "0"}
+    asked = post(logged_in(host, cast.ada()), f"/studies/{slug}/releases/", fields)
+    assert asked.status_code == 302, asked.text[-2000:]
+    release = Release.objects.get(experiment__slug=slug)
+    assert finished(release.job_id).state == "done"
+    release.refresh_from_db()
+    return release
+
+
+def judgments_in(zipped: bytes) -> tuple[str, int]:
+    """Checksum of the manifest of a downloaded release, and its judgments."""
+    with zipfile.ZipFile(io.BytesIO(zipped)) as release:
+        names = {name.rpartition("/")[2]: name for name in release.namelist()}
+        rows = release.read(names["judgments.csv"]).decode().splitlines()
+        return storage.checksum(release.read(names["manifest.json"])), len(rows) - 1
+
+
+def test_a_release_frozen_on_one_host_is_downloaded_from_another(cluster):
+    study = judged_study()
+    first, worker = cluster.host("first").start_web(), cluster.host("worker").start_worker()
+    release = frozen_on(first, study.slug)
+    for host in (first, worker):
+        host.remove()
+    second = cluster.host("second").start_web()
+    answer = logged_in(second, cast.ada()).get(f"/studies/{study.slug}/releases/{release.number}.zip")
+    assert answer.status_code == 200
+    assert judgments_in(answer.content) == (release.sha256, Judgment.objects.count())
+
+
+@pytest.fixture
+def empty_database(transactional_db):
+    """The name of an empty database beside the test's."""
+    name = f"{connection.settings_dict['NAME']}_elsewhere"
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+        cursor.execute(f'CREATE DATABASE "{name}"')
+    yield name
+    with connection.cursor() as cursor:
+        cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def recorded_migrations(cluster):
+    """A test database made without migrations says which ones it stands for: a restore goes by them."""
+    if "django_migrations" in connection.introspection.table_names():
+        yield
+        return
+    cluster.host("migrating").run("migrate", "--fake", "--verbosity", "0")
+    yield
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE django_migrations")
+
+
+def test_a_backup_made_on_one_host_is_restored_and_served_on_another(
+    cluster, recorded_migrations, empty_database
+):
+    """The second host has an empty database and empty folders of its own; only the backups are shared."""
+    study = judged_study()
+    # The tests' own hasher is fast, and no server accepts it.
+    hashed = PBKDF2PasswordHasher().encode("ada-password", "salt")
+    get_user_model().objects.filter(pk=cast.ada().pk).update(password=hashed)
+    first, worker = cluster.host("first").start_web(), cluster.host("worker").start_worker()
+    release = frozen_on(first, study.slug)
+    backup = json.loads(first.run("backup", "--json"))
+    for host in (first, worker):
+        host.remove()
+
+    second = cluster.host("second")
+    own = {name: str(second.folder / name) for name in ("UPLOAD_STORAGE", "RELEASE_STORAGE")}
+    own["DATABASE_URL"] = f"{cluster.environment['DATABASE_URL'].rpartition('/')[0]}/{empty_database}"
+    restored = json.loads(second.run("restore", backup["file"], "--json", **own))
+    assert restored["backup"]["table_checksums"] == backup["table_checksums"]
+    again = json.loads(second.run("backup", "--json", **own))
+    assert again["table_checksums"] == backup["table_checksums"]
+
+    browser = second.start_web(**own).browser()
+    page = "/accounts/login/"
+    entered = post(browser, page, {"login": "ada", "password": "ada-password"})
+    assert entered.status_code == 302, entered.text[-2000:]
+    answer = browser.get(f"/studies/{study.slug}/releases/{release.number}.zip")
+    assert answer.status_code == 200, answer.text[:500]
+    assert judgments_in(answer.content) == (release.sha256, Judgment.objects.count())
