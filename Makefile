@@ -3,9 +3,14 @@ PYTHON ?= python3
 PORT ?=
 TORCH := 2.13.0
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml
+# The build of torch without CUDA (Linux x86_64, Python 3.11), taken where a folder or index of pip's offers it; PyPI has others.
+# Its sum is that of the file at download.pytorch.org. More builds: more sums, then `make lock`.
+TORCH_CPU_SHA256 := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+# What torch shares with other packages is in lock/models.txt
+TORCH_SHARED := filelock fsspec jinja2 markupsafe mpmath networkx numpy setuptools sympy typing-extensions
 # torch and the accelerator libraries it draws in
 TORCH_FAMILY := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cccl nvidia-cuda-cupti nvidia-cuda-nvrtc \
-  nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
+  nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse nvidia-cusparselt-cu13 nvidia-nccl-cu13 \
   nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx torch triton
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,7 +51,10 @@ sizes: $(VENV)/.base ## Print the disk space of the base install by package
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@$(PIP) install --require-hashes -r lock/models.txt
-	@$(PIP) install torch==$(TORCH)  # pinned by version: its file differs by platform and accelerator
+	@$(PIP) install --require-hashes --no-deps -r lock/torch-cpu.txt 2>/dev/null || $(PIP) install --require-hashes --no-deps -r lock/torch.txt
+	@# Only builds with CUDA name its libraries: 3 GB, which the others do without.
+	@if $(BIN)/python -c 'from importlib.metadata import requires; raise SystemExit("nvidia" not in str(requires("torch")))'; \
+	  then $(PIP) install --require-hashes --no-deps -r lock/torch-cuda.txt; fi
 
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
@@ -104,6 +112,9 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK) --group docs -c lock/base.txt -o lock/docs.txt
 	$(LOCK) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
+	echo torch==$(TORCH) | $(LOCK:pyproject.toml=-) --no-deps -o lock/torch.txt
+	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt
+	echo torch==$(TORCH) | $(LOCK:pyproject.toml=-) -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt
 	$(LOCK:pyproject.toml=lock/replication.in) -c lock/base.txt -o lock/replication.txt
 
 clean: ## Remove the environment and built files (keeps var/, where the data are)

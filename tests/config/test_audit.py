@@ -1,6 +1,7 @@
 """The audit of locked packages against a copy of the OSV database."""
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -67,6 +68,44 @@ def test_every_pin_of_our_locks_has_a_hash_and_is_read():
     for path in LOCKS.glob("*.txt"):
         text = path.read_text(encoding="utf-8")
         assert text.count("==") <= text.count("--hash=sha256:"), path.name
+
+
+def test_torch_is_installed_by_hash_whichever_file_the_platform_needs():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    version = re.search(r"^TORCH := (\S+)$", makefile, re.MULTILINE)[1]
+    assert locked_versions()["torch"] == {version: ["torch.txt"], f"{version}+cpu": ["torch-cpu.txt"]}
+    hashes = {
+        name: re.findall(r"--hash=sha256:([0-9a-f]{64})", (LOCKS / name).read_text(encoding="utf-8"))
+        for name in ("torch.txt", "torch-cpu.txt")
+    }
+    named = re.search(r"^TORCH_CPU_SHA256 := (.+)$", makefile, re.MULTILINE)[1].split()
+    assert hashes["torch-cpu.txt"] == named and len(set(hashes["torch.txt"])) > 20
+    shared = set(re.search(r"^TORCH_SHARED := (.+)$", makefile, re.MULTILINE)[1].split())
+    alone = set(re.findall(r"^([\w-]+)==", (LOCKS / "torch-cuda.txt").read_text("utf-8"), re.MULTILINE))
+    assert {"nvidia-cublas", "triton"} <= alone and not alone & (shared | {"torch"})
+    for line in makefile.splitlines():
+        assert "$(PIP) install" not in line or "--require-hashes" in line, line
+
+
+def test_pip_refuses_a_file_of_torch_with_another_hash(tmp_path):
+    """A wheel of the locked version that the lock does not list, as a changed mirror would offer it."""
+    version = min(locked_versions()["torch"])
+    with zipfile.ZipFile(tmp_path / f"torch-{version}-py3-none-any.whl", "w") as wheel:
+        metadata = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n"
+        wheel.writestr(f"torch-{version}.dist-info/METADATA", metadata)
+        wheel.writestr(
+            f"torch-{version}.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        wheel.writestr(f"torch-{version}.dist-info/RECORD", "")
+    pip = [sys.executable, "-m", "pip", "download", "--no-index", "--no-deps", "--dest", str(tmp_path / "to")]
+    pip += ["--isolated", "--find-links", str(tmp_path)]
+    locked = subprocess.run(
+        [*pip, "--require-hashes", "-r", str(LOCKS / "torch.txt")], capture_output=True, text=True
+    )
+    assert locked.returncode and "DO NOT MATCH THE HASHES" in locked.stderr
+    free = subprocess.run([*pip, f"torch=={version}"], capture_output=True, text=True)
+    assert free.returncode == 0, free.stderr
 
 
 def test_without_a_database_the_command_says_what_to_give():

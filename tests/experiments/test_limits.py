@@ -1,16 +1,25 @@
 """Limits of logins and messages: counted by network, for all processes together."""
 
+import os
+import socket
+import subprocess
+import sys
+import uuid
 from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlparse
 
 import pytest
 from django.core.cache import cache, caches
 from django.db import connection
 from django.test import Client
 
+from experiments import limits
 from experiments.jobs import delete_expired_rows
 from experiments.models import CacheEntry
+from experiments.operation.database_cache import hashed_key
 from tests import cast
 
+REDIS = os.environ.get("TEST_CACHE_URL", "redis://127.0.0.1:6379/14")
 PROXY = "10.0.0.1"
 STRANGER, UNIVERSITY = "203.0.113.9", "198.51.100.7"
 
@@ -105,3 +114,85 @@ def test_values_expire_and_are_deleted_by_the_scheduler(monkeypatch):
     cache.set("brief", 1, timeout=-1)
     delete_expired_rows()
     assert not CacheEntry.objects.exists()
+
+
+@pytest.fixture
+def redis(settings, monkeypatch):
+    """The counts in Redis, as with ``CACHE_URL``; the keys that this test stored so far."""
+    where = urlparse(REDIS)
+    try:
+        socket.create_connection((where.hostname, where.port), timeout=1).close()
+    except OSError:
+        pytest.skip(f"no Redis answers at {where.hostname}:{where.port}; TEST_CACHE_URL names another")
+    mark = uuid.uuid4().hex
+    backend = "django.core.cache.backends.redis.RedisCache"
+    entry = {
+        "BACKEND": backend,
+        "LOCATION": REDIS,
+        "KEY_FUNCTION": lambda *words: f"{mark}:{hashed_key(*words)}",
+    }
+    settings.CACHES = {**settings.CACHES, "default": entry}
+    # One minute for the whole test: a new one would begin a new count.
+    monkeypatch.setattr("experiments.limits.time", lambda: 4e9)
+    client = caches["default"]._cache.get_client(None, write=True)
+    yield lambda: {key.decode(): client.ttl(key) for key in client.scan_iter(f"{mark}:*")}
+    for key in client.scan_iter(f"{mark}:*"):
+        client.delete(key)
+
+
+def test_wrong_logins_are_limited_with_redis(redis):
+    cast.ada()
+    cast.ben()
+    answers = [login("ada", f"wrong-{number}", network=STRANGER) for number in range(13)]
+    assert [answer.status_code for answer in answers[9:]] == [200, 429, 429, 429]
+    assert int(answers[-1]["Retry-After"]) >= 1
+    assert login("ben", "ben-password", network=UNIVERSITY).status_code == 302
+    assert redis() and STRANGER not in str(redis()) and not CacheEntry.objects.exists()
+
+
+def test_counts_in_redis_are_exact_apart_and_expire(redis):
+    def arrive(_):
+        answers = []
+        for _ in range(10):
+            try:
+                limits.count("arrivals", STRANGER, limit=25)
+                answers.append(0)
+            except limits.LimitReached as error:
+                answers.append(error.retry_after_s)
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = sorted(seconds for part in pool.map(arrive, range(4)) for seconds in part)
+    assert answers[:25] == [0] * 25 and len(answers) == 40 and all(1 <= s <= 60 for s in answers[25:])
+    limits.count("arrivals", UNIVERSITY, limit=25)
+    assert len(redis()) == 2 and all(0 < seconds <= 120 for seconds in redis().values())
+
+
+def test_processes_with_the_same_cache_url_share_their_counts(redis):
+    program = """
+import sys
+import django
+django.setup()
+from experiments import limits
+limits.time = lambda: 4e9
+for _ in range(2):
+    try:
+        limits.count("arrivals", sys.argv[1], limit=3)
+        print("passed")
+    except limits.LimitReached as error:
+        print("refused", error.retry_after_s)
+"""
+    who = uuid.uuid4().hex  # its count expires by itself
+    variables = {
+        **os.environ,
+        "CACHE_URL": REDIS,
+        "SECRET_KEY": "k" * 50,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+    }
+    answers = [
+        subprocess.run(
+            [sys.executable, "-c", program, who], env=variables, capture_output=True, text=True, check=True
+        ).stdout.split("\n")[:2]
+        for _ in range(2)
+    ]
+    assert answers == [["passed", "passed"], ["passed", "refused 20"]]
