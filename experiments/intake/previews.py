@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.files.base import ContentFile
@@ -24,6 +25,7 @@ from analysis.errors import BadInput
 from experiments.intake.uploads import batch_of, preview_folder
 from experiments.job_runner import Run, enqueue
 from experiments.materials.encoding import unpacks_beyond
+from experiments.materials.readers.sheets import parquet_bytes
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.models import Job, Upload
 
@@ -43,9 +45,14 @@ def is_large(uploads: Sequence[Upload]) -> bool:
 
 def _unpacks_to_large(upload: Upload) -> bool:
     suffix = Path(upload.name).suffix.lower()
-    if suffix not in {".gz", *SPREADSHEETS}:
+    if suffix not in {".gz", ".parquet", *SPREADSHEETS}:
         return False
     with upload.file.open("rb") as file:
+        if suffix == ".parquet":
+            try:
+                return parquet_bytes(file, beyond=MAX_IMMEDIATE_BYTES) > MAX_IMMEDIATE_BYTES
+            except (pa.ArrowException, OSError, BadInput):  # the reader tells what is wrong with it
+                return False
         if suffix == ".gz":
             return unpacks_beyond(file, MAX_IMMEDIATE_BYTES)
         try:

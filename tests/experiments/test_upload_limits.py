@@ -9,6 +9,8 @@ import uuid
 import zipfile
 from datetime import timedelta
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -151,6 +153,35 @@ def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, 
         "bomb.csv.gz: reading needs more than 100 MB of memory. Split the file, or use the command line.",
     )
     assert resource.getrlimit(resource.RLIMIT_DATA) == limits and len(bytearray(size)) == size
+
+
+@pytest.mark.django_db
+def test_a_table_of_many_empty_cells_is_refused_by_the_worker_alone(ada, settings):
+    """6 MB of text, 60 KB packed, pass every limit of size and need 30 times as much memory as a table."""
+    settings.PREVIEW_MEMORY_BYTES = 100_000_000
+    names = ",".join(f"x{n}" for n in range(200))
+    rows = "".join(f"{n},a,S{n}.,acceptable,{',' * 199}\n" for n in range(28_000))
+    cells = gzip.compress(f"item,condition,sentence,expected,{names}\n{rows}".encode(), mtime=0)
+    address = send(ada, "cells.csv.gz", cells).url
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert b"Reading the files" in ada.get(address).content
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kibibytes
+    row = Job.objects.get()
+    run(row.pk)
+    row.refresh_from_db()
+    assert row.state == "failed" and row.error.startswith("cells.csv.gz: reading needs more than 100 MB")
+    page = ada.get(address).content.decode()
+    assert "reading needs more than 100 MB of memory" in page and "Split the file" in page
+
+
+@pytest.mark.django_db
+def test_a_parquet_file_is_previewed_by_a_worker_when_its_values_are_large(ada):
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int32()), ["a " * 30_000])
+    file = io.BytesIO()
+    pq.write_table(pa.table({"item": range(300), "sentence": shared}), file)
+    assert len(file.getvalue()) < 100_000
+    assert b"Reading the files" in ada.get(send(ada, "corpus.parquet", file.getvalue()).url).content
+    assert Job.objects.get().kind == "materials.preview"
 
 
 @pytest.mark.django_db

@@ -5,10 +5,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from analysis.errors import BadInput
@@ -17,6 +18,8 @@ from experiments.materials.delimited import refuse_many_columns, table_from
 from experiments.materials.encoding import Decoded, Encoding, max_unpacked_bytes, read_text
 from experiments.materials.readers.json_text import parse_json
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
+
+BATCH_BYTES = 100_000_000  # of a Parquet file, while its values are counted
 
 
 @dataclass(frozen=True)
@@ -116,15 +119,61 @@ def _json_lines(path: Path, encoding: Encoding) -> Sheet:
 
 def check_parquet(path: Path) -> None:
     """Refuse a Parquet file that would fill the memory; a file that is none raises pyarrow's error."""
-    layout = pq.read_metadata(path)
-    refuse_many_columns(layout.num_columns, file=path.name)
-    n_unpacked = sum(layout.row_group(n).total_byte_size for n in range(layout.num_row_groups))
+    with path.open("rb") as file:
+        n_unpacked = parquet_bytes(file, beyond=max_unpacked_bytes(path), name=path.name)
     if n_unpacked > max_unpacked_bytes(path):
         raise BadInput(
             f"unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
             file=path.name,
             remedy="Give it in parts.",
         )
+
+
+def parquet_bytes(file: IO[bytes], *, beyond: int, name: str = "") -> int:
+    """Return the bytes of all values of a Parquet file, or any number above ``beyond`` if they are more.
+
+    The sizes that the file states are those of its pages: a text that a million rows share is there once.
+    """
+    layout = pq.ParquetFile(file)
+    refuse_many_columns(layout.metadata.num_columns, file=name)
+    groups = [layout.metadata.row_group(n) for n in range(layout.num_row_groups)]
+    n_pages = sum(group.total_byte_size for group in groups)
+    n_bytes: int = max(n_pages, layout.metadata.num_rows * layout.metadata.num_columns)
+    if n_bytes > beyond:
+        return n_bytes
+    schema = layout.schema_arrow
+    texts = [field.name for field in schema if _is_text(field.type)]
+    nested = [field.name for field in schema if pa.types.is_nested(field.type)]
+    n_bytes = layout.metadata.num_rows * (len(schema) - len(texts) - len(nested))
+    file.seek(0)
+    shared = pq.ParquetFile(file, read_dictionary=texts)  # each text once, and its number in each row
+    for batch in shared.iter_batches(columns=texts) if texts else ():
+        for column in batch.columns:
+            if isinstance(column, pa.DictionaryArray):
+                lengths = pc.binary_length(column.dictionary).take(column.indices)
+                n_bytes += pc.sum(lengths).as_py() or 0
+            else:
+                n_bytes += column.nbytes
+        if n_bytes > beyond:
+            return n_bytes
+    # Lists cannot be read that way: so few rows at once that even one page for each fits.
+    n_rows = max(1, BATCH_BYTES // max(1, n_pages))
+    for batch in layout.iter_batches(n_rows, columns=nested) if nested else ():
+        n_bytes += batch.nbytes
+        if n_bytes > beyond:
+            return n_bytes
+    return n_bytes
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
 
 
 def _parquet(path: Path) -> Sheet:

@@ -1,6 +1,7 @@
 """Files that were made to break a reader are refused with a reason, and quickly enough to be no attack."""
 
 import gzip
+import tracemalloc
 import zipfile
 
 import pyarrow as pa
@@ -38,6 +39,30 @@ def test_a_spreadsheet_and_a_parquet_file_that_unpack_without_end_are_refused(tm
     for path in (sheet, table):
         with pytest.raises(BadInput, match=r"unpacks to 6\d MB, more than is read"):
             read_materials([path])
+
+
+@pytest.mark.parametrize("kind", ["text", "list", "number"])
+def test_a_parquet_file_whose_rows_share_one_value_is_refused_before_it_is_read(tmp_path, kind):
+    """The file states the size of its pages, in which a shared value is there once."""
+    path, n = tmp_path / "bomb.parquet", 2_000
+    if kind == "number":
+        columns = {f"x{k}": pa.array([7] * 4_000_000, pa.int8()) for k in range(15)}
+    else:
+        shared = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), ["a " * 50_000]).cast(
+            pa.string()
+        )
+        columns = {"sentence": shared}
+        if kind == "list":
+            columns["sentence"] = pa.ListArray.from_arrays(pa.array(range(n + 1), pa.int32()), shared)
+    pq.write_table(pa.table(columns), path, compression="zstd", data_page_size=1 << 30)
+    assert path.stat().st_size < 250_000
+    tracemalloc.start()
+    allocated = pa.total_allocated_bytes()
+    for read in (lambda: read_materials([path]), lambda: read_judgments(path, "table")):
+        with pytest.raises(BadInput, match=r"bomb\.parquet: unpacks to \d+ MB, more than is read"):
+            read()
+    assert tracemalloc.get_traced_memory()[1] < 50e6 and pa.total_allocated_bytes() - allocated < 50e6
+    tracemalloc.stop()
 
 
 def test_a_damaged_archive_is_refused(tmp_path):
