@@ -30,6 +30,7 @@ class ClassTree:
     def __init__(self, parents: Mapping[str, str]) -> None:
         self.parents = dict(parents)
         self._ancestors = {name: frozenset(self._path(name)) for name in self.parents}
+        self._closures: dict[tuple[str, ...], frozenset[str]] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self.parents
@@ -48,7 +49,9 @@ class ClassTree:
         return path
 
     def is_a(self, name: str, ancestor: str) -> bool:
-        """Return whether a class is the other or lies below it."""
+        """Return whether a class is the other or lies below it; ``=lemma`` is a class of one noun."""
+        if name.startswith("=") or ancestor.startswith("="):
+            return name == ancestor
         if name not in self._ancestors:
             raise UnknownName("class", name, list(self.parents))
         if ancestor not in self._ancestors:
@@ -57,10 +60,21 @@ class ClassTree:
 
     def meets(self, classes: Iterable[str], expression: Sequence[str]) -> bool:
         """Return whether classes meet an expression: one of its names, none of its names with ``!``."""
-        names = list(classes)
-        if any(term[0] == "!" and any(self.is_a(name, term[1:]) for name in names) for term in expression):
+        names = self._with_ancestors(tuple(classes))
+        if any(term[0] == "!" and term[1:] in names for term in expression):
             return False
-        return any(term[0] != "!" and any(self.is_a(name, term) for name in names) for term in expression)
+        return any(term in names for term in expression)
+
+    def _with_ancestors(self, classes: tuple[str, ...]) -> frozenset[str]:
+        """Return classes and all above them."""
+        if classes not in self._closures:
+            names = set(classes)
+            for name in classes:
+                if name not in self._ancestors and not name.startswith("="):
+                    raise UnknownName("class", name, list(self.parents))
+                names |= self._ancestors.get(name, frozenset())
+            self._closures[classes] = frozenset(names)
+        return self._closures[classes]
 
     def allows(self, expression: Sequence[str], name: str) -> bool:
         """Return whether an expression admits nouns of a class or of one of its descendants.

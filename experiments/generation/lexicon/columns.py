@@ -81,7 +81,7 @@ class Column:
             raise UnknownName(self.name, value, self.values)
         if self.kind in ("classes", "selection"):
             name = value.removeprefix("!") if self.kind == "selection" else value
-            if name not in tree:
+            if name not in tree and not name.startswith("="):
                 raise UnknownName("class", name, list(tree.parents))
 
     def split(self, cell: str, tree: ClassTree) -> tuple[str, ...]:

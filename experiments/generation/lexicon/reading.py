@@ -107,6 +107,9 @@ class Lexicon:
         for row in self.rows:
             by_category[row.category].append(row)
         self.by_category = {category: tuple(lexemes) for category, lexemes in by_category.items()}
+        self._classes_of: dict[str, set[str]] = defaultdict(set)
+        for row in self.by_category.get("noun", ()):
+            self._classes_of[own_class(row.lemma)].update(row.features["class"])
         self._cache: dict[tuple[object, ...], tuple[Lexeme, ...]] = {}
 
     def __len__(self) -> int:
@@ -174,9 +177,19 @@ class Lexicon:
                 continue
             if kind == "classes" and any(self.classes.is_a(name, value) for name in stored):
                 return True
-            if kind == "selection" and stored and self.classes.allows(stored, value):
+            if kind == "selection" and stored and self._admits(stored, value):
                 return True
         return False
+
+    def _admits(self, expression: tuple[str, ...], name: str) -> bool:
+        """Return whether a selection admits nouns of a class, by its classes or by single nouns."""
+        single = (
+            self.classes.is_a(other, name)
+            for term in expression
+            for other in self._classes_of.get(term, ())
+            if not other.startswith("=")
+        )
+        return any(single) or self.classes.allows(expression, name)
 
     def fits(self, noun: Lexeme, head: Lexeme, column: str) -> bool:
         """Return whether the classes of a noun meet the selection of a head."""
@@ -206,8 +219,10 @@ def text_of(content: bytes, *, file: str) -> str:
         row = content[: error.start].count(b"\n") + 1
         raise BadInput("is not UTF-8.", file=file, row=row, remedy="Save it as UTF-8.") from error
     for row, line in enumerate(text.split("\n"), 1):
-        if any(unicodedata.category(letter) in ("Cc", "Cf") for letter in line.removesuffix("\r")):
-            raise BadInput("has a control character.", file=file, row=row, remedy="Delete it.")
+        if not line.removesuffix("\r").isprintable():
+            raise BadInput(
+                "has a control character or unusual space.", file=file, row=row, remedy="Delete it."
+            )
         if not unicodedata.is_normalized("NFC", line):
             raise BadInput("has decomposed accents.", file=file, row=row, remedy="Save it in form NFC.")
     return text
@@ -265,6 +280,17 @@ def read_rows(text: str, *, file: str) -> Iterator[Lexeme]:
         yield lexeme_of(cells, definitions, tree, file=file, row=row)
 
 
+def own_class(lemma: str) -> str:
+    """Return the class that holds one noun alone, as selections name it.
+
+    Examples
+    --------
+    >>> own_class("fairy tale")
+    '=fairy_tale'
+    """
+    return f"={lemma.replace(' ', '_')}"
+
+
 def lexeme_of(
     cells: Mapping[str, str], definitions: Mapping[str, Column], tree: ClassTree, *, file: str, row: int
 ) -> Lexeme:
@@ -288,6 +314,8 @@ def lexeme_of(
         except BadInput as error:
             raise BadInput(error.message, file=file, row=row, column=name, remedy=error.remedy) from error
     features["sound"] = features["sound"] or (first_sound(lemma),)
+    if category == "noun":
+        features["class"] = (*features["class"], own_class(lemma))
     parts = (lemma, category, *features.get("frame", ()), *cells.get("sense", "").split())
     return Lexeme(".".join(parts), lemma, category, features, file=file, row=row)
 

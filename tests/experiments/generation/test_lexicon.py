@@ -1,11 +1,23 @@
 """The lexicon: rows, selection, class expressions, and what a bad file says."""
 
+import json
+from pathlib import Path
+
 import pytest
+from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput, UnknownName
-from experiments.generation.lexicon import ClassTree, read_lexicon
+from experiments.generation.lexicon import ClassTree, Lexicon, read_lexicon
 from experiments.generation.lexicon.building import BUILD, build, inflected, source_hash
-from experiments.generation.lexicon.reading import folder_of, read_forms, read_rows, text_of
+from experiments.generation.lexicon.checking import (
+    ambiguity_faults,
+    form_faults,
+    lexicon_faults,
+    row_faults,
+    selection_faults,
+)
+from experiments.generation.lexicon.columns import VERB_FORMS
+from experiments.generation.lexicon.reading import folder_of, read_forms, read_rows, text_of, with_forms
 
 LEXICON = read_lexicon("en")
 
@@ -115,3 +127,124 @@ def test_build_without_a_form_writes_nothing(folder):
 
 def test_the_head_of_a_compound_noun_is_its_last_word():
     assert inflected("sewing machine", "noun", "pl", lambda word, tag: f"{word}s") == "sewing machines"
+
+
+def test_the_lexicon_has_the_size_of_the_specification():
+    assert len(LEXICON) >= 3_000
+    assert len({row.lemma for row in LEXICON.rows}) >= 1_800
+    least = {
+        "tr": 300,
+        "tr_drop": 70,
+        "pp": 70,
+        "unerg": 120,
+        "unacc": 60,
+        "alt": 90,
+        "orais": 12,
+        "octl": 35,
+    }
+    assert {frame: n for frame, n in least.items() if len(LEXICON.select("verb", {"frame": frame})) < n} == {}
+    for gender, n in (("f", 140), ("m", 140), ("none", 20)):
+        assert len(LEXICON.select("name", {"gender": gender})) >= n
+
+
+def test_the_shipped_lexicon_has_no_faults():
+    assert [str(error) for error in lexicon_faults("en", folder_of("en"))] == []
+
+
+@pytest.mark.parametrize(
+    ("category", "lemma", "forms"),
+    [
+        ("verb", "lie", {"past": "lay", "participle": "lain", "ing": "lying"}),
+        ("verb", "ski", {"participle": "skied"}),
+        ("verb", "appal", {"past": "appalled", "ing": "appalling"}),
+        ("verb", "find out", {"past": "found out", "s": "finds out"}),
+        ("noun", "ox", {"pl": "oxen"}),
+        ("noun", "mother-in-law", {"pl": "mothers-in-law"}),
+        ("noun", "ex-wife", {"pl": "ex-wives"}),
+        ("noun", "couch", {"pl": "couches"}),
+        ("noun", "passer-by", {"pl": "passers-by"}),
+        ("noun", "congresswoman", {"pl": "congresswomen"}),
+    ],
+)
+def test_forms_that_tools_get_wrong_are_right(category, lemma, forms):
+    (row, *_) = LEXICON.select(category, {"lemma": lemma})
+    assert {key: row.forms[key] for key in forms} == forms
+
+
+def test_a_selection_may_name_single_nouns():
+    (solve,) = LEXICON.select("verb", {"lemma": "solve", "frame": "tr"})
+    objects = {noun.lemma for noun in LEXICON.nouns_for(solve, "object")}
+    assert {"riddle", "crime"} <= objects and "ladder" not in objects
+    assert LEXICON.matches(solve, "object", ("problem",)) and not LEXICON.matches(
+        solve, "object", ("person",)
+    )
+
+
+def rows_of(*lines):
+    header = "lemma,category,frame,object,class,irregular,homonym"
+    forms = {
+        ("guard", "noun"): {"sg": "guard", "pl": "guards"},
+        ("goose", "noun"): {"sg": "goose", "pl": "geese"},
+        ("wood", "noun"): {"sg": "wood", "pl": "wood"},
+        ("guard", "verb"): dict.fromkeys(VERB_FORMS, "guard") | {"s": "guards"},
+        ("tear", "verb"): dict.fromkeys(VERB_FORMS, "tear") | {"past": "tore", "participle": "torn"},
+    }
+    rows = read_rows("\n".join((header, *lines, "")), file="w.csv")
+    return [with_forms(row, forms[row.lemma, row.category]) for row in rows]
+
+
+def messages(faults):
+    return [str(error) for error in faults]
+
+
+def test_a_form_of_two_categories_must_be_flagged():
+    rows = rows_of("guard,noun,,,person,,verb", "guard,verb,tr,person,,,")
+    assert messages(ambiguity_faults(rows)) == [
+        "w.csv, row 3, column 'homonym': 'guard' is also a form of a noun. Add noun to the cell."
+    ]
+
+
+def test_flags_of_irregular_forms_must_agree_with_the_forms():
+    rows = rows_of("goose,noun,,,animal,,", "guard,noun,,,person,plural,", "tear,verb,alt,thing,,,")
+    assert [error.row for error in form_faults(rows)] == [2, 3, 4]
+    assert messages(form_faults(rows))[0].endswith("the plural of 'goose' is 'geese'. Write plural.")
+    assert "Write same_form" in messages(form_faults(rows_of("wood,noun,,,thing,,")))[0]
+
+
+def test_a_selection_without_nouns_is_named_with_near_names():
+    rows = rows_of("goose,noun,,,animal,plural,", "tear,verb,alt,=gose,,past_participle,")
+    faults = messages(selection_faults(Lexicon("en", rows)))
+    place = "w.csv, row 3, column 'object'"
+    assert f"{place}: unknown noun 'gose'. Did you mean 'goose'?" in faults
+    assert f"{place}: 'tear' admits 0 nouns of 8. Add nouns or classes to the cell." in faults
+
+
+def test_a_row_that_stands_twice_names_both_places():
+    (error,) = row_faults(rows_of("goose,noun,,,animal,plural,", "goose,noun,,,animal,plural,"))
+    assert str(error).startswith("w.csv, row 3, column 'lemma': goose.noun stands in w.csv, row 2 already.")
+
+
+def test_a_missing_form_names_the_remedy(tmp_path):
+    (tmp_path / "words.csv").write_text("lemma,category,class\nladder,noun,tool\n")
+    (tmp_path / "overrides.csv").write_text("lemma,category,key,form\n")
+    (tmp_path / "frozen.csv").write_text("lemma,category,key,form\nladder,noun,sg,ladder\n")
+    faults = messages(lexicon_faults("en", tmp_path))
+    assert any("words.csv, row 2, column 'lemma': 'ladder' lacks the form 'pl'" in line for line in faults)
+    assert any("frozen.csv: was frozen from other rows" in line for line in faults)
+
+
+def test_the_command_lists_counts(capsys):
+    call_command("check_lexicon", "en", "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert document["faults"] == [] and document["counts"]["verb tr"] >= 300
+
+
+def test_the_command_names_the_languages_there_are():
+    with pytest.raises(CommandError, match="unknown language of the lexicon 'eng'"):
+        call_command("check_lexicon", "eng")
+
+
+def test_the_reference_names_every_column_and_class():
+    page = (Path(__file__).parents[3] / "docs/reference/lexicon.md").read_text()
+    assert [name for name in LEXICON.columns if f"| `{name}` |" not in page] == []
+    assert [name for name in LEXICON.classes.parents if name not in page] == []
