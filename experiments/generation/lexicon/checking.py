@@ -99,7 +99,7 @@ def ambiguity_faults(rows: Iterable[Lexeme]) -> Iterator[BadInput]:
             categories[form].add(row.category)
     for row in listed:
         stated = {row.category, *row.features["homonym"]}
-        for form in _citation_forms(row):
+        for form in sorted(_citation_forms(row)):
             others = sorted(categories[form] - stated)
             if others:
                 yield fault(
