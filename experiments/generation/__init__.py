@@ -1,8 +1,8 @@
 """Materials from templates and the project's lexicon, for demonstrations and tests. Without Django."""
 
 from experiments.generation.corpus import acceptable_sentences
+from experiments.generation.demo_pairs import PARADIGMS, catch_pairs, minimal_pairs
 from experiments.generation.islands import whether_island_design
-from experiments.generation.paradigms import PARADIGMS, catch_pairs, minimal_pairs
 from experiments.generation.vocabulary import Lexicon, load_lexicon
 
 __all__ = [

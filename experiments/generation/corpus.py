@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from experiments.generation.paradigms import BE, PARADIGMS
+from experiments.generation.demo_pairs import BE, PARADIGMS
 from experiments.generation.templates import (
     Phrase,
     any_number,

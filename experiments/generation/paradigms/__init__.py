@@ -1,0 +1,17 @@
+"""Paradigms of minimal pairs that linguists write as TOML files: language, sampler and linter."""
+
+from experiments.generation.paradigms.document import Paradigm, find_paradigm, read_paradigm, shipped
+from experiments.generation.paradigms.linter import Finding, LintReport, lint
+from experiments.generation.paradigms.sampling import Sampler, sample_pairs
+
+__all__ = [
+    "Finding",
+    "LintReport",
+    "Paradigm",
+    "Sampler",
+    "find_paradigm",
+    "lint",
+    "read_paradigm",
+    "sample_pairs",
+    "shipped",
+]

@@ -1,0 +1,123 @@
+"""From drawn words to sentences: articles, capitals, words that differ, and prefixes of language models."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from experiments.generation.paradigms.language import Language
+
+WORD = re.compile(r"[^\s]+")
+MARKS = ".,?!;:"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word of a sentence without its mark, with its characters' places."""
+
+    text: str
+    start: int
+    end: int
+
+
+def sentence(text: str, language: Language, starts_with_vowel: Callable[[str], bool]) -> str:
+    """Return a filled template as a sentence: single spaces, right articles, a capital."""
+    text = re.sub(r"\s+([.,?!;:])", r"\1", " ".join(text.split()))
+    if not language.joiner:
+        text = text.replace(" ", "")
+    if language.articles:
+        first, second = language.articles
+
+        def article(match: re.Match[str]) -> str:
+            return f"{second if starts_with_vowel(match[1]) else first} {match[1]}"
+
+        text = re.sub(rf"(?<![\w'’-]){first} ([\w-]+)", article, text)
+    return text[:1].upper() + text[1:] if language.capital else text
+
+
+def tokens(text: str, language: Language) -> tuple[Token, ...]:
+    """Split a sentence into words without marks, or into characters where words are written together.
+
+    Examples
+    --------
+    >>> from experiments.generation.paradigms.language import read_language
+    >>> [token.text for token in tokens("Has the owl slept?", read_language("en"))]
+    ['Has', 'the', 'owl', 'slept']
+    """
+    if not language.joiner:
+        return tuple(Token(letter, place, place + 1) for place, letter in enumerate(text) if letter.isalnum())
+    found = []
+    for match in WORD.finditer(text):
+        word = match[0].rstrip(MARKS)
+        if word:
+            found.append(Token(word, match.start(), match.start() + len(word)))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two sentences differ: tokens ``first`` to before ``end``, on either side.
+
+    Parameters
+    ----------
+    good, bad : tuple of Token
+    first, good_end, bad_end : int
+    """
+
+    good: tuple[Token, ...]
+    bad: tuple[Token, ...]
+    first: int
+    good_end: int
+    bad_end: int
+
+    def span(self, side: tuple[Token, ...], end: int) -> list[int]:
+        """Return the characters of the critical region of a side."""
+        if end > self.first:
+            return [side[self.first].start, side[end - 1].end]
+        place = side[self.first].start if self.first < len(side) else side[-1].end
+        return [place, place]
+
+    @property
+    def n_words(self) -> int:
+        """Number of words in the longer critical region."""
+        return max(self.good_end, self.bad_end) - self.first
+
+
+def difference(good: str, bad: str, language: Language) -> Difference:
+    """Return where two sentences differ, ignoring capitals and marks."""
+    a, b = tokens(good, language), tokens(bad, language)
+    texts_a, texts_b = [t.text.casefold() for t in a], [t.text.casefold() for t in b]
+    first = 0
+    while first < min(len(a), len(b)) and texts_a[first] == texts_b[first]:
+        first += 1
+    end = 0
+    while end < min(len(a), len(b)) - first and texts_a[-1 - end] == texts_b[-1 - end]:
+        end += 1
+    return Difference(a, b, first, len(a) - end, len(b) - end)
+
+
+def one_prefix(good: str, change: Difference) -> dict[str, str] | None:
+    """Return the shared prefix and the word on each side, or None if more than one word differs."""
+    if change.good_end - change.first != 1 or change.bad_end - change.first != 1 or not change.first:
+        return None
+    return {
+        "one_prefix_prefix": good[: change.good[change.first].start].rstrip(),
+        "one_prefix_word_good": change.good[change.first].text,
+        "one_prefix_word_bad": change.bad[change.first].text,
+    }
+
+
+def two_prefix(good: str, bad: str, change: Difference, target: str = "") -> dict[str, str] | None:
+    """Return the two prefixes and the word after them, or None if no shared word follows.
+
+    The word is the target if there is one, else the first after the words that differ.
+    """
+    shared = zip(change.good[change.good_end :], change.bad[change.bad_end :], strict=True)
+    wanted = target.casefold().split(" ")[0]
+    for word, other in shared:
+        if not wanted or word.text.casefold() == wanted:
+            return {
+                "two_prefix_prefix_good": good[: word.start].rstrip(),
+                "two_prefix_prefix_bad": bad[: other.start].rstrip(),
+                "two_prefix_word": word.text,
+            }
+    return None

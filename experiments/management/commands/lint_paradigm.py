@@ -1,0 +1,80 @@
+"""``manage.py lint_paradigm``: check paradigms, their slots and a sample of their pairs."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import BadInput
+from config.commands import ContractCommand
+from experiments.generation.paradigms import LintReport, lint, shipped
+
+ALL = "all"
+
+
+class Command(ContractCommand):
+    """Check paradigms."""
+
+    help = (
+        "Check paradigms: keys, slots, variables, contrast, candidates, and 1,000 pairs. Ends with status 2 "
+        "if one has an error."
+    )
+    example = "manage.py lint_paradigm my_paradigm.toml"
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """Add the options."""
+        parser.add_argument(
+            "paradigms", nargs="+", metavar="PATH|UID", help=f"files or names of paradigms, or {ALL}"
+        )
+        parser.add_argument("--language", default="en", help="of the paradigms' names (en)")
+        parser.add_argument("--n", type=int, default=1000, help="pairs to draw (1000)")
+        parser.add_argument("--seed", type=int, default=0, help="of the draws (0)")
+        parser.add_argument("--examples", type=int, default=5, help="pairs to print of each (5)")
+        parser.add_argument(
+            "--against", type=Path, metavar="FILE", help="text whose lines no pair may repeat"
+        )
+
+    def run(self, **options: Any) -> None:
+        """Check each and report; errors make the status 2."""
+        names = list(dict.fromkeys(options["paradigms"]))
+        if ALL in names:
+            names = list(shipped(options["language"]))
+        reports = []
+        for name in names:
+            with self.working(options, f"checking {name}"):
+                reports.append(
+                    lint(
+                        name,
+                        language=options["language"],
+                        n=options["n"],
+                        seed=options["seed"],
+                        comparison=_lines(options["against"]),
+                    )
+                )
+        if options["json"]:
+            self.print_json({"paradigms": [report.document() for report in reports]})
+        else:
+            for report in reports:
+                self._print(report, options["examples"])
+        failed = [report.file for report in reports if not report.is_clean]
+        if failed:
+            raise BadInput(f"{len(failed)} of {len(reports)} paradigms have errors: {', '.join(failed)}.")
+
+    def _print(self, report: LintReport, n_examples: int) -> None:
+        verdict = "clean" if report.is_clean else "ERRORS"
+        self.stdout.write(
+            f"{report.file}: {verdict}, {report.n_frames} frames, {report.capacity:,} pairs possible"
+        )
+        for finding in report.findings:
+            self.stdout.write(f"  {finding.level}: {finding}")
+        for good, bad in report.examples[:n_examples]:
+            self.stdout.write(f"  {good}  /  {bad}")
+
+
+def _lines(path: Path | None) -> frozenset[str]:
+    """Read the sentences that no pair may repeat."""
+    if path is None:
+        return frozenset()
+    try:
+        return frozenset(path.read_text(encoding="utf-8").splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"not a text in UTF-8 ({error}).", file=str(path)) from error

@@ -1,0 +1,82 @@
+"""The paradigms that come with the platform: clean, with pairs of our own, as documented."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments.generation.lexicon import read_lexicon
+from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped
+from experiments.generation.paradigms.lexicon_masks import lexicon_masks
+from experiments.generation.paradigms.sampling import comparable
+
+ROOT = Path(__file__).parents[3]
+BLIMP = ROOT.parent / "shared" / "data" / "blimp"
+DOCUMENT = ROOT / "docs" / "how-to" / "paradigms.md"
+SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural", "distractor")
+
+
+@pytest.mark.parametrize("uid", shipped())
+def test_a_shipped_paradigm_is_clean(uid):
+    report = lint(uid, n=250)
+    assert [str(finding) for finding in report.findings if finding.level == "error"] == []
+    assert report.n_frames >= 2 and report.capacity >= 20_000
+    for row in report.rows:
+        texts = row["sentence_good"], row["sentence_bad"]
+        assert all(text[0].isupper() and text[-1] in ".?" and "  " not in text for text in texts)
+        assert not any(re.search(r"\b(that that|the the|a a)\b", text) for text in texts), texts
+        assert len(texts[0].split()) == len(texts[1].split())
+
+
+@pytest.mark.parametrize("uid", [uid for uid in shipped() if uid.startswith(SYMMETRIC)])
+def test_no_critical_word_tells_which_member_is_good(uid):
+    good, bad = {}, {}
+    for row in sample_pairs(find_paradigm(uid), 400):
+        for side, counts in (("good", good), ("bad", bad)):
+            start, end = row[f"critical_{side}"]
+            word = row[f"sentence_{side}"][start:end].casefold()
+            counts[word] = counts.get(word, 0) + 1
+    frequent = {word for word in good | bad if good.get(word, 0) + bad.get(word, 0) >= 60}
+    assert all(0.4 < good.get(word, 0) / (good.get(word, 0) + bad.get(word, 0)) < 0.6 for word in frequent)
+
+
+@pytest.mark.skipif(not BLIMP.is_dir(), reason="BLiMP's data are not beside the project")
+def test_no_sentence_is_taken_from_blimp():
+    published = {
+        comparable(row[side])
+        for path in BLIMP.glob("*.jsonl")
+        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        for side in ("sentence_good", "sentence_bad")
+    }
+    assert len(published) > 20_000
+    names = {path.stem for path in BLIMP.glob("*.jsonl")}
+    assert names <= set(shipped())
+    for uid in sorted(names):
+        report = lint(uid, n=1000, comparison=published)
+        assert [finding.message for finding in report.findings if finding.code == "L19"] == [], uid
+
+
+def test_selection_by_sets_is_that_of_the_lexicon():
+    lexicon = read_lexicon("en")
+    masks = lexicon_masks(lexicon)
+    rng = np.random.default_rng(5)
+    verbs = [row for row in lexicon.by_category["verb"] if row.features["object"]]
+    adjectives = lexicon.by_category["adj"]
+    nouns = lexicon.by_category["noun"]
+    places = {row.id: place for place, row in enumerate(lexicon.rows)}
+    for verb, noun in zip(rng.choice(len(verbs), 1500), rng.choice(len(nouns), 1500), strict=True):
+        row = nouns[noun]
+        expected = lexicon.fits(row, verbs[verb], "object")
+        assert masks.meeting(verbs[verb], "object")[places[row.id]] == expected
+        adjective = adjectives[noun % len(adjectives)]
+        assert masks.selecting(row, "of")[places[adjective.id]] == lexicon.fits(row, adjective, "of")
+
+
+def test_the_example_of_the_documentation_is_clean(tmp_path):
+    text = re.search(r"```toml\n(format = 1.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)[1]
+    path = tmp_path / "doubled_clerk.toml"
+    path.write_text(text, encoding="utf-8")
+    report = lint(str(path), n=300)
+    assert report.findings == []
