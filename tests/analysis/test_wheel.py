@@ -1,0 +1,149 @@
+"""The wheel: the modules of `analysis` as the package `obelus`, complete, and working where Django is not."""
+
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import analysis
+import setup
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+#: Runs in a Python that has the wheel: every public name and the examples of every module.
+EXAMPLES = """
+import doctest, importlib, json, pkgutil, sys
+
+class BaseOnly:
+    refused = {"analysis", "config", "django", "experiments", "judgments", "kenlm", "releases", "torch"}
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.refused:
+            raise ModuleNotFoundError(f"{name} is not installed with the library", name=name)
+
+sys.meta_path.insert(0, BaseOnly())
+import obelus
+
+names = [name for name in dir(obelus) if getattr(obelus, name) is not None]
+examined = failed = 0
+missing = set()
+for module in pkgutil.walk_packages(obelus.__path__, "obelus.", onerror=lambda name: None):
+    try:
+        result = doctest.testmod(importlib.import_module(module.name))
+    except ModuleNotFoundError as error:
+        missing.add(error.name.split(".")[0])
+        continue
+    examined, failed = examined + result.attempted, failed + result.failed
+print()
+print(json.dumps({"names": names, "examined": examined, "failed": failed, "missing": sorted(missing)}))
+"""
+
+
+def run(python, *arguments, **options):
+    ran = subprocess.run([str(python), *arguments], capture_output=True, text=True, **options)
+    assert ran.returncode == 0, (ran.stdout + ran.stderr)[-3000:]
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built from a copy so that the source tree stays as it is."""
+    pytest.importorskip("setuptools", reason="the wheel is built by setuptools: make test installs it")
+    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "analysis", source / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
+    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, "-q", source)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_has_every_module_and_data_file(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if name.startswith("obelus/")}
+    files = [path for path in (ROOT / "analysis").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert names == {f"obelus/{path.relative_to(ROOT / 'analysis')}" for path in files}
+
+
+def test_the_wheel_says_what_it_needs_without_the_platform(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        info = f"obelus_judgments-{analysis.__version__}.dist-info"
+        metadata = archive.read(f"{info}/METADATA").decode()
+        points = archive.read(f"{info}/entry_points.txt").decode()
+    needed = {line for line in metadata.splitlines() if line.startswith("Requires-Dist") and ";" not in line}
+    assert {line.split()[1].split(">")[0] for line in needed} == {
+        "httpx", "numpy", "pandas", "pyarrow", "rich", "scipy", "threadpoolctl",
+    }  # fmt: skip
+    assert all(">=" in line for line in needed)
+    assert {"figures", "models", "pdf", "server"} <= {
+        line.split()[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")
+    }
+    assert "analysis" not in points
+
+
+def test_the_version_is_that_of_the_project():
+    assert analysis.__version__ == PROJECT["version"]
+
+
+def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    environment = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "/usr/bin:/bin", "OPENBLAS_NUM_THREADS": "1"}
+    report = json.loads(run(sys.executable, "-c", EXAMPLES, cwd=tmp_path, env=environment).splitlines()[-1])
+    assert (report["failed"], set(report["missing"]) - {"torch", "transformers", "kenlm"}) == (0, set())
+    assert report["examined"] > 500
+    assert report["names"] == dir(analysis)
+
+
+@pytest.mark.slow
+def test_an_empty_environment_runs_the_examples(wheel, tmp_path):
+    venv.create(tmp_path / "env", with_pip=True)
+    python = tmp_path / "env" / "bin" / "python"
+    installed = subprocess.run(
+        [python, "-m", "pip", "install", "-q", "--retries", "0", f"{wheel}[figures,pdf]"],
+        capture_output=True,
+        text=True,
+    )
+    if installed.returncode:
+        pytest.skip(f"no package index: {installed.stderr.strip().splitlines()[-1]}")
+    report = json.loads(run(python, "-c", EXAMPLES, cwd=tmp_path).splitlines()[-1])
+    assert (report["failed"], set(report["missing"]) - {"torch", "transformers", "kenlm"}) == (0, set())
+
+
+SOURCE = '''"""See analysis.errors and the analysis of it.
+
+>>> from analysis.errors import BadInput
+"""
+def reader():
+    "ü"; from analysis.errors import BadInput
+    import analysis.text as text
+    analysis = {"analysis": 1}
+    return analysis["analysis"]
+'''
+
+
+def relocated(text):
+    pattern = setup.references({"errors", "text"})
+    return setup.relocated(text.encode(), file="x.py", pattern=pattern).decode()
+
+
+def test_only_imports_and_names_of_modules_are_renamed():
+    lines = relocated(SOURCE).splitlines()
+    assert lines[0] == '"""See obelus.errors and the analysis of it.'
+    assert lines[2] == ">>> from obelus.errors import BadInput"
+    assert lines[5] == '    "ü"; from obelus.errors import BadInput'
+    assert lines[6] == "    import obelus.text as text"
+    assert lines[7:] == ['    analysis = {"analysis": 1}', '    return analysis["analysis"]']
+
+
+@pytest.mark.parametrize(
+    "line", ["import analysis.errors", "name = 'analysis.errors'", "f'analysis.text.{1}'"]
+)
+def test_what_cannot_be_renamed_ends_the_build_with_the_line(line):
+    with pytest.raises(SystemExit, match=r"x\.py, line 2"):
+        relocated(f"\n{line}\n")
