@@ -1,4 +1,4 @@
-"""Seconds of ``import analysis`` (the wheel's ``import obelus``) and of the first statistic, in fresh processes.
+"""Seconds of ``import analysis`` (in the wheel ``obelus``) and of the first statistic, in fresh processes.
 
 Run ``python tests/benchmarks/bench_library.py``; exits with 1 where the median of the import exceeds 0.3 s.
 """
