@@ -89,5 +89,17 @@ def test_lint_names_sentences_of_a_set_that_it_is_compared_with(tmp_path, capsys
     assert [finding["code"] for finding in findings if finding["level"] == "error"] == ["L19"]
 
 
+def test_lint_prints_surface_cues_and_models_of_a_text(tmp_path, capsys):
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("The monk excused himself.\nThe abbess excused herself.\n" * 20)
+    call_command("lint_paradigm", "only_npi_licensor_present", n=100, corpus=corpus)
+    printed = capsys.readouterr().out
+    assert "naive Bayes on words 1.00" in printed and "single words decide" in printed
+    assert "5-gram 0." in printed or "5-gram 1." in printed
+    call_command("lint_paradigm", "left_branch_island_simple_question", n=100, json=True)
+    cues = json.loads(capsys.readouterr().out)["paradigms"][0]["cues"]
+    assert cues["words"] == cues["shorter_in_words"] == 0.5 and cues["solved_by_words"] is False
+
+
 def test_there_are_blimps_67_paradigms():
     assert len(shipped()) == 67

@@ -2,12 +2,16 @@
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from analysis.comparison.surface_cues import SurfaceCues, surface_cues
 from analysis.errors import BadInput
+from analysis.ngrams import BackoffModel
 from experiments.generation.lexicon import Lexicon
 from experiments.generation.paradigms.document import Paradigm, find_paradigm
 from experiments.generation.paradigms.language import ParadigmError
@@ -26,6 +30,8 @@ BALANCE = (0.45, 0.55)
 OPEN_CATEGORIES = ("noun", "name", "verb", "adj", "adv")
 MIN_USES = 40  # of a critical word, before its balance is judged
 EXAMPLES = 10
+MIN_PAIRS_OF_CUES = 400
+MAX_WORDS_ACCURACY = 0.56  # where each word may stand in either member
 ERROR, WARNING = "error", "warning"
 
 
@@ -62,6 +68,7 @@ class LintReport:
     n_frames: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    cues: SurfaceCues | None = None
 
     @property
     def is_clean(self) -> bool:
@@ -77,6 +84,7 @@ class LintReport:
             "frames": self.n_frames,
             "findings": [asdict(finding) for finding in self.findings],
             "examples": [list(pair) for pair in self.examples],
+            "cues": self.cues.document() if self.cues else None,
         }
 
 
@@ -88,6 +96,7 @@ def lint(
     n: int = SAMPLE,
     seed: int = 0,
     comparison: Collection[str] = (),
+    models: Mapping[str, BackoffModel] | None = None,
 ) -> LintReport:
     """Check a paradigm by its name or file; what is wrong is in the report, not raised."""
     report = LintReport(Path(path_or_uid).name)
@@ -116,6 +125,9 @@ def lint(
     report.findings += _distinctness(sampler, pairs, n)
     report.findings += [finding for check in checks for finding in check(sampler, pairs)]
     report.findings += _overlap(paradigm, pairs, comparison)
+    if pairs:
+        report.cues = surface_cues(pd.DataFrame(report.rows), models=models)
+        report.findings += _cues(paradigm, pairs, report.cues)
     return report
 
 
@@ -296,6 +308,17 @@ def _overlap(paradigm: Paradigm, pairs: list[Pair], comparison: Collection[str])
         yield _counted(
             "L19", paradigm, "a sentence stands in the comparison set", shared, "Use another seed or frame."
         )
+
+
+def _cues(paradigm: Paradigm, pairs: list[Pair], cues: SurfaceCues) -> Iterator[Finding]:
+    """L20: single words tell the members apart although each of them may stand in both."""
+    good = {token.text.casefold() for pair in pairs for token in pair.change.critical_good}
+    bad = {token.text.casefold() for pair in pairs for token in pair.change.critical_bad}
+    kinds = {pair.frame.contrast.kind for pair in pairs}
+    is_symmetric = kinds <= {"order", "exchange"} or ("template" not in kinds and good == bad)
+    if is_symmetric and len(pairs) >= MIN_PAIRS_OF_CUES and cues.words > MAX_WORDS_ACCURACY:
+        message = f"naive Bayes on words is right in {cues.words:.0%} of the pairs."
+        yield Finding("L20", WARNING, paradigm.file, message, "Balance the words of the two sides in [draw].")
 
 
 def _counted(code: str, paradigm: Paradigm, message: str, cases: list[Pair], remedy: str) -> Finding:

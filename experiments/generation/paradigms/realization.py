@@ -77,6 +77,16 @@ class Difference:
         return [place, place]
 
     @property
+    def critical_good(self) -> tuple[Token, ...]:
+        """Words of the acceptable member that the other lacks."""
+        return self.good[self.first : self.good_end]
+
+    @property
+    def critical_bad(self) -> tuple[Token, ...]:
+        """Words of the unacceptable member that the other lacks."""
+        return self.bad[self.first : self.bad_end]
+
+    @property
     def n_words(self) -> int:
         """Number of words in the longer critical region."""
         return max(self.good_end, self.bad_end) - self.first

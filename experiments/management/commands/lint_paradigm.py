@@ -4,7 +4,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from analysis.comparison.surface_cues import SurfaceCues, sentence_words
 from analysis.errors import BadInput
+from analysis.ngrams import BackoffModel, train_model
 from config.commands import ContractCommand
 from experiments.generation.paradigms import LintReport, lint, shipped
 
@@ -32,6 +34,12 @@ class Command(ContractCommand):
         parser.add_argument(
             "--against", type=Path, metavar="FILE", help="text whose lines no pair may repeat"
         )
+        parser.add_argument(
+            "--corpus",
+            type=Path,
+            metavar="FILE",
+            help="text, a sentence a line, for a unigram and a 5-gram model that judge the pairs",
+        )
 
     def run(self, **options: Any) -> None:
         """Check each and report; errors make the status 2."""
@@ -39,6 +47,7 @@ class Command(ContractCommand):
         if ALL in names:
             names = list(shipped(options["language"]))
         reports = []
+        against, models = _lines(options["against"]), _models(options["corpus"])
         for name in names:
             with self.working(options, f"checking {name}"):
                 reports.append(
@@ -47,7 +56,8 @@ class Command(ContractCommand):
                         language=options["language"],
                         n=options["n"],
                         seed=options["seed"],
-                        comparison=_lines(options["against"]),
+                        comparison=against,
+                        models=models,
                     )
                 )
         if options["json"]:
@@ -66,8 +76,35 @@ class Command(ContractCommand):
         )
         for finding in report.findings:
             self.stdout.write(f"  {finding.level}: {finding}")
+        if report.cues is not None:
+            self.stdout.write(f"  cues: {_cue_text(report.cues)}")
         for good, bad in report.examples[:n_examples]:
             self.stdout.write(f"  {good}  /  {bad}")
+
+
+def _cue_text(cues: SurfaceCues) -> str:
+    """Word the accuracies of the surface cues in one line."""
+    accuracies = {
+        "fewer words": cues.shorter_in_words,
+        "fewer characters": cues.shorter_in_characters,
+        "final mark": cues.final_mark,
+        "naive Bayes on words": cues.words,
+        "on bigrams": cues.bigrams,
+        **cues.models,
+    }
+    text = ", ".join(f"{name} {value:.2f}" for name, value in accuracies.items())
+    solved = "; single words decide" if cues.solved_by_words else ""
+    return f"{text}; overlap {cues.overlap:.2f}, near duplicates {cues.near_duplicates:.2f}{solved}"
+
+
+def _models(path: Path | None) -> dict[str, BackoffModel]:
+    """Train a unigram and a 5-gram model on the sentences of a text."""
+    if path is None:
+        return {}
+    sentences = [words for line in sorted(_lines(path)) if (words := sentence_words(line))]
+    if not sentences:
+        raise BadInput("the text has no sentence.", file=str(path), remedy="Write one sentence a line.")
+    return {name: train_model(sentences, order=order) for name, order in (("unigram", 1), ("5-gram", 5))}
 
 
 def _lines(path: Path | None) -> frozenset[str]:

@@ -80,3 +80,10 @@ def test_the_example_of_the_documentation_is_clean(tmp_path):
     path.write_text(text, encoding="utf-8")
     report = lint(str(path), n=300)
     assert report.findings == []
+
+
+def test_the_table_of_the_documentation_has_every_paradigm():
+    table = (ROOT / "docs" / "reference" / "paradigms.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \w+ \| `(\w+)`", table, re.MULTILINE) == sorted(
+        shipped(), key=lambda uid: (find_paradigm(uid).phenomenon, uid)
+    )
