@@ -223,7 +223,12 @@ def read_paradigm(path: str | Path, *, lexicon: Lexicon | None = None) -> Paradi
     """Read and check a paradigm's file."""
     path = Path(path)
     document, digest = read_toml(path)
-    return _Reader(document, path, lexicon, digest).paradigm()
+    try:
+        return _Reader(document, path, lexicon, digest).paradigm()
+    except ParadigmError as error:
+        if error.file:
+            raise
+        raise ParadigmError(error.message, code=error.code, place=path.name, remedy=error.remedy) from error
 
 
 class _Reader:
@@ -284,8 +289,8 @@ class _Reader:
             two_prefix=methods.get("two_prefix", False) is True,
             lexically_identical=methods.get("lexically_identical", False) is True,
             target=target,
-            share=float(limits.get("share", 0.05)),
-            length=int(limits.get("length", 0)),
+            share=self._limit(limits, "share", 0.05, largest=1.0),
+            length=int(self._limit(limits, "length", 0, largest=100)),
             marks_differ=limits.get("marks_differ", False) is True,
         )
 
@@ -302,9 +307,17 @@ class _Reader:
         checked_keys(value, options, place=f"{self.path.name}, {key}", kind=f"key of {key}")
         return value
 
+    def _limit(self, limits: dict[str, Any], key: str, default: float, *, largest: float) -> float:
+        value = limits.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= largest:
+            raise self.error(
+                "L02", f"{key} is {value!r}.", table="limits", remedy=f"Give a number from 0 to {largest:g}."
+            )
+        return float(value)
+
     def _draw(self) -> dict[str, tuple[str, ...]]:
         domains = {}
-        for name, values in self.document.get("draw", {}).items():
+        for name, values in _entries(self.document.get("draw", {}), "draw").items():
             domain = _texts(values)
             if len(set(domain)) < 2:
                 raise self.error(
@@ -337,7 +350,10 @@ class _Reader:
         """Return a frame once for every combination of its macros' alternatives."""
         table = f"frames {number}"
         checked_keys(entry, FRAME_KEYS, place=f"{self.path.name}, {table}", kind="key of a frame")
-        raw_slots = {**self.document.get("slots", {}), **entry.get("slots", {})}
+        raw_slots = {
+            **_entries(self.document.get("slots", {}), "slots"),
+            **_entries(entry.get("slots", {}), f"slots of {table}"),
+        }
         if len(raw_slots) > MAX_SLOTS:
             raise self.error("L03", f"{len(raw_slots)} slots.", table=table, remedy=f"At most {MAX_SLOTS}.")
         good = self._template(entry.get("good"), f"{table}.good")
@@ -457,7 +473,7 @@ class _Reader:
 
     def _when(self, raw: Any, table: str) -> dict[str, tuple[str, ...]]:
         conditions = {}
-        for name, values in raw.items():
+        for name, values in _entries(raw, table).items():
             if name not in self.draw:
                 raise unknown(
                     "variable", f"${name}", [f"${v}" for v in self.draw], place=self._at(table), code="L04"
@@ -512,7 +528,7 @@ class _Reader:
             differ=_texts(raw.get("differ", ())),
             after=_texts(raw.get("after", ())),
             optional=float(optional),
-            weight=raw.get("weight", {}),
+            weight=_weights(raw.get("weight", {}), table),
         )
 
     def _fit(self, text: str, table: str) -> tuple[str, str]:
@@ -524,7 +540,10 @@ class _Reader:
 
     def _where(self, raw: Any, category: str, table: str) -> tuple[Condition, ...]:
         tables = raw if isinstance(raw, list) else [raw]
-        conditions = tuple({key: _texts(values) for key, values in entry.items()} for entry in tables)
+        conditions = tuple(
+            {key: _texts(values) for key, values in _entries(entry, f"where of {table}").items()}
+            for entry in tables
+        )
         if category:
             for entry in conditions:
                 for key, values in entry.items():
@@ -623,7 +642,7 @@ class _Reader:
             kind,
             text=self._template(value, f"{table}.{kind}"),
             reason=str(raw.get("reason", "")),
-            edits=int(raw.get("edits", 0)),
+            edits=int(self._limit(raw, "edits", 0, largest=100)),
         )
 
     def _slot_contrast(self, kind: str, value: Any, selection: bool, table: str) -> Contrast:
@@ -754,7 +773,34 @@ def read_macros(language: str) -> dict[str, tuple[Alternative, ...]]:
 
 def _texts(values: Any) -> tuple[str, ...]:
     """Return one text or a list of texts as a tuple."""
-    return (values,) if isinstance(values, str) else tuple(str(value) for value in values)
+    texts = [values] if isinstance(values, str) else values
+    if not isinstance(texts, list | tuple) or not all(isinstance(value, str) for value in texts):
+        raise ParadigmError(
+            f"{values!r} is neither a text nor a list of texts.", code="L02", place="", remedy="Add quotes."
+        )
+    return tuple(texts)
+
+
+def _entries(value: Any, name: str) -> dict[str, Any]:
+    """Return a table as it is, and refuse what is none."""
+    if not isinstance(value, dict):
+        raise ParadigmError(f"{name} is not a table: {value!r}.", code="L02", place="")
+    return value
+
+
+def _weights(value: Any, table: str) -> dict[str, dict[str, float]]:
+    """Read preferences: column → value → factor."""
+    weights = {
+        column: dict(_entries(factors, f"weight of {table}"))
+        for column, factors in _entries(value, f"weight of {table}").items()
+    }
+    for factors in weights.values():
+        for factor in factors.values():
+            if isinstance(factor, bool) or not isinstance(factor, int | float) or not factor > 0:
+                raise ParadigmError(
+                    f"the weight {factor!r} of {table} is no positive number.", code="L02", place=""
+                )
+    return weights
 
 
 def _product(numbers: Iterable[int]) -> int:

@@ -147,3 +147,45 @@ def test_a_phrase_expands_a_frame_and_others_refer_to_its_head(tmp_path):
     assert all("subject.head" in {slot.name for slot in frame.slots} for frame in paradigm.frames)
     with pytest.raises(BadInput, match=r"slots.subject: unknown macro 'np.persn'. Did you mean np.person"):
         read(tmp_path, text.replace("np.person", "np.persn"))
+
+
+WRONG_VALUES = ("3", "-1", "true", '""', "[]", "{}", "[1, 2]", "{ a = 1 }", '"$q"', "[[]]", "nan", '"@x.y"')
+
+
+@pytest.mark.parametrize("value", WRONG_VALUES)
+def test_no_value_of_another_kind_breaks_the_reader(tmp_path, value):
+    """Every line that gives a key gets the value instead; what cannot be read is bad input."""
+    lines = (HEAD + BODY).splitlines()
+    n_refused = 0
+    for number, line in enumerate(lines):
+        if " = " not in line:
+            continue
+        changed = [*lines[:number], f"{line.split(' = ')[0]} = {value}", *lines[number + 1 :]]
+        try:
+            read(tmp_path, "\n".join(changed))
+        except BadInput as error:
+            n_refused += 1
+            assert "trial.toml" in str(error) or "unknown" in str(error)
+    assert n_refused >= 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "limits = { share = 'x' }",
+        "limits = { length = -1 }",
+        "slots.act = { category = 'verb', weight = { band = 3 } }",
+        "slots.act = { category = 'verb', weight = { band = { common = 0 } } }",
+        "frames = [{ good = 'the {act}.', when = 3 }]",
+        "slots.act = { category = 'verb', where = 3 }",
+    ],
+)
+def test_numbers_and_tables_are_checked(tmp_path, line):
+    slots = 'slots.refl = { words = ["here"] }\n' if line.startswith("slots") else ""
+    frames = "" if line.startswith("frames") else 'frames = [{ good = "the {act} {refl}." }]\n'
+    other = (
+        "" if line.startswith("slots") else 'slots.act = { words = ["x"] }\nslots.refl = { words = ["y"] }\n'
+    )
+    contrast = 'contrast = { replace = { act = { words = ["q"] } } }\n'
+    with pytest.raises(BadInput, match="trial.toml"):
+        read(tmp_path, HEAD + slots + other + frames + contrast + line)
