@@ -45,6 +45,83 @@ class Schema(AutoSchema):
 
 
 METHODS = ("get", "post", "put", "patch", "delete")
+UPLOAD_NAMES = {"file": "scores.csv", "models": "models.csv"}
+
+
+def add_links(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Postprocessing hook of drf-spectacular: link responses to the operations that take their identifiers.
+
+    A list or a new row links to the address of one row, and ``job`` to the state of the job.
+    """
+    paths = result["paths"]
+    for path, path_item in paths.items():
+        for method in {"get", "post"} & path_item.keys():
+            for status, response in path_item[method]["responses"].items():
+                pointer, properties = _identified(result, response)
+                if not status.startswith("2") or not properties:
+                    continue
+                links = _links_to_rows(paths, path, pointer, properties)
+                if "job" in properties:
+                    job = {"id": f"$response.body#{pointer}/job"}
+                    links["jobs_retrieve"] = {"operationId": "jobs_retrieve", "parameters": job}
+                if links:
+                    response["links"] = links
+    return result
+
+
+def _identified(document: dict[str, Any], response: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The pointer to a row in the body of a response, the first of a list, and the row's properties."""
+    schema = _resolved(document, response.get("content", {}).get("application/json", {}).get("schema", {}))
+    pointer = ""
+    if "results" in schema.get("properties", {}):
+        pointer, schema = "/results", _resolved(document, schema["properties"]["results"])
+    if schema.get("type") == "array":
+        pointer, schema = f"{pointer}/0", _resolved(document, schema["items"])
+    return pointer, schema.get("properties", {})
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    target: dict[str, Any] = document["components"]["schemas"][name] if name else schema
+    return target
+
+
+def _links_to_rows(
+    paths: dict[str, Any], path: str, pointer: str, properties: dict[str, Any]
+) -> dict[str, Any]:
+    """Links from a list's path to the operations of one row, by the property that its address has."""
+    links = {}
+    for name in properties:
+        for method, operation in paths.get(f"{path}{{{name}}}/", {}).items():
+            if method not in METHODS:
+                continue
+            parameters = {
+                parameter["name"]: f"$request.path.{parameter['name']}"
+                for parameter in operation["parameters"]
+                if parameter["in"] == "path"
+            }
+            parameters[name] = f"$response.body#{pointer}/{name}"
+            links[operation["operationId"]] = {
+                "operationId": operation["operationId"],
+                "parameters": parameters,
+            }
+    return links
+
+
+def name_uploads(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Postprocessing hook of drf-spectacular: name the files of forms, because suffixes decide the format."""
+    for path_item in result["paths"].values():
+        for operation in (path_item[method] for method in path_item.keys() & set(METHODS)):
+            form = operation.get("requestBody", {}).get("content", {}).get("multipart/form-data")
+            if form is None:
+                continue
+            properties = _resolved(result, form["schema"])["properties"]
+            for name in UPLOAD_NAMES.keys() & properties.keys():
+                disposition = f'form-data; name="{name}"; filename="{UPLOAD_NAMES[name]}"'
+                header = {"schema": {"type": "string", "example": disposition}}
+                encoding = form.setdefault("encoding", {}).setdefault(name, {})
+                encoding.setdefault("headers", {})["Content-Disposition"] = header
+    return result
 
 
 def api_docs(request: HttpRequest) -> HttpResponse:

@@ -397,6 +397,11 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
     "PREPROCESSING_HOOKS": ["judgments.api.session_schema.add_session_addresses"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "config.api_schema.add_links",
+        "config.api_schema.name_uploads",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "JobState": "experiments.models.Job.State",
         "ReleaseState": "releases.models.Release.State",

@@ -32,6 +32,7 @@ class ModelRunViews(StudyAPIView):
 
     queryset = ScoringRun.objects.none()
     serializer_class = RunSerializer
+    pagination_class = None
 
     @extend_schema(
         summary="Score the study's sentences with models of this installation or of the hub",

@@ -248,6 +248,7 @@ class ScoreSetViews(StudyAPIView):
     queryset = ScoringRun.objects.none()
     serializer_class = RunSerializer
     parser_classes = [MultiPartParser]
+    pagination_class = None
 
     @extend_schema(
         summary="Score with every column of a table",

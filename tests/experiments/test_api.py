@@ -215,3 +215,37 @@ def test_documentation_page_names_every_address_without_script(client):
 def test_address_that_leads_nowhere_answers_in_json(api):
     answer = api.get("/api/v1/nowhere/")
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+def test_api_document_links_new_rows_to_their_addresses(api):
+    document = as_(api, cast.ada()).get("/api/v1/schema/?format=json").json()
+    created = document["paths"]["/api/v1/studies/"]["post"]["responses"]["201"]["links"]
+    assert created["studies_retrieve"]["parameters"] == {"slug": "$response.body#/slug"}
+    listed = document["paths"]["/api/v1/studies/{slug}/releases/"]["get"]["responses"]["200"]["links"]
+    assert listed["studies_releases_retrieve"]["parameters"] == {
+        "slug": "$request.path.slug",
+        "number": "$response.body#/results/0/number",
+    }
+    assert listed["jobs_retrieve"]["parameters"] == {"id": "$response.body#/results/0/job"}
+    several = document["paths"]["/api/v1/studies/{slug}/model-runs/"]["post"]["responses"]["202"]["links"]
+    assert several["jobs_retrieve"]["parameters"] == {"id": "$response.body#/0/job"}
+    operations = {
+        operation["operationId"]
+        for path_item in document["paths"].values()
+        for method, operation in path_item.items()
+        if method != "parameters"
+    }
+    assert created.keys() | listed.keys() | several.keys() <= operations
+
+
+def test_api_document_names_the_files_of_forms(api):
+    document = as_(api, cast.ada()).get("/api/v1/schema/?format=json").json()
+    posted = document["paths"]["/api/v1/studies/{slug}/score-sets/"]["post"]
+    encoding = posted["requestBody"]["content"]["multipart/form-data"]["encoding"]
+    names = {
+        field: part["headers"]["Content-Disposition"]["schema"]["example"] for field, part in encoding.items()
+    }
+    assert names == {
+        "file": 'form-data; name="file"; filename="scores.csv"',
+        "models": 'form-data; name="models"; filename="models.csv"',
+    }

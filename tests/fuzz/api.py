@@ -16,6 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from tests.fuzz.examples import ExampleRequest, example_request, stored_identifiers
 from tests.fuzz.site import Site
 
 CHECKS = [
@@ -25,11 +26,9 @@ CHECKS = [
     response_schema_conformance,
 ]
 INVENTED = 0.2  # share of requests that keep their generated identifiers
+TIMEOUT_S = 120  # the first request for a report computes it, on a machine that may have other work
 STEPS = 12  # requests of one sequence
-#: Bodies that are valid: generated ones miss what no schema can say, such as the name of a task.
-VALID: dict[str, dict[str, Any]] = {
-    "POST /api/v1/studies/": {"title": "A study", "task": "forced_choice"},
-}
+VALID = 0.5  # share of well-formed requests with the query and body of the operation's example
 Outcome = tuple[dict[str, Counter[int]], dict[str, str]]
 
 
@@ -43,16 +42,20 @@ def fuzz_operations(site: Site, *, cases: int, seed_number: int) -> Outcome:
     faults: dict[str, str] = {}
     rng = random.Random(seed_number)
     for operation in operations:
+        example = example_request(site, operation.method.upper(), operation.path)
+        _send_example(site, operation, example, statuses=statuses, faults=faults)
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             _fuzz(
                 site,
                 operation,
+                example,
                 mode=mode,
                 examples=-(-cases // (2 * len(operations))),
                 rng=rng,
                 statuses=statuses,
                 faults=faults,
             )
+        print(f"  {operation.label:70} {dict(sorted(statuses[operation.label].items()))}", flush=True)
     return statuses, faults
 
 
@@ -69,7 +72,7 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
 
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
             """Send the token."""
-            return {"headers": _headers(site)}
+            return {"headers": _headers(site), "timeout": TIMEOUT_S}
 
         def validate_response(self, response: Any, case: Any, **unused: Any) -> None:
             """Count the status and keep the fault."""
@@ -90,9 +93,28 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
     return statuses, faults
 
 
+def _send_example(
+    site: Site,
+    operation: Any,
+    example: ExampleRequest,
+    *,
+    statuses: dict[str, Counter[int]],
+    faults: dict[str, str],
+) -> None:
+    """Send the operation's valid request, which has to succeed."""
+    case = operation.Case(path_parameters=example.path, query=example.query)
+    response = case.call(headers=_headers(site), timeout=TIMEOUT_S, **example.content)
+    statuses[operation.label][response.status_code] += 1
+    _validate(case, response, faults)
+    if not 200 <= response.status_code < 300:
+        refusal = f"the example was answered {response.status_code}: {response.text[:300]}"
+        faults.setdefault(operation.label, refusal)
+
+
 def _fuzz(
     site: Site,
     operation: Any,
+    example: ExampleRequest,
     *,
     mode: GenerationMode,
     examples: int,
@@ -110,11 +132,14 @@ def _fuzz(
         suppress_health_check=list(HealthCheck),
     )
     def send(case: Any) -> None:
+        content: dict[str, Any] = {}
         if rng.random() > INVENTED:
-            case.path_parameters = stored_identifiers(site.facts, case.path_parameters or {}, case.path, rng)
-            if mode is GenerationMode.POSITIVE and operation.label in VALID:
-                case.body = VALID[operation.label]
-        response = case.call(headers=_headers(site))
+            case.path_parameters = stored_identifiers(
+                site.facts, case.path_parameters or {}, operation.path, method=case.method, rng=rng
+            )
+            if mode is GenerationMode.POSITIVE and rng.random() < VALID:
+                case.query, content = example.query, example.content
+        response = case.call(headers=_headers(site), timeout=TIMEOUT_S, **content)
         statuses[operation.label][response.status_code] += 1
         _validate(case, response, faults)
 
@@ -124,23 +149,6 @@ def _fuzz(
         return  # nothing of this operation can be invalid
     except Exception as error:  # every operation has its turn
         faults.setdefault(operation.label, f"{mode.value}: {type(error).__name__}: {error}")
-
-
-def stored_identifiers(
-    facts: dict[str, Any], generated: dict[str, Any], path: str, rng: random.Random
-) -> dict[str, Any]:
-    """Identifiers that exist in place of those that were generated."""
-    if "/reports/{number}" in path and facts["reports"]:  # a report belongs to its study
-        stored = rng.choice(facts["reports"])
-        return {name: stored.get(name, value) for name, value in generated.items()}
-    kinds = {
-        "slug": facts["materials" if "/materials/" in path else "studies"],
-        "token": facts["sessions"],
-        "number": facts["releases"],
-        "id": facts["jobs" if "/jobs/" in path else "comparisons" if "/comparisons/" in path else "runs"],
-        "name": facts["files"],
-    }
-    return {name: rng.choice(kinds[name]) if kinds.get(name) else value for name, value in generated.items()}
 
 
 def _validate(case: Any, response: Any, faults: dict[str, str]) -> None:

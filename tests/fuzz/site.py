@@ -28,32 +28,55 @@ SETTINGS = {
 }
 # The account and the identifiers that a request needs to reach more than "not found".
 FACTS = """
-import json
+import json, os, shutil
+from pathlib import Path
+import releases.jobs  # registers the kinds of jobs
+from django.conf import settings
 from django.contrib.auth import get_user_model
-from experiments.models import ApiToken
-from experiments.pages.account import make_token
-from experiments.models import Experiment, Job, MaterialSet
-from judgments.models import Session, Trial
-from releases.models import Comparison, Release, ScoringRun
 from experiments.job_runner import run
+from experiments.models import ApiToken, Experiment, Job, MaterialSet
+from experiments.pages.account import make_token
+from experiments.studies.creation import create_study
+from judgments.models import Session, Trial
+from releases.models import Comparison, Release
 from releases.study_report.request import ReportOptions, request_report
+from releases.views.deviations import current_deviations
+from releases.views.models.comparisons import runs_of
+from releases.views.releases import names
 owner = get_user_model().objects.get(username="demo")
-answered = Experiment.objects.filter(sessions__status="complete").first()
+answered = Experiment.objects.get(slug="demo")
+opened = list(Experiment.objects.filter(status="open").order_by("pk").values_list("slug", flat=True))
 report = request_report(answered, ReportOptions(), user=owner)
 run(report.job.pk)
+report.job.refresh_from_db()
 token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
+draft = create_study(owner, title="A draft", task="likert")
+settings.MODELS_DIR.mkdir(parents=True, exist_ok=True)
+shutil.copy(Path(os.environ["VAR_DIR"], "demo", "unigram.arpa"), settings.MODELS_DIR / "fuzz.arpa")
+sentence = answered.materials.sentences.first().key
+of_release = Release.objects.filter(state=Release.State.READY).order_by("pk")
 print(json.dumps({
     "token": token,
-    "studies": list(Experiment.objects.values_list("slug", flat=True)),
-    "materials": list(MaterialSet.objects.values_list("slug", flat=True)),
-    "jobs": [str(pk) for pk in Job.objects.values_list("pk", flat=True)[:20]],
-    "runs": list(ScoringRun.objects.values_list("pk", flat=True)[:20]),
-    "comparisons": list(Comparison.objects.values_list("pk", flat=True)[:20]),
-    "releases": list(Release.objects.values_list("number", flat=True).distinct()[:5]),
-    "reports": [{"slug": answered.slug, "number": report.job.pk, "name": "report.html"}],
-    "files": ["pairs.csv", "manifest.json", "judgments.csv"],
-    "sessions": list(Session.objects.values_list("token", flat=True)[:20]),
-    "trials": list(Trial.objects.values_list("public_id", flat=True)[:400]),
+    "studies": opened,
+    "drafts": [draft.slug],
+    "materials": list(MaterialSet.objects.order_by("pk").values_list("slug", flat=True)),
+    "jobs": list(Job.objects.order_by("pk").values_list("pk", flat=True)[:20]),
+    "runs": [{"slug": answered.slug, "id": run.pk} for run in runs_of(answered).order_by("pk")[:20]],
+    "comparisons": [
+        {"slug": comparison.release.experiment.slug, "id": comparison.pk}
+        for comparison in Comparison.objects.order_by("pk")
+    ],
+    "releases": [
+        {"slug": release.experiment.slug, "number": release.number, "name": name}
+        for release in of_release for name in names(release)
+    ],
+    "reports": [
+        {"slug": answered.slug, "number": report.number, "name": file["path"]} for file in report.files
+    ],
+    "deviations": [row["key"] for row in current_deviations(answered)["rows"]],
+    "scores": f"sentence_id,fuzzed model\\n{sentence},-1.5\\n",
+    "sessions": list(Session.objects.order_by("pk").values_list("token", flat=True)[:20]),
+    "trials": list(Trial.objects.order_by("pk").values_list("public_id", flat=True)[:400]),
 }))
 """
 
@@ -120,7 +143,8 @@ def running_site(folder: Path) -> Iterator[Site]:
     try:
         _wait(address)
         stored = json.loads(facts.stdout)
-        stored["sessions"] += [begin_session(address, study) for study in stored["studies"] * N_OPEN]
+        stored["open_sessions"] = [begin_session(address, study) for study in stored["studies"] * N_OPEN]
+        stored["sessions"] += stored["open_sessions"]
         yield Site(address, web.process.pid, stored, password, web.log)
     finally:
         web.stop()

@@ -1,0 +1,104 @@
+"""One valid request for each operation of the OpenAPI document, and identifiers that belong together."""
+
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.fuzz.site import Site
+
+#: Facts by the part of an address that its identifiers belong to, the most specific first.
+RESOURCES = {
+    "/reports/{number}": "reports",
+    "/releases/{number}": "releases",
+    "/scoring-runs/{id}": "runs",
+    "/comparisons/{id}": "comparisons",
+}
+IDENTIFIERS = {
+    "/jobs/": ("id", "jobs"),
+    "/sessions/": ("token", "sessions"),
+    "/materials/": ("slug", "materials"),
+}
+#: The study that an operation needs, where a study of forced choices has nothing to answer.
+STUDIES = {"ratings": "demo-likert", "ordinal": "demo-likert"}
+STUDY = "demo"
+
+
+@dataclass(frozen=True)
+class ExampleRequest:
+    """A request that has to succeed."""
+
+    path: dict[str, Any] = field(default_factory=dict)
+    query: dict[str, Any] = field(default_factory=dict)
+    body: dict[str, Any] | None = None
+    files: dict[str, tuple[str, str]] | None = None  # name of the file and its content, by field
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The body as options of ``requests``, which replace a generated one."""
+        if self.files is not None:
+            return {"files": self.files}
+        return {} if self.body is None else {"json": self.body}
+
+
+def example_request(site: Site, method: str, address: str) -> ExampleRequest:
+    """The valid request of an operation."""
+    facts = site.facts
+    path = dict(stored_rows(facts, address)[0]) if "{" in address else {}
+    name = address.rstrip("/").rpartition("/")[2]
+    if "{slug}" in address and name in STUDIES:
+        path["slug"] = STUDIES[name]
+    query = {"task": "likert", "effect": 0.5} if address.endswith("/v1/power/") else {}
+    if address.startswith("/api/v1/sessions/"):
+        path["token"] = facts["open_sessions"][0]
+    if method == "PATCH":
+        return ExampleRequest({"slug": facts["drafts"][0]}, body={"description": "Changed."})
+    if method != "POST":
+        return ExampleRequest(path, query)
+    if name in {"scoring-runs", "score-sets"}:
+        return ExampleRequest(path, files={"file": ("scores.csv", facts["scores"])})
+    bodies: dict[str, dict[str, Any]] = {
+        "studies": {"title": "A study", "task": "forced_choice"},
+        "deviations": {"key": facts["deviations"][0], "text": "Fewer people took part than planned."},
+        "exclusion-plans": {
+            "name": "finished",
+            "steps": [{"name": "incomplete", "scope": "session", "rule": "incomplete"}],
+        },
+        "model-runs": {"models": ["arpa:./fuzz.arpa"]},
+        "releases": {"title": "A release"},
+        "reports": {"correction": "bh"},
+        "comparisons": {"release": facts["releases"][0]["number"], "runs": [facts["runs"][0]["id"]]},
+    }
+    if name == "judgments":
+        bodies[name] = _answer(site, path["token"])
+    return ExampleRequest(path, body=bodies.get(name))
+
+
+def stored_rows(facts: dict[str, Any], address: str) -> list[dict[str, Any]]:
+    """Identifiers of stored rows that an address can have together."""
+    for part, name in RESOURCES.items():
+        if part in address:
+            return list(facts[name])
+    for part, (identifier, name) in IDENTIFIERS.items():
+        if part in address:
+            return [{identifier: value} for value in facts[name]]
+    return [{"slug": slug} for slug in sorted(facts["studies"], key=lambda slug: slug != STUDY)]
+
+
+def stored_identifiers(
+    facts: dict[str, Any], generated: dict[str, Any], address: str, *, method: str, rng: random.Random
+) -> dict[str, Any]:
+    """Identifiers of one stored row in place of those that were generated."""
+    if method == "PATCH":
+        return {"slug": rng.choice(facts["drafts"] + facts["studies"])}
+    stored = rng.choice(stored_rows(facts, address))
+    return {name: stored.get(name, value) for name, value in generated.items()}
+
+
+def _answer(site: Site, token: str) -> dict[str, Any]:
+    """The answer to the first trial of a session."""
+    plan = httpx.get(f"{site.address}/api/v1/sessions/{token}/plan/", timeout=60).raise_for_status().json()
+    trial = plan["trials"][0]
+    response = trial["options"][0]["id"] if trial["options"] else "1"
+    return {"judgments": [{"trial": trial["id"], "response": response, "rt_ms": 900}]}
