@@ -174,10 +174,10 @@ class AddressForm(_Labelled, forms.AddEmailForm):  # type: ignore[misc]  # allau
 
 
 class NewPasswordForm(_Labelled, forms.ChangePasswordForm):  # type: ignore[misc]  # allauth has no stubs
-    """A new password instead of the present one."""
+    """A new password instead of the current one."""
 
     labels = {
-        "oldpassword": "Present password",
+        "oldpassword": "Current password",
         "password1": "New password",
         "password2": "New password again",
     }
