@@ -18,12 +18,13 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
+TIMEOUT_S = 120  # on a machine that has other work
 
 
 @pytest.fixture
 def api_document(live_server):
     """The document as a running server gives it."""
-    return schemathesis.openapi.from_url(f"{live_server.url}/api/v1/schema/?format=json")
+    return schemathesis.openapi.from_url(f"{live_server.url}/api/v1/schema/?format=json", timeout=TIMEOUT_S)
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def fuzz(operation, headers: dict[str, str]) -> None:
         suppress_health_check=list(HealthCheck),
     )
     def answers_as_documented(case):
-        case.call_and_validate(headers=headers, checks=CHECKS)
+        case.call_and_validate(headers=headers, checks=CHECKS, timeout=TIMEOUT_S)
 
     answers_as_documented()
 

@@ -35,7 +35,7 @@ Outcome = tuple[dict[str, Counter[int]], dict[str, str]]
 def fuzz_operations(site: Site, *, cases: int, seed_number: int) -> Outcome:
     """Send cases spread over all operations; statuses and the first fault of each operation."""
     document = schemathesis.openapi.from_url(
-        f"{site.address}/api/v1/schema/?format=json", headers=_headers(site)
+        f"{site.address}/api/v1/schema/?format=json", headers=_headers(site), timeout=TIMEOUT_S
     )
     operations = [operation.ok() for operation in document.get_all_operations()]
     statuses: dict[str, Counter[int]] = defaultdict(Counter)
@@ -62,7 +62,7 @@ def fuzz_operations(site: Site, *, cases: int, seed_number: int) -> Outcome:
 def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
     """Send sequences in which a request uses identifiers from earlier responses."""
     document = schemathesis.openapi.from_url(
-        f"{site.address}/api/v1/schema/?format=json", headers=_headers(site)
+        f"{site.address}/api/v1/schema/?format=json", headers=_headers(site), timeout=TIMEOUT_S
     )
     statuses: dict[str, Counter[int]] = defaultdict(Counter)
     faults: dict[str, str] = {}
