@@ -13,6 +13,8 @@ from experiments.intake.uploads import batch_of, discard_uploads, local_copies, 
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job, MaterialSet, Upload
 from judgments.imports.readers import SourceOptions, read_judgments
+from judgments.imports.readers.presets import PRESETS, preset_rows, recognized_format
+from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
 
@@ -38,20 +40,37 @@ def editable_studies(user: User) -> QuerySet[Experiment]:
     return Experiment.objects.editable_by(user)
 
 
-def prepare_upload(upload: Upload) -> Prepared:
-    """Read an upload with its options, and compare it with the stored sessions."""
+def source_options(upload: Upload) -> SourceOptions:
+    """Return the options with which an upload is read."""
     chosen = upload.options
-    options = SourceOptions(
+    people, answers = (
+        tuple((chosen.get(name) or "").replace(",", " ").split()) for name in ("people", "answers")
+    )
+    return SourceOptions(
         mapping=chosen.get("mapping") or {},
         task=chosen.get("task") or "",
         scale_low=chosen.get("scale_low"),
         scale_high=chosen.get("scale_high"),
         encoding=upload_encoding(chosen),
         sheet=chosen.get("sheet") or "",
-        people=tuple((chosen.get("people") or "").replace(",", " ").split()),
+        people=people,
+        answers=answers,
     )
+
+
+def recognize(upload: Upload) -> None:
+    """Choose the format that the file looks like, to be confirmed; a table where it looks like no export."""
     with local_copies([upload]) as (path,):
-        read = read_judgments(path, chosen["format"], options=options)
+        format, reason = recognized_format(path, source_options(upload))
+    upload.options = {**upload.options, "format": format or "table", "guess": reason}
+    upload.save(update_fields=["options"])
+
+
+def prepare_upload(upload: Upload) -> Prepared:
+    """Read an upload with its options, and compare it with the stored sessions."""
+    chosen = upload.options
+    with local_copies([upload]) as (path,):
+        read = read_judgments(path, chosen["format"], options=source_options(upload))
     return prepare(
         read,
         sha256=upload.sha256,
@@ -82,6 +101,8 @@ def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = l
     report_step("reading the judgments of")
     try:
         prepared = prepare_upload(upload)
+    except OpenAnswer as error:
+        return {"error": str(error), "file_columns": error.choices, "is_answer_open": True}
     except BadInput as error:
         return {"error": str(error), "file_columns": file_columns}
     report_step("preparing the preview of")
@@ -97,13 +118,16 @@ def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = l
 
 
 def _file_columns(upload: Upload) -> list[str] | None:
-    """Return the columns of a table; None of other formats and of files that cannot be read."""
-    options = upload.options
-    if options["format"] != "table":
+    """Return the columns of a table or preset; None of other formats and of files that cannot be read."""
+    format, options = upload.options["format"], source_options(upload)
+    if format != "table" and format not in PRESETS:
         return None
     try:
         with local_copies([upload]) as (path,):
-            rows = table_rows(path, encoding=upload_encoding(options), sheet=options.get("sheet") or "")
+            if format == "table":
+                rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
+            else:
+                rows, _ = preset_rows(path, options, format=format)
     except BadInput:
         return None
     return [str(name) for name in rows.frame.columns]

@@ -40,9 +40,10 @@ from experiments.pages.materials.reading import (
 )
 from experiments.pages.materials.upload import not_found_once_deleted
 from experiments.studies.languages import tag_named
-from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_of
+from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_of, recognize
 from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
+from judgments.imports.readers.presets import PRESETS
 from judgments.imports.readers.table import TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 
@@ -52,9 +53,11 @@ FORMAT_LABELS = {
     "pcibex": "PCIbex: raw results",
     "jspsych": "jsPsych: JSON or CSV",
     "ibex": "Ibex (classic): raw results",
+    **{name: preset.label for name, preset in PRESETS.items()},
 }
+AUTO = ("auto", "Recognize from the file, and ask")
 #: Formats whose columns can be mapped.
-MAPPED = ("table", "jspsych")
+MAPPED = ("table", "jspsych", *PRESETS)
 
 
 class ReadingForm(forms.Form):
@@ -100,6 +103,9 @@ class UploadForm(ReadingForm):
     file = forms.FileField(
         help_text="CSV, TSV (also packed as .gz), Excel, OpenDocument, JSON, JSONL or Parquet."
     )
+    format = forms.ChoiceField(
+        choices=[AUTO, *((name, FORMAT_LABELS[name]) for name in FORMATS)], initial="auto"
+    )
     field_order = ["file", "experiment", "format", "language", "materials"]
 
 
@@ -124,6 +130,12 @@ class PreviewForm(ReadingForm):
         required=False,
         help_text="In a table with one row for each sentence: their names, or annotator* for all of them.",
     )
+    answers = forms.CharField(
+        label="Columns of one sentence each",
+        max_length=2000,
+        required=False,
+        help_text="In a table with one row for each person: their names, or Q* for all of them.",
+    )
     encoding = encoding_field()
     sheet = sheet_field()
 
@@ -137,9 +149,16 @@ class MappingForm(forms.Form):
 
     prefix = "map"
 
-    def __init__(self, *args: Any, columns: Sequence[str], mapping: dict[str, str], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        columns: Sequence[str],
+        mapping: dict[str, str],
+        fields: Sequence[str],
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
-        for name, field in TABLE_FIELDS.items():
+        for name, field in ((name, TABLE_FIELDS[name]) for name in fields):
             names = dict.fromkeys([*columns, *([mapping[name]] if name in mapping else [])])
             self.fields[name] = forms.ChoiceField(
                 choices=[("", "not in the file"), *((column, column) for column in names)],
@@ -167,6 +186,8 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
         except BadInput as error:
             form.add_error("file", str(error))
         else:
+            if form.cleaned_data["format"] == "auto":
+                recognize(uploads[0])
             return to_preview(request, reverse("judgment-preview", args=[uploads[0].batch]))
     context = {"section": "studies", "form": form, "quotas": quotas_of(request.user)}
     return render(request, "judgments/import_upload.html", context)
@@ -202,14 +223,20 @@ def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
         return render(request, "judgments/import_preview.html", context)
     form = PreviewForm(request.POST or None, user=request.user, initial=sent.options, sent=sent)
     if request.method == "POST" and form.is_valid():
-        is_mapped = form.cleaned_data["format"] in MAPPED
+        is_same = form.cleaned_data["format"] == sent.options["format"]
+        is_mapped = is_same and form.cleaned_data["format"] in MAPPED
+        is_guess_open = bool(sent.options.get("guess")) and is_same and not request.POST.get("guess_is_right")
         encodings, is_other_encoding = posted_encodings(request.POST, [sent])
         sent.options = {
             **form.options(),
             "mapping": posted_mapping(request) if is_mapped else {},
             **kept_encodings(sent, encodings),
+            **({"guess": sent.options["guess"]} if is_guess_open else {}),
         }
         sent.save(update_fields=["options"])
+        if request.POST.get("action") == "import" and is_guess_open:
+            messages.error(request, "Say whether the file is an export of this tool, or choose its format.")
+            return redirect("judgment-preview", batch)
         if request.POST.get("action") == "import" and not is_other_encoding:
             return confirm(request, sent, reading=reading)
         return redirect("judgment-preview", batch)
@@ -241,11 +268,16 @@ def posted_mapping(request: AuthenticatedRequest) -> dict[str, str]:
 def preview_context(upload: Upload, reading: Preview) -> dict[str, Any]:
     """How the file is read: counts, first rows, columns; or the error."""
     file_columns = reading["file_columns"]
+    format, reason = upload.options["format"], upload.options.get("guess", "")
+    guess = {"label": FORMAT_LABELS[format], "reason": reason} if reason else None
     if "error" in reading:
-        return {"error": reading["error"], "mapping": mapping_form(upload, file_columns, {})}
+        fields = ("value",) if reading.get("is_answer_open") else tuple(TABLE_FIELDS)
+        mapping = mapping_form(upload, file_columns, {}, fields=fields)
+        return {"error": reading["error"], "guess": guess, "mapping": mapping}
     inferred = (InferredEncoding(**row) for row in reading["inferred"])
     return {
         "report": reading["report"],
+        "guess": guess,
         "encoding_questions": encoding_questions([upload], inferred),
         "columns": reading["columns"],
         "rows": reading["rows"],
@@ -253,7 +285,13 @@ def preview_context(upload: Upload, reading: Preview) -> dict[str, Any]:
     }
 
 
-def mapping_form(upload: Upload, columns: list[str] | None, detected: dict[str, str]) -> MappingForm | None:
+def mapping_form(
+    upload: Upload,
+    columns: list[str] | None,
+    detected: dict[str, str],
+    *,
+    fields: Sequence[str] = tuple(TABLE_FIELDS),
+) -> MappingForm | None:
     """The mapping as chosen or detected; None where the format has none or the file cannot be read."""
     if columns is None:
         return None
@@ -261,7 +299,7 @@ def mapping_form(upload: Upload, columns: list[str] | None, detected: dict[str, 
         field: column for field, column in (upload.options.get("mapping") or {}).items() if column in columns
     }
     mapping = detected or recognize_columns(columns, TABLE_FIELDS, mapping=chosen)
-    return MappingForm(columns=columns, mapping=mapping)
+    return MappingForm(columns=columns, mapping=mapping, fields=fields)
 
 
 @login_required

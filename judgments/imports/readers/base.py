@@ -10,7 +10,18 @@ from analysis.errors import BadInput
 from experiments.materials.encoding import Encoding, InferredEncoding
 from judgments.imports.readers.cells import no_value
 
-FORMATS = ("mturk-batch", "table", "pcibex", "jspsych", "ibex")
+FORMATS = (
+    "mturk-batch",
+    "table",
+    "pcibex",
+    "jspsych",
+    "ibex",
+    "qualtrics",
+    "gorilla",
+    "otree",
+    "label-studio",
+    "potato",
+)
 
 #: Columns of ``JudgmentFile.judgments`` with their defaults.
 TRIAL_DEFAULTS: Mapping[str, Any] = {
@@ -79,6 +90,8 @@ class SourceOptions:
         Sheet of a spreadsheet; by default the first with cells.
     people : tuple of str
         Columns that hold the answers of one person each (``table``); names with ``*``.
+    answers : tuple of str
+        Columns that hold the answers to one sentence each (``table``, ``qualtrics``); names with ``*``.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +101,7 @@ class SourceOptions:
     encoding: Encoding = ""
     sheet: str = ""
     people: tuple[str, ...] = ()
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Readers by format."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from analysis.errors import BadInput, UnknownName
@@ -9,6 +10,7 @@ from judgments.imports.readers.ibex import read_ibex
 from judgments.imports.readers.jspsych import read_jspsych
 from judgments.imports.readers.mturk import read_mturk_batch
 from judgments.imports.readers.pcibex import read_pcibex
+from judgments.imports.readers.presets import PRESETS, read_preset
 from judgments.imports.readers.table import TABLE_FIELDS, read_judgment_table
 
 Reader = Callable[[Path, SourceOptions], JudgmentFile]
@@ -19,6 +21,7 @@ READERS: Mapping[str, Reader] = {
     "pcibex": read_pcibex,
     "jspsych": read_jspsych,
     "ibex": read_ibex,
+    **{name: partial(read_preset, format=name) for name in PRESETS},
 }
 
 

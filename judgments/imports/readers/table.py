@@ -13,7 +13,7 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.sheets import check_parquet, json_lines
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
-from judgments.imports.readers.annotators import long_rows, people_columns
+from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
 from judgments.imports.readers.base import (
     JudgmentFile,
     Rows,
@@ -239,8 +239,16 @@ NEVER_KEPT = frozenset({"ip", "ip_address", "ipaddress", "email", "e_mail", "pho
 def read_judgment_table(path: Path, options: SourceOptions) -> JudgmentFile:
     """Read a long table of judgments."""
     rows = table_rows(path, encoding=options.encoding, sheet=options.sheet)
+    if options.people and options.answers:
+        raise BadInput(
+            "columns of one person each and of one sentence each exclude each other.",
+            file=rows.file,
+            remedy="Name either those of people or those of sentences.",
+        )
     if options.people:
         rows = long_rows(rows, options.people)
+    if options.answers:
+        rows = answer_rows(rows, answer_columns(rows, options.answers))
     return judgments_from_rows(rows, options, format="table")
 
 
@@ -348,6 +356,14 @@ def _require(columns: Mapping[str, str], frame: pd.DataFrame, file: str) -> None
     if absent:
         names = [str(name) for name in frame.columns]
         people = people_columns(names) if "participant" in absent else ""
+        answers = people_columns(names) if {"value", "item"} <= set(absent) else ""
+        if answers and not people:
+            raise BadInput(
+                f"missing columns {', '.join(absent)}; the columns {answers} may be one sentence each.",
+                file=file,
+                remedy=f"If they are, name them as columns of sentences ({answers}); the columns are: "
+                f"{', '.join(names)}.",
+            )
         if people:
             raise BadInput(
                 f"missing columns {', '.join(absent)}; the columns {people} may be one person each.",

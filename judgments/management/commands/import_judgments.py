@@ -7,9 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials, find_user
 from judgments.imports.readers import FORMATS, SourceOptions, read_judgments
+from judgments.imports.readers.presets import PRESETS, recognized_format
 from judgments.imports.readers.registry import parse_judgment_mapping
 from judgments.imports.repeats import REPEATS
 from judgments.imports.store import Prepared, file_sha256, prepare, store
@@ -35,7 +37,12 @@ class Command(ContractCommand):
             metavar="NAME",
             help="stored material set (default: the sentences of the file)",
         )
-        parser.add_argument("--format", required=True, choices=FORMATS)
+        parser.add_argument(
+            "--format",
+            required=True,
+            choices=("auto", *FORMATS),
+            help="auto names the tool whose export the file looks like, and stores nothing",
+        )
         parser.add_argument(
             "--map",
             action="extend",
@@ -69,6 +76,14 @@ class Command(ContractCommand):
             metavar="COLUMN",
             help="columns with the answers of one person each (a wide table); 'annotator*' names several",
         )
+        parser.add_argument(
+            "--answers",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="COLUMN",
+            help="columns with the answers to one sentence each (a row for each person); 'Q*' names several",
+        )
         parser.add_argument("--sheet", default="", help="sheet of a spreadsheet (default: the first filled)")
         parser.add_argument("--owner", default="", metavar="USER", help="owner of a study that is created")
         parser.add_argument(
@@ -85,7 +100,10 @@ class Command(ContractCommand):
             encoding=options["encoding"],
             sheet=options["sheet"],
             people=tuple(options["people"]),
+            answers=tuple(options["answers"]),
         )
+        if options["format"] == "auto":
+            options["format"] = self._recognized(source, options)
         with self.working(options, f"reading {options['path'].name}"):
             read = read_judgments(options["path"], options["format"], options=source)
         with self.working(options, f"matching {len(read.judgments):,} judgments"):
@@ -105,6 +123,20 @@ class Command(ContractCommand):
             self._print_report(report)
             if read.inferred is not None:
                 self.stdout.write(read.inferred.summary)
+
+    def _recognized(self, source: SourceOptions, options: dict[str, Any]) -> str:
+        """Return the format that the file looks like; only a dry run goes on with it."""
+        name, reason = recognized_format(options["path"], source)
+        file = options["path"].name
+        if not name:
+            raise BadInput(
+                "looks like no tool's export.", file=file, remedy="Name the format, or --format table."
+            )
+        guess = f"looks like {name} ({PRESETS[name].label}): {reason}."
+        if not options["dry_run"]:
+            raise BadInput(guess, file=file, remedy=f"If it is, import it with --format {name}.")
+        self.stderr.write(f"{file} {guess}")
+        return name
 
     def _store(self, prepared: Prepared, options: dict[str, Any]) -> dict[str, Any]:
         if not self.wants_progress(options):

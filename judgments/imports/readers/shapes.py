@@ -1,0 +1,492 @@
+"""Exports of other tools as long tables: each function returns one row for each judgment, and a mapping."""
+
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from analysis.errors import BadInput, MissingColumns
+from analysis.text import plural
+from experiments.materials.readers.json_text import NotJSON, parse_json
+from experiments.materials.schema import expected_status, simple_name
+from judgments.imports.readers.annotators import answer_columns, answer_rows
+from judgments.imports.readers.base import Rows, SourceOptions
+from judgments.imports.readers.cells import cleaned, flag_of, is_empty
+
+Shaped = tuple[Rows, dict[str, str]]
+_CLASH = " (answer)"  # ends the name of a question that data have, too
+_TAG = re.compile(r"<[A-Za-z/][^>]*>")
+
+
+class OpenAnswer(BadInput):
+    """Which question holds the judgments is to be said; it is one of the choices."""
+
+    def __init__(self, message: str, *, file: str, remedy: str, choices: Sequence[str]) -> None:
+        listed = f" There are: {', '.join(choices)}." if choices else ""
+        super().__init__(message, file=file, remedy=remedy + listed)
+        self.choices = list(choices)
+
+
+def without(rows: Rows, is_left_out: "pd.Series[bool]", reason: str) -> Rows:
+    """Leave rows out and say how many; nothing is said where there are none."""
+    number = int(is_left_out.sum())
+    if not number:
+        return rows
+    note = f"{plural(number, 'row')} left out: {reason}"
+    return replace(rows, frame=rows.frame[~is_left_out], notes=(*rows.notes, note))
+
+
+def with_note(rows: Rows, note: str) -> Rows:
+    """Add a remark on how the file was read."""
+    return replace(rows, notes=(*rows.notes, note))
+
+
+def as_text(cell: Any) -> str:
+    """Return a cell of JSON as text.
+
+    Examples
+    --------
+    >>> as_text(4.0), as_text(None), as_text(["a"])
+    ('4', '', '["a"]')
+    """
+    if cell is None or cell != cell:  # NaN differs from itself
+        return ""
+    if isinstance(cell, dict | list):
+        return json.dumps(cell, ensure_ascii=False)
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)
+
+
+def plain(text: str) -> str:
+    """Return a text without markup.
+
+    Examples
+    --------
+    >>> plain("<p>She &amp; he left.</p>")
+    'She & he left.'
+    """
+    return html.unescape(_TAG.sub("", text)).strip()
+
+
+_TIMINGS = ("_First Click", "_Last Click", "_Page Submit", "_Click Count")
+_LOOP = re.compile(r"(\d+)_(.+)")
+_ITEM_OF_MATRIX = re.compile(r"(.+)_(\d+)")
+_NO_RESPONDENTS = {
+    "Survey Preview": "previews",
+    "1": "previews",
+    "Survey Test": "generated test responses",
+    "2": "generated test responses",
+}
+_PLATFORM_IDS = ("PROLIFIC_PID", "prolific_pid", "PROLIFIC_ID", "workerId", "participant")
+_QUALTRICS_FIELDS = frozenset(
+    {
+        "StartDate",
+        "EndDate",
+        "Status",
+        "Progress",
+        "Finished",
+        "RecordedDate",
+        "ResponseId",
+        "ExternalReference",
+        "DistributionChannel",
+        "UserLanguage",
+    }
+)
+
+
+def qualtrics_rows(rows: Rows, options: SourceOptions) -> Shaped:
+    """Read a Qualtrics export: a row for each respondent under three header rows."""
+    frame = rows.frame
+    if len(frame) < 2 or "ImportId" not in str(frame.iloc[1, 0]):
+        raise BadInput(
+            "the second and third header row of a Qualtrics export are missing.",
+            file=rows.file,
+            row=int(frame.index[min(1, len(frame) - 1)]),
+            column=str(frame.columns[0]),
+            remedy="Export the responses as CSV again and keep all three header rows.",
+        )
+    ids = {str(name): _import_id(frame, str(name), rows.file) for name in frame.columns}
+    questions = {str(name): plain(text) for name, text in frame.iloc[0].items()}
+    rows = replace(rows, frame=frame.iloc[2:])
+    for status, reason in _NO_RESPONDENTS.items():
+        rows = without(rows, rows.frame["Status"] == status, reason)
+    names = answer_columns(rows, options.answers) or _rated_columns(rows, ids)
+    texts = _differing_parts([questions[name] for name in names])
+    loops = [_LOOP.fullmatch(name) for name in names]
+    are_loops = all(loops) and len({match[2] for match in loops if match}) == 1
+    items = [match[1] if match and are_loops else name for match, name in zip(loops, names, strict=True)]
+    rows = answer_rows(rows, names, items=items, sentences=texts)
+    frame = rows.frame
+    finished = frame["Finished"].map(flag_of) if "Finished" in frame.columns else None
+    if finished is not None:
+        states = finished.map(lambda flag: "abandoned" if flag is False else "complete")
+        rows = replace(rows, frame=frame.assign(session_status=states))
+    person = next(
+        (name for name in _PLATFORM_IDS if name in frame.columns and not is_empty(frame[name]).any()),
+        "ResponseId",
+    )
+    mapping = {"participant": person, "session": "ResponseId"}
+    embedded = [name for name, origin in ids.items() if origin == name and name not in _QUALTRICS_FIELDS]
+    mapping |= {f"background.{name}": name for name in embedded if name != person and name not in names}
+    note = f"participants are named by {person}; the answers are in {', '.join(names)}"
+    return with_note(rows, note), mapping
+
+
+def _import_id(frame: pd.DataFrame, name: str, file: str) -> str:
+    row = int(frame.index[1])
+    try:
+        origin = parse_json(frame.iloc[1][name], file=file, row=row)
+    except NotJSON:
+        origin = None
+    if not isinstance(origin, dict) or "ImportId" not in origin:
+        raise BadInput(
+            "the third header row has no ImportId here.",
+            file=file,
+            row=row,
+            column=name,
+            remedy="Export the responses again, and change nothing in the header rows.",
+        )
+    return str(origin["ImportId"])
+
+
+def _rated_columns(rows: Rows, ids: Mapping[str, str]) -> list[str]:
+    """Return the columns of the only loop, else of the only matrix, that has nothing but numbers."""
+    candidates = [name for name, origin in ids.items() if "QID" in origin and not name.endswith(_TIMINGS)]
+    numeric = [name for name in candidates if _is_numeric(rows.frame[name])]
+    for pattern, group in ((_LOOP, 2), (_ITEM_OF_MATRIX, 1)):
+        families: dict[str, list[str]] = {}
+        for name in numeric:
+            if match := pattern.fullmatch(name):
+                families.setdefault(match[group], []).append(name)
+        families = {stem: names for stem, names in families.items() if len(names) > 1}
+        if len(families) == 1:
+            return next(iter(families.values()))
+        if families:
+            break
+    raise BadInput(
+        "which columns hold the judgments cannot be told.",
+        file=rows.file,
+        remedy="Export numeric values, not choice texts, and name the columns of one sentence each "
+        f"(as in *_{candidates[0] if candidates else 'Q1'}); "
+        f"questions are {', '.join(candidates) or 'not in the file'}.",
+    )
+
+
+def _is_numeric(cells: pd.Series) -> bool:
+    answers = cells[~is_empty(cells)]
+    return len(answers) > 0 and bool(pd.to_numeric(answers, errors="coerce").notna().all())
+
+
+def _differing_parts(questions: Sequence[str]) -> list[str]:
+    """Return what tells questions apart, of the parts that ``-`` separates; nothing where they are alike.
+
+    Examples
+    --------
+    >>> _differing_parts(["How good? - She left.", "How good? - He leave."])
+    ['She left.', 'He leave.']
+    >>> _differing_parts(["How good?", "How good?"])
+    []
+    """
+    split = [question.split(" - ") for question in questions]
+    shared = set.intersection(*(set(parts) for parts in split)) if split else set()
+    texts = [" - ".join(part for part in parts if part not in shared).strip() for parts in split]
+    is_piped = any("${" in text for text in texts)
+    return [] if is_piped or "" in texts or len(set(texts)) < len(texts) else texts
+
+
+def gorilla_rows(rows: Rows, options: SourceOptions) -> Shaped:
+    """Read the events of a Gorilla task: of the rows, those with a response are judgments."""
+    prefix = "Spreadsheet: "
+    plain_names = {name: name.removeprefix(prefix) for name in rows.frame.columns if name.startswith(prefix)}
+    clash = [name for name, short in plain_names.items() if short in rows.frame.columns]
+    renamed = {name: short for name, short in plain_names.items() if name not in clash}
+    rows = replace(rows, frame=rows.frame.rename(columns=renamed))
+    if "Response" not in rows.frame.columns:
+        raise MissingColumns(["Response"], existing=list(rows.frame.columns), file=rows.file)
+    rows = without(rows, rows.frame["Event Index"] == "END OF FILE", "the end of the file")
+    kind = next((name for name in ("Response Type", "Zone Type") if name in rows.frame.columns), "")
+    if not kind:
+        raise MissingColumns(
+            ["Zone Type or Response Type"], existing=list(rows.frame.columns), file=rows.file
+        )
+    is_response = rows.frame[kind].str.strip().str.lower().str.startswith("response")
+    rows = without(rows, ~is_response, f"events whose {kind} is no response")
+    rows = without(rows, is_empty(rows.frame["Response"]), "responses without an answer")
+    return rows, {}
+
+
+_OTREE = re.compile(r"(?P<app>.+)\.(?P<round>\d+)\.(?P<level>player|group|subsession)\.(?P<field>.+)")
+_ANSWERS = ("value", "rating", "judgment", "judgement", "response")
+_BUILT_IN = frozenset({"id_in_group", "role", "payoff"})
+
+
+def otree_rows(rows: Rows, options: SourceOptions) -> Shaped:
+    """Read oTree's wide export: a row for each participant, a column for each field of each round."""
+    fields = [
+        (name, match["app"], int(match["round"]), match["field"])
+        for name in map(str, rows.frame.columns)
+        if (match := _OTREE.fullmatch(name)) and match["level"] == "player"
+    ]
+    wanted = [
+        options.mapping[name] for name in ("value", "response") if options.mapping.get(name)
+    ] or _ANSWERS
+    by_app = {app: next((name for name in wanted if (app, name) in own), "") for app, own in _apps(fields)}
+    answers = {app: name for app, name in by_app.items() if name}
+    if not answers:
+        names = dict.fromkeys(field for _, _, _, field in fields if field not in _BUILT_IN)
+        raise OpenAnswer(
+            f"no app has a player field {' or '.join(wanted)}.",
+            file=rows.file,
+            remedy="Map value to the field of the answers.",
+            choices=list(names),
+        )
+    if "participant._is_bot" in rows.frame.columns:
+        rows = without(rows, rows.frame["participant._is_bot"].isin(("1", "True")), "bots")
+    frame = rows.frame
+    people = [name for name in frame.columns if str(name).startswith(("participant.", "session.code"))]
+    parts = []
+    rounds = dict.fromkeys((app, number) for _, app, number, _ in fields if app in answers)
+    for position, (app, number) in enumerate(rounds, start=1):
+        own = {
+            name: field
+            for name, of, turn, field in fields
+            if (of, turn) == (app, number) and field not in _BUILT_IN
+        }
+        part = frame[[*people, *own]].rename(columns=own)
+        parts.append(part.assign(**{"app": app, "round": str(number), "position": str(position)}))
+    long = pd.concat(parts).fillna("")
+    answer = next(iter(answers.values()))
+    for app, name in answers.items():  # apps may call their answers differently
+        if name != answer:
+            is_own = long["app"] == app
+            long.loc[is_own, answer] = long.loc[is_own, name]
+    others = {field: name for name, app, number, field in fields if app not in answers and number == 1}
+    background = {field: name for field, name in others.items() if field not in _BUILT_IN}
+    for name in background.values():
+        long[name] = frame.loc[long.index, name].to_numpy() if frame.index.is_unique else ""
+    note = f"{plural(len(rounds), 'round')} of {', '.join(answers)}, with the answers in {answer!r}"
+    rows = with_note(replace(rows, frame=long.sort_index(kind="stable")), note)
+    rows = without(rows, is_empty(rows.frame[answer]), "rounds without an answer")
+    labels = frame["participant.label"] if "participant.label" in frame.columns else pd.Series([""])
+    is_labelled = not is_empty(labels).any() and labels.is_unique
+    mapping = {"participant": "participant.label" if is_labelled else "participant.code", "value": answer}
+    return rows, mapping | {f"background.{field}": name for field, name in background.items()}
+
+
+def _apps(fields: Sequence[tuple[str, str, int, str]]) -> list[tuple[str, set[tuple[str, str]]]]:
+    own: dict[str, set[tuple[str, str]]] = {}
+    for _, app, _, field in fields:
+        own.setdefault(app, set()).add((app, field))
+    return list(own.items())
+
+
+def label_studio_rows(rows: Rows, options: SourceOptions) -> Shaped:
+    """Read tasks of Label Studio (JSON or JSON-MIN): one judgment for each annotation."""
+    notes = {"skipped (was_cancelled)": 0, "without a rating, number or choice": 0}
+    records: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for line, task in _records(rows):
+        made = [task] if "annotator" in task else _annotations(task, line, rows.file, notes)
+        records += made
+        lines += [int(line)] * len(made)
+    frame = pd.DataFrame(records, index=pd.Index(lines, name="task"), dtype=object)
+    rows = replace(rows, frame=frame.where(frame.notna(), "").map(as_text))
+    for reason, number in notes.items():
+        if number:
+            rows = with_note(rows, f"{plural(number, 'annotation')} left out: {reason}")
+    return _one_answer(rows, options, _label_studio_answers(frame))
+
+
+def _records(rows: Rows) -> list[tuple[int, dict[str, Any]]]:
+    """Return the rows as objects, with their lines."""
+    objects = rows.frame.to_dict("records")
+    return [
+        (int(line), {str(name): cell for name, cell in record.items()})
+        for line, record in zip(rows.frame.index, objects, strict=True)
+    ]
+
+
+def _annotations(
+    task: Mapping[str, Any], line: int, file: str, notes: dict[str, int]
+) -> list[dict[str, Any]]:
+    data, annotations = task.get("data"), task.get("annotations")
+    if not isinstance(data, dict) or not isinstance(annotations, list):
+        raise BadInput(
+            "a task needs data and annotations.",
+            file=file,
+            row=line,
+            column="annotations" if isinstance(data, dict) else "data",
+            remedy="Export as JSON; without annotations there is nothing to import.",
+        )
+    made = []
+    for annotation in annotations:
+        results = annotation.get("result") if isinstance(annotation, dict) else None
+        if not isinstance(results, list):
+            raise BadInput(
+                "an annotation has no list of results.",
+                file=file,
+                row=line,
+                column="result",
+                remedy="Export as JSON and change nothing in it.",
+            )
+        if annotation.get("was_cancelled"):
+            notes["skipped (was_cancelled)"] += 1
+            continue
+        answers = {
+            f"answer:{result.get('from_name')}": _result_value(result, line, file)
+            for result in results
+            if isinstance(result, dict) and result.get("type") in ("rating", "number", "choices")
+        }
+        if not answers:
+            notes["without a rating, number or choice"] += 1
+            continue
+        person = annotation.get("completed_by")
+        seconds = annotation.get("lead_time")
+        made.append(
+            {
+                "task_id": task.get("id", line),
+                **data,
+                "annotator": person.get("id") if isinstance(person, dict) else person,
+                "rt_ms": seconds * 1000 if isinstance(seconds, int | float) else "",
+                **answers,
+            }
+        )
+    return made
+
+
+def _result_value(result: Mapping[str, Any], line: int, file: str) -> Any:
+    kind = str(result["type"])
+    value = result.get("value")
+    answer = value.get(kind) if isinstance(value, dict) else None
+    if isinstance(answer, list):
+        if len(answer) != 1:
+            raise BadInput(
+                f"{len(answer)} choices where a judgment has one.",
+                file=file,
+                row=line,
+                column=str(result.get("from_name")),
+                remedy="Correct the annotation in Label Studio, or import another question (map value).",
+            )
+        answer = answer[0]
+    return answer
+
+
+def _label_studio_answers(frame: pd.DataFrame) -> list[str]:
+    names = [str(name) for name in frame.columns]
+    own = [name for name in names if name.startswith("answer:")]
+    if own:
+        return own
+    return [name for name in names if simple_name(name) in {*_ANSWERS, "choice"}]
+
+
+def potato_rows(rows: Rows, options: SourceOptions) -> Shaped:
+    """Read Potato's annotations: a row for each user and instance, a column for each label of a schema."""
+    frame = rows.frame
+    if "label_annotations" in frame.columns:
+        frame = _spread_labels(rows)
+    labels = [str(name) for name in frame.columns if ":::" in str(name)]
+    schemas: dict[str, list[str]] = {}
+    for name in labels:
+        schemas.setdefault(name.split(":::", 1)[0], []).append(name)
+    if not schemas:
+        raise BadInput(
+            "no column is a label of a schema.",
+            file=rows.file,
+            remedy="Potato writes them as schema:::label; give annotated_instances.csv, .tsv or .jsonl.",
+        )
+    texts = frame.where(frame.notna(), "").map(as_text)
+    chosen = {
+        f"answer:{schema}": _chosen_labels(texts[names], schema, rows.file)
+        for schema, names in schemas.items()
+    }
+    kept = texts.drop(columns=labels).assign(**chosen)
+    if "displayed_text" in kept.columns:
+        kept["displayed_text"] = kept["displayed_text"].map(plain)
+    return _one_answer(replace(rows, frame=kept), options, list(chosen))
+
+
+def _spread_labels(rows: Rows) -> pd.DataFrame:
+    records = []
+    for line, record in _records(rows):
+        own = record.pop("label_annotations")
+        if not isinstance(own, dict) or not all(isinstance(labels, dict) for labels in own.values()):
+            raise BadInput(
+                "the labels are no object of schemas.",
+                file=rows.file,
+                row=line,
+                column="label_annotations",
+                remedy="Give the file as Potato wrote it, or export as CSV.",
+            )
+        labels = {f"{schema}:::{label}": cell for schema, of in own.items() for label, cell in of.items()}
+        records.append({**record, **labels})
+    return pd.DataFrame(records, index=rows.frame.index, dtype=object)
+
+
+def _chosen_labels(cells: pd.DataFrame, schema: str, file: str) -> list[str]:
+    """Return the label that is filled in each row: its number on a scale, else its name."""
+    answers = []
+    for line, row in zip(cells.index, cells.to_dict("records"), strict=True):
+        filled = [
+            (str(name), cell) for name, cell in row.items() if cleaned(cell) and flag_of(cell) is not False
+        ]
+        if len(filled) > 1:
+            raise BadInput(
+                f"{len(filled)} labels are chosen where a judgment has one.",
+                file=file,
+                row=int(line),
+                column=schema,
+                remedy="Import another schema (map value), or correct the file.",
+            )
+        answers.append(_label_value(*filled[0]) if filled else "")
+    return answers
+
+
+def _label_value(name: str, cell: str) -> str:
+    """Return the answer that a filled label stands for.
+
+    Examples
+    --------
+    >>> _label_value("rating:::scale_5", "5"), _label_value("ok:::yes", "1")
+    ('5', 'yes')
+    """
+    label = name.split(":::", 1)[1]
+    if match := re.fullmatch(r"(?:scale[_ ])?(\d+)", label):
+        return match[1]
+    return cell if label in ("text_box", "slider", "number") else label
+
+
+def _one_answer(rows: Rows, options: SourceOptions, names: Sequence[str]) -> Shaped:
+    """Take the only question as the answer; of several, that which the mapping names."""
+    short = {name.removeprefix("answer:"): name for name in names}
+    wanted = options.mapping.get("value", "").removesuffix(_CLASH)
+    chosen = short.get(wanted, "") or (names[0] if len(names) == 1 else "")
+    if not chosen:
+        raise OpenAnswer(
+            f"{'several questions were' if names else 'no question was'} answered.",
+            file=rows.file,
+            remedy="Map value to the question of the judgments." if names else "Choose another format.",
+            choices=list(short),
+        )
+    own = chosen.removeprefix("answer:")
+    if own != chosen and own in rows.frame.columns:
+        own += _CLASH
+    rows = replace(rows, frame=rows.frame.rename(columns={chosen: own}))
+    rows = without(rows, is_empty(rows.frame[own]), "no answer")
+    return worded(rows, own), {"value": own}
+
+
+def worded(rows: Rows, column: str) -> Rows:
+    """Turn the words of a status (acceptable, bad, …) into yes and no, and say so."""
+    words = {label: expected_status(label) for label in rows.frame[column].unique()}
+    if not words or None in words.values() or any(sign.isdigit() for label in words for sign in label):
+        return rows
+    flags = {label: "yes" if status == "acceptable" else "no" for label, status in words.items()}
+    words_read = ", ".join(f"{label} is {flag}" for label, flag in flags.items())
+    return with_note(
+        replace(rows, frame=rows.frame.assign(**{column: rows.frame[column].map(flags)})), words_read
+    )
