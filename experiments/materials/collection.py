@@ -77,7 +77,7 @@ class Materials:
     Attributes
     ----------
     format : str
-        ``blimp``, ``table``, ``climp`` or ``li-adger``.
+        ``blimp``, ``table``, ``climp``, ``li-adger`` or ``syntaxgym``.
     sentences : DataFrame
         :data:`SENTENCE_COLUMNS`; ``text`` exactly as given; ``expected`` is ``acceptable``,
         ``unacceptable`` or ``""``; ``factors`` is the level of each factor.

@@ -13,10 +13,11 @@ from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
+from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
 from experiments.materials.readers.table import read_tables
 
-FORMATS = ("auto", "blimp", "table", "climp", "li-adger")
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".parquet", ".gz", *SPREADSHEET_SUFFIXES)
+FORMATS = ("auto", "blimp", "table", "climp", "li-adger", "syntaxgym")
+SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", *SPREADSHEET_SUFFIXES)
 
 
 def read_materials(
@@ -44,6 +45,8 @@ def read_materials(
         return climp.read_climp(files, encoding=encoding)
     if chosen == "li-adger":
         return li_adger.read_li_adger(files, encoding=encoding)
+    if chosen == "syntaxgym":
+        return read_syntaxgym(files, encoding=encoding)
     return read_tables(
         files,
         mapping=mapping,
@@ -94,6 +97,12 @@ def file_format(path: Path, *, encoding: Encoding = "") -> str:
     if ".parquet" in path.suffixes or is_spreadsheet(path):
         return "table"
     decoded = read_text(path, encoding=encoding)
+    if path.suffix.lower() == ".json" and decoded.text.lstrip().startswith("{"):
+        try:
+            if is_suite(parse_json(decoded.text, file=decoded.file)):
+                return "syntaxgym"
+        except NotJSON:
+            return "table"
     first = decoded.text.lstrip()[:100_000].replace("\r", "\n").split("\n", 1)[0]
     if first.startswith("{"):
         try:

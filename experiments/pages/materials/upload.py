@@ -68,6 +68,7 @@ FORMAT_WORDS = {
     "table": "Table of sentences or pairs",
     "climp": "CLiMP: sentences in turn, good and bad",
     "li-adger": "LI-Adger: sentences and pairs",
+    "syntaxgym": "SyntaxGym: test suites, JSON",
 }
 
 
