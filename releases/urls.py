@@ -75,7 +75,7 @@ urlpatterns = [
     path(f"{S}releases/", releases.releases, name="study-releases"),
     path(f"{S}releases/<int:number>/", releases.release, name="study-release"),
     path(f"{S}releases/<int:number>.zip", releases.download, name="study-release-zip"),
-    path(f"{S}releases/<int:number>/files/<str:name>", releases.file, name="study-release-file"),
+    path(f"{S}releases/<int:number>/files/<path:name>", releases.file, name="study-release-file"),
     path(
         f"{S}versions/<int:number>/preregistration.zip",
         study_reports.download,

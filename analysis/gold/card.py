@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from analysis.gold.citation import licence_of
 from analysis.gold.facts import TASK_WORDS, Facts
 from analysis.gold.labels import label_rule
+from analysis.gold.writers import quoted_yaml
 
 
-def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
-    """Write the dataset card of a release in Markdown.
+def dataset_card(facts: Facts, files: Sequence[tuple[str, str]], *, tables: Sequence[str] = ()) -> str:
+    """Write the dataset card of a release in Markdown, with a configuration for each of ``tables``.
 
     References
     ----------
@@ -16,11 +18,12 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     """
     head = [
         "---",
-        f"pretty_name: {_quoted(facts.title)}",
+        f"pretty_name: {quoted_yaml(facts.title)}",
         f"language: [{facts.language}]",
-        f"license: {_quoted(facts.licence or 'unknown')}",
+        *_licence(facts),
         "task_categories: [text-classification]",
         "tags: [acceptability, minimal-pairs, human-judgments]",
+        *_configs(tables),
         "---",
         "",
         f"# {facts.title}",
@@ -62,6 +65,25 @@ def dataset_card(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     return "\n".join([*head, *body])
 
 
+def _licence(facts: Facts) -> list[str]:
+    """The licence by its identifier, which the hub has in small letters, or its own words."""
+    licence = licence_of(facts.licence)
+    if licence is None:
+        return ["license: unknown"]
+    if licence.spdx:
+        return [f"license: {licence.spdx.lower()}"]
+    return ["license: other", f"license_name: {quoted_yaml(licence.title)}"]
+
+
+def _configs(tables: Sequence[str]) -> list[str]:
+    """One configuration for each table; all Parquet, since ``datasets`` takes one format for a folder."""
+    lines = ["configs:"] if tables else []
+    for name in sorted(tables, key=lambda name: (name != "pairs", name)):
+        lines += [f"- config_name: {name}", f"  data_files: {name}.parquet"]
+        lines += ["  default: true"] if name == "pairs" else []
+    return lines
+
+
 def _judge_kind(facts: Facts) -> str:
     return "Simulated" if facts.is_simulated else "Human"
 
@@ -90,7 +112,3 @@ def _cell_text(cell: Any) -> str:
     if cell is None:
         return ""
     return f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|").replace("\n", " ")
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from analysis.columns import CONTRACT, ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
+from analysis.gold.citation import Licence
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, HUMAN_SENTENCE_COLUMNS
 from analysis.gold.writers import BLIMP_FIELDS
 
@@ -131,6 +134,40 @@ RELEASE_COLUMNS = {
         Column("reason_at", "text", "Time (UTC) when the reason was written."),
     )
 }
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "jsonl": "application/jsonlines",
+    "parquet": "application/vnd.apache.parquet",
+}
+PRIMARY_KEYS = {
+    "sentences.csv": "sentence_id",
+    "pairs.csv": "pair_id",
+    "pairs.jsonl": "pair_id",
+    "judgments.csv": "trial",
+    "participants.csv": "participant",
+    "human.csv": "sentence_id",
+    "deviations.csv": "key",
+}
+FOREIGN_KEYS = {
+    "pairs.csv": {"good_id": "sentences.csv", "bad_id": "sentences.csv"},
+    "pairs.jsonl": {"good_id": "sentences.csv", "bad_id": "sentences.csv"},
+    "judgments.csv": {"participant": "participants.csv", "sentence_id": "sentences.csv"},
+    "exclusions.csv": {"participant": "participants.csv"},
+    "human.csv": {"sentence_id": "sentences.csv"},
+}
+_COUNT, _SHARE = {"minimum": 0}, {"minimum": 0, "maximum": 1}
+CONSTRAINTS: dict[str, dict[str, Any]] = {
+    "position": {"minimum": 1},
+    "rt_ms": _COUNT,
+    **dict.fromkeys(("human_n", "human_k", "human_k_bad", "human_n_both", "human_n_neither"), _COUNT),
+    **dict.fromkeys(("human_n_good", "human_n_bad", "n", "sd", "human_sd", "human_se"), _COUNT),
+    **dict.fromkeys(("sessions", "judgments", "kept", "sessions_affected"), _COUNT),
+    **dict.fromkeys(("human_share", "human_ci_low", "human_ci_high"), _SHARE),
+    "good_id": {"required": True},
+    "bad_id": {"required": True},
+    "verdict": {"enum": ["deviation", "not stated", "as planned", "in progress"]},
+    "paradigm_status": {"enum": ["included", "rejected", "insufficient_items"]},
+}
 _TYPES = {"text": "string", "number": "number", "integer": "integer", "flag": "boolean", "time": "datetime"}
 
 
@@ -156,37 +193,110 @@ def data_package(
     *,
     name: str,
     title: str,
-    licence: str = "",
+    licence: Licence | None = None,
     factors: Mapping[str, Sequence[str]] | None = None,
+    tables: Mapping[str, pd.DataFrame] | None = None,
 ) -> dict[str, Any]:
     """Describe the files of a release as a Frictionless data package.
+
+    Notes
+    -----
+    Types, keys and references that the rows of ``tables`` do not keep are not stated: text of a source
+    that has numbers where the codebook expects text, or judgments of pairs that their source discards.
 
     References
     ----------
     Data Package specification, version 1 (Frictionless Data).
     """
+    rows = tables or {}
     document: dict[str, Any] = {
         "profile": "data-package",
         "name": name,
         "title": title,
-        "resources": [_resource(path, columns, factors or {}) for path, columns in sorted(files.items())],
+        "resources": [
+            _resource(path, columns, factors or {}, rows) for path, columns in sorted(files.items())
+        ],
     }
-    return document | ({"licenses": [{"title": licence}]} if licence else {})
+    if licence is None:
+        return document
+    stated = {"name": licence.name, "title": licence.title} | ({"path": licence.path} if licence.path else {})
+    return document | {"licenses": [stated]}
 
 
-def _resource(path: str, columns: Sequence[str], factors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def field_kinds(resource: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kind of every field of a resource of a data package; ``any`` where values differ in type."""
+    kinds = {name: kind for kind, name in _TYPES.items()} | {"any": "any"}
+    return {field["name"]: kinds[field["type"]] for field in resource["schema"]["fields"]}
+
+
+def _resource(
+    path: str,
+    columns: Sequence[str],
+    factors: Mapping[str, Sequence[str]],
+    tables: Mapping[str, pd.DataFrame],
+) -> dict[str, Any]:
     stem, _, suffix = path.rpartition(".")
+    # A name is unique in the package: pairs.jsonl is "pairs", its table of ids "pairs-csv".
+    name = f"{stem.lower()}-csv" if path == "pairs.csv" else stem.lower()
+    primary, references = PRIMARY_KEYS.get(path, ""), FOREIGN_KEYS.get(path, {})
+    frame = tables.get(path, pd.DataFrame(columns=list(columns), dtype=object))
+    fields = []
+    for column in columns:
+        field = _factor(column, factors) or _field(describe(column))
+        if suffix == "jsonl" and not _has_type(frame, column, field["type"]):
+            field["type"] = "any"
+        constraints = dict(CONSTRAINTS.get(column, {}))
+        if column == primary:
+            constraints |= {"required": True, "unique": True}
+        if constraints:
+            field["constraints"] = field.get("constraints", {}) | constraints
+        fields.append(field)
+    schema: dict[str, Any] = {"fields": fields, "missingValues": [""]}
+    if primary:
+        schema["primaryKey"] = primary
+    keys = [
+        {
+            "fields": column,
+            "reference": {"resource": target.removesuffix(".csv"), "fields": PRIMARY_KEYS[target]},
+        }
+        for column, target in references.items()
+        if target in tables and _refers(frame, column, tables[target][PRIMARY_KEYS[target]])
+    ]
+    if keys:
+        schema["foreignKeys"] = keys
     return {
-        "name": stem.lower(),
+        "name": name,
         "path": path,
         "format": suffix,
-        "mediatype": "text/csv" if suffix == "csv" else "application/x-ndjson",
+        "mediatype": MEDIA_TYPES[suffix],
         "encoding": "utf-8",
-        "schema": {
-            "fields": [_factor(column, factors) or _field(describe(column)) for column in columns],
-            "missingValues": [""],
-        },
+        "schema": schema,
     }
+
+
+def _has_type(frame: pd.DataFrame, column: str, kind: str) -> bool:
+    """Whether all values of a column of JSON have the stated type."""
+    types: dict[str, tuple[type, ...]] = {
+        "string": (str,),
+        "boolean": (bool,),
+        "integer": (int,),
+        "number": (int, float),
+    }
+    classes = types[kind]
+    values = frame[column] if column in frame.columns else pd.Series([], dtype=object)
+    is_flag = kind == "boolean"
+    return all(
+        isinstance(value, classes) and (isinstance(value, bool) == is_flag)
+        for value in values[values.notna()].map(lambda value: getattr(value, "item", lambda: value)())
+    )
+
+
+def _refers(frame: pd.DataFrame, column: str, targets: pd.Series) -> bool:
+    """Whether every name in a column is a key of the other table."""
+    if column not in frame.columns:
+        return False
+    names = frame[column].dropna().astype(str)
+    return bool(names[names != ""].isin(set(targets.astype(str))).all())
 
 
 def _factor(name: str, factors: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:
@@ -197,6 +307,6 @@ def _factor(name: str, factors: Mapping[str, Sequence[str]]) -> dict[str, Any] |
     return _field(column) | {"constraints": {"enum": list(factors[name])}}
 
 
-def _field(column: Column) -> dict[str, str]:
+def _field(column: Column) -> dict[str, Any]:
     described = {"name": column.name, "type": _TYPES[column.kind], "description": column.meaning}
     return described | ({"unit": column.unit} if column.unit else {})

@@ -38,6 +38,10 @@ class Facts:
     """The block over all paradigms, and the block over included ones."""
     undecided: str = ""
     """Number of answers "both" and "neither", and how they are counted."""
+    authors: Sequence[tuple[str, str]] = ()
+    """Family and given names; empty where the owner's account has none."""
+    year: str = ""
+    """Of the last answer, else of the study."""
     n_simulated: int = 0
     """Number of simulated participants."""
 

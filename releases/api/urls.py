@@ -34,7 +34,9 @@ urlpatterns = [
     path(f"{S}releases/<int:number>/", views.ReleaseView.as_view(), name="api-release"),
     path(f"{S}releases/<int:number>/download/", views.ReleaseZipView.as_view(), name="api-release-zip"),
     path(
-        f"{S}releases/<int:number>/files/<str:name>", views.ReleaseFileView.as_view(), name="api-release-file"
+        f"{S}releases/<int:number>/files/<path:name>",
+        views.ReleaseFileView.as_view(),
+        name="api-release-file",
     ),
     path(f"{S}releases/<int:number>/leaderboard/", views.LeaderboardView.as_view(), name="api-leaderboard"),
     path(f"{S}score-sets/", views.ScoreSetViews.as_view(), name="api-score-sets"),

@@ -4,6 +4,8 @@ Independent of the clock, of primary keys and of the database's row order: sessi
 participant, and trials by their position.
 """
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,17 +13,26 @@ import pandas as pd
 
 from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
-from analysis.gold.codebook import DEVIATION_FILE, EXCLUSION_FILE, HUMAN_FILE, JUDGMENT_FILE, PAIR_FILE
-from analysis.gold.differences import DIFFERENCE_FILE, difference_table
+from analysis.gold.codebook import DEVIATION_FILE, EXCLUSION_FILE, JUDGMENT_FILE, PAIR_FILE
+from analysis.gold.differences import difference_table
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
-from analysis.gold.writers import blimp_record, csv_bytes, json_bytes, jsonl_bytes
+from analysis.gold.writers import BLIMP_FIELDS, blimp_record, csv_bytes, json_bytes, jsonl_bytes
 from analysis.report.deviations import deviations_paragraph
 from analysis.report.methods import release_methods
 from analysis.report.numbers import collection_numbers
 from experiments.models import Experiment
 from judgments.frames.build import treatment_of
-from releases.gold.describe import facts_of, file_columns, listed, manifest_of, participant_table, text_files
+from releases.gold.describe import (
+    croissant_file,
+    facts_of,
+    file_columns,
+    listed,
+    manifest_of,
+    participant_table,
+    text_files,
+    typed_copies,
+)
 from releases.gold.deviations import deviations_of, published_rows
 from releases.gold.options import Options
 from releases.gold.plans import find_plan, judgments_for
@@ -57,28 +68,35 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     named_judgments = renamed(judgments, excluded)
     factors = experiment.materials.levels if experiment.materials else {}
     columns = file_columns(sentences, factors, participants=tuple(participants.columns))
-    files = {
-        "pairs.jsonl": jsonl_bytes(_pair_records(pairs)),
-        "sentences.csv": csv_bytes(sentences, columns["sentences.csv"]),
-        "judgments.csv": csv_bytes(named_judgments, columns["judgments.csv"]),
-        "participants.csv": csv_bytes(participants, columns["participants.csv"]),
-        "exclusions.csv": csv_bytes(_excluded_rows(named_judgments, excluded), EXCLUSION_FILE),
-        "human.csv": csv_bytes(human_table(sentences, pairs, task=experiment.task), HUMAN_FILE),
-        "pairs.csv": csv_bytes(pairs, PAIR_FILE),
+    records = _pair_records(pairs)
+    columns["pairs.jsonl"] = tuple(records[0]) if records else columns["pairs.jsonl"]
+    tables = {
+        "sentences.csv": sentences,
+        "judgments.csv": named_judgments,
+        "participants.csv": participants,
+        "exclusions.csv": _excluded_rows(named_judgments, excluded),
+        "human.csv": human_table(sentences, pairs, task=experiment.task),
+        "pairs.csv": pairs,
     }
     deviations = deviations_of(experiment, options)
     rows, frozen_plan = published_rows(deviations), deviations["compared_with"]
-    files["deviations.csv"] = csv_bytes(pd.DataFrame(rows, dtype=object), DEVIATION_FILE)
+    tables["deviations.csv"] = pd.DataFrame(rows, columns=list(DEVIATION_FILE), dtype=object)
     if factors:
         scores = score_frame(experiment.materials)
-        table = difference_table(excluded.kept, factors=factors, scores=scores, sentences=sentences)
-        files["differences.csv"] = csv_bytes(table, DIFFERENCE_FILE)
+        tables["differences.csv"] = difference_table(
+            excluded.kept, factors=factors, scores=scores, sentences=sentences
+        )
+    files = {name: csv_bytes(table, columns[name]) for name, table in tables.items()}
+    files["pairs.jsonl"] = jsonl_bytes(records)
+    tables["pairs.jsonl"] = pd.DataFrame(records, columns=list(columns["pairs.jsonl"]), dtype=object)
     counts = _counts(judgments, excluded, sentences=len(sentences), pairs=len(pairs), discarded=discarded)
     facts = facts_of(experiment, options, plan, counts=counts, report=report, excluded=excluded)
     facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
-    files |= text_files(
-        facts, columns={name: columns[name] for name in columns if name in files}, factors=factors
-    )
+    written = {name: columns[name] for name in columns if name in files}
+    files |= text_files(experiment, facts, tables=tables, columns=written, factors=factors)
+    package = json.loads(files["datapackage.json"])
+    files |= typed_copies(files, package, records=records)
+    files["croissant.json"] = croissant_file(facts, package, files)
     manifest = manifest_of(experiment, options, plan, facts=facts, report=report, background=background)
     manifest["frozen_plan"] = frozen_plan
     simulated = set(participants.loc[participants["simulated"].astype(bool), "participant"])
@@ -124,7 +142,15 @@ def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
         }
         source = {name: value for name, value in (row["fields"] or {}).items() if name not in own_fields}
         records.append(blimp_record(source, blimp_fields) | {name: row[name] for name in own_fields})
-    return records
+    return _with_all_fields(records, own_fields)
+
+
+def _with_all_fields(records: list[dict[str, Any]], own_fields: Sequence[str]) -> list[dict[str, Any]]:
+    """Records with the same fields in the same order, since readers of JSON lines take those of the first."""
+    blimp = set(BLIMP_FIELDS) | set(own_fields)
+    extra = sorted({name for record in records for name in record} - blimp)
+    order = [*BLIMP_FIELDS, *extra, *own_fields]
+    return [{name: record.get(name) for name in order} for record in records]
 
 
 def renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:

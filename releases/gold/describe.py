@@ -10,6 +10,7 @@ from django.db.models.functions import Coalesce
 from analysis.exclusions.apply import Excluded
 from analysis.exclusions.plan import Plan
 from analysis.gold.card import dataset_card
+from analysis.gold.citation import citation_file, datacite_record, licence_of
 from analysis.gold.codebook import (
     DEVIATION_FILE,
     EXCLUSION_FILE,
@@ -20,14 +21,18 @@ from analysis.gold.codebook import (
     PARTICIPANT_FILE,
     SENTENCE_FILE,
     data_package,
+    field_kinds,
 )
+from analysis.gold.croissant import croissant
 from analysis.gold.differences import DIFFERENCE_FILE
 from analysis.gold.facts import Facts
 from analysis.gold.labels import label_rule
-from analysis.gold.writers import DIGITS, json_bytes
+from analysis.gold.lm_eval_tasks import FOLDER, task_files
+from analysis.gold.programs import r_judgments
+from analysis.gold.writers import DIGITS, json_bytes, parquet_bytes, record_parquet_bytes
 from analysis.rows import is_kind, numbers
 from config.version import code_version
-from experiments.models import Experiment
+from experiments.models import Experiment, Sentence
 from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, Participant, Session, Tombstone
 from judgments.recruitment.demographics import DEMOGRAPHICS
@@ -131,6 +136,7 @@ def _withdrawn_counts(tombstones: Any) -> dict[str, int]:
 
 
 FORMAT = "obelus-release/1"
+MAX_LEVELS = 6  # conditions up to which they are a predictor; above, the expected status is
 PLAN_FIELDS = ("name", "version", "steps", "sha256", "locked_before_first_response")
 FILES = {
     "pairs.jsonl": "every minimal pair with BLiMP's fields and what people said",
@@ -142,13 +148,24 @@ FILES = {
     "human.csv": "one human score per sentence, ready for comparing models",
     "pairs.csv": "the pairs as ids, ready for comparing models",
     "methods.md": "a methods paragraph with references",
-    "datapackage.json": "the meaning of every column",
+    "datapackage.json": "the meaning of every column (Frictionless Data Package)",
+    "croissant.json": "the same for machine learning (Croissant)",
+    "CITATION.cff": "how to cite the release",
+    "datacite.json": "the metadata that a repository asks for (DataCite)",
+    "analysis.R": "a first analysis in R: factors and a mixed model",
+    "pairs.parquet": "the rows of pairs.jsonl, typed",
+    **{
+        f"{name}.parquet": f"the rows of {name}.csv, typed"
+        for name in ("sentences", "judgments", "participants", "exclusions", "deviations", "human")
+    },
     "manifest.json": "checksums, plan, conventions, versions",
 }
 FACTORIAL_FILES = {
     "differences.csv": "the difference of differences of each participant and item, and of models",
+    "differences.parquet": "the rows of differences.csv, typed",
 }
 """Files of factorial designs only."""
+TASKS_HOLD = "tasks of lm-evaluation-harness: one for each paradigm, grouped by phenomenon"
 
 
 def facts_of(
@@ -180,8 +197,16 @@ def facts_of(
         counts=counts,
         flow=excluded.flow_rows(),
         agreement={name: report[name] for name in ("overall", "overall_included")},
+        authors=_authors(experiment),
+        year=last[:4] or f"{experiment.created_at:%Y}",
         undecided=(report["undecided"] or {}).get("statement", ""),
     )
+
+
+def _authors(experiment: Experiment) -> list[tuple[str, str]]:
+    """Family and given name of the owner, where the account has both."""
+    owner = experiment.owner
+    return [(owner.last_name, owner.first_name)] if owner and owner.last_name and owner.first_name else []
 
 
 def _plan_text(plan: Plan) -> str:
@@ -212,18 +237,83 @@ def file_columns(
     }
 
 
+def predictors(experiment: Experiment) -> dict[str, list[str]]:
+    """Levels of each column that explains the answers: factors, else conditions, else expected status."""
+    if experiment.materials is None or experiment.task == "forced_choice":
+        return {}
+    if levels := experiment.materials.levels:
+        return levels
+    sentences = Sentence.objects.filter(material_set=experiment.materials_id, is_filler=False)
+    for name, most in (("condition", MAX_LEVELS), ("expected", 2)):
+        values = sentences.exclude(**{name: ""}).exclude(**{name: Sentence.Expected.UNKNOWN})
+        labels = sorted(values.order_by().values_list(name, flat=True).distinct())
+        if 2 <= len(labels) <= most:
+            return {name: labels}
+    return {}
+
+
 def text_files(
-    facts: Facts, *, columns: Mapping[str, tuple[str, ...]], factors: Mapping[str, Sequence[str]]
+    experiment: Experiment,
+    facts: Facts,
+    *,
+    tables: Mapping[str, pd.DataFrame],
+    columns: Mapping[str, tuple[str, ...]],
+    factors: Mapping[str, Sequence[str]],
 ) -> dict[str, bytes]:
-    """The codebook and the card."""
+    """The codebook, the card, citations, the program of a first analysis and the harness's tasks."""
     package = data_package(
-        columns, name=facts.slug, title=facts.title, licence=facts.licence, factors=factors
+        columns,
+        name=facts.slug,
+        title=facts.title,
+        licence=licence_of(facts.licence),
+        factors=factors,
+        tables=tables,
     )
-    files = [*FILES.items(), *(row for row in FACTORIAL_FILES.items() if row[0] in columns)]
+    files = [
+        *FILES.items(),
+        *(row for row in FACTORIAL_FILES.items() if row[0].split(".")[0] + ".csv" in columns),
+    ]
+    tasks = task_files(tables["pairs.jsonl"], slug=facts.slug)
+    card_rows = [*files, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else [])]
     return {
         "datapackage.json": json_bytes(package),
-        "README.md": dataset_card(facts, files).encode(),
+        "README.md": dataset_card(facts, card_rows, tables=_loadable(tables)).encode(),
+        "CITATION.cff": citation_file(facts).encode(),
+        "datacite.json": json_bytes(datacite_record(facts)),
+        "analysis.R": r_judgments(
+            experiment.task, predictors(experiment), "judgments.csv", is_release=True
+        ).encode(),
+        **tasks,
     }
+
+
+def _loadable(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Tables with rows: ``datasets`` refuses an empty Parquet file."""
+    return sorted({name.partition(".")[0] for name, table in tables.items() if len(table)})
+
+
+def typed_copies(
+    files: Mapping[str, bytes], package: Mapping[str, Any], *, records: Sequence[Mapping[str, Any]]
+) -> dict[str, bytes]:
+    """The tables as Parquet, typed by the data package; of pairs, the records with all fields."""
+    copies = {}
+    for resource in package["resources"]:
+        stem, _, suffix = resource["path"].rpartition(".")
+        if resource["path"] == "pairs.csv":
+            continue
+        kinds = field_kinds(resource)
+        copies[f"{stem}.parquet"] = (
+            record_parquet_bytes(records, kinds)
+            if suffix == "jsonl"
+            else parquet_bytes(files[resource["path"]], kinds)
+        )
+    return copies
+
+
+def croissant_file(facts: Facts, package: Mapping[str, Any], files: Mapping[str, bytes]) -> bytes:
+    """The Croissant metadata of the data files."""
+    data = {name: checksum(files[name]) for name in files if name.endswith((".csv", ".jsonl", ".parquet"))}
+    return json_bytes(croissant(facts, package, data))
 
 
 def manifest_of(

@@ -125,7 +125,8 @@ class _Sink(RawIOBase):
 
 def _same_or_refuse(folder: Path, files: Files) -> bool:
     if folder.is_dir():
-        stored = {path.name: checksum(path.read_bytes()) for path in folder.iterdir() if path.is_file()}
+        paths = [path for path in folder.rglob("*") if path.is_file()]
+        stored = {path.relative_to(folder).as_posix(): checksum(path.read_bytes()) for path in paths}
         if stored == {name: checksum(content) for name, content in files.items()}:
             return False
         if not any(folder.iterdir()):
@@ -140,10 +141,14 @@ def _same_or_refuse(folder: Path, files: Files) -> bool:
 
 def _fill(partial: Path, files: Files) -> None:
     for name, content in files.items():
+        (partial / name).parent.mkdir(exist_ok=True)
         with open(partial / name, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+    for folder in {(partial / name).parent for name in files}:
+        folder.chmod(0o755)
+        _sync(folder)
     partial.chmod(0o755)
     _sync(partial)
 

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from releases.exports.snippets import release_snippets
-from releases.gold.describe import FILES, withdrawn_since
+from releases.gold.describe import FACTORIAL_FILES, FILES, TASKS_HOLD, withdrawn_since
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.storage import MANIFEST, chunks, zip_chunks
@@ -18,7 +18,7 @@ from releases.reports.forms import ReleaseForm
 from releases.views.base import explained, page, study_page
 
 JUDGMENTS = "judgments.csv"
-CONTENTS = {"README.md": "description of the release: read it first", **FILES}
+CONTENTS = {"README.md": "description of the release: read it first", **FILES, **FACTORIAL_FILES}
 
 
 @study_page
@@ -49,7 +49,8 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
     """One release: its options, files and checksums."""
     release_row = find(study, number)
     files = [
-        {**file, "holds": CONTENTS.get(file["path"], "")} for file in release_row.manifest.get("files", [])
+        {**file, "holds": TASKS_HOLD if "/" in file["path"] else CONTENTS.get(file["path"], "")}
+        for file in release_row.manifest.get("files", [])
     ]
     return page(
         request,
@@ -101,7 +102,7 @@ def file_answer(release: Release, name: str) -> StreamingHttpResponse:
     kind = {"text/markdown": "text/plain"}.get(guessed, guessed)
     response = StreamingHttpResponse(chunks(release.storage_key, name), content_type=f"{kind}; charset=utf-8")
     response["Content-Disposition"] = (
-        f'attachment; filename="{release.experiment.slug}-{release.number}-{name}"'
+        f'attachment; filename="{release.experiment.slug}-{release.number}-{name.replace("/", "-")}"'
     )
     return response
 

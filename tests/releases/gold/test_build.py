@@ -34,7 +34,7 @@ def table(files: dict[str, bytes], name: str) -> pd.DataFrame:
 
 def test_every_file_of_the_contract_is_there_with_its_checksum():
     files = build_release(judged_study(), Options()).files
-    assert set(files) == set(FILES) | {"README.md"}
+    assert {name for name in files if "/" not in name} == set(FILES) | {"README.md"}
     manifest = json.loads(files["manifest.json"])
     listed = {file["path"]: file["sha256"] for file in manifest["files"]}
     assert listed == {
@@ -176,11 +176,11 @@ def test_command_writes_once_and_refuses_to_overwrite(tmp_path, capsys):
     call_command("export_gold", study.slug, to=to, rule="blimp")
     call_command("export_gold", study.slug, to=to, rule="blimp")
     assert "the same release is already there" in capsys.readouterr().out
-    before = {path.name: path.read_bytes() for path in to.iterdir()}
+    before = {path.name: path.read_bytes() for path in to.rglob("*.*")}
     with pytest.raises(CommandError, match="never overwritten") as refused:
         call_command("export_gold", study.slug, to=to, rule="climp")
     assert refused.value.returncode == 2
-    assert {path.name: path.read_bytes() for path in to.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in to.rglob("*.*")} == before
     assert sorted(Path(tmp_path).iterdir()) == [to]
 
 
@@ -189,7 +189,7 @@ def test_command_prints_one_json_document(tmp_path, capsys):
     call_command("export_gold", study.slug, to=tmp_path / "gold", json=True)
     document = json.loads(capsys.readouterr().out)
     assert document["written"] is True and set(document["files"]) == {
-        path.name for path in (tmp_path / "gold").iterdir()
+        path.relative_to(tmp_path / "gold").as_posix() for path in (tmp_path / "gold").rglob("*.*")
     }
 
 

@@ -31,7 +31,10 @@ days = pytest.mark.parametrize("day", DAYS)
 
 def files_of(day: str, study: str) -> dict[str, bytes]:
     """The files of a golden release."""
-    return {path.name: path.read_bytes() for path in (GOLDEN / day / study).iterdir()}
+    folder = GOLDEN / day / study
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def imported(study: str, file: Path, name: str = ""):
@@ -96,7 +99,7 @@ def test_a_stored_release_is_shown_and_downloaded_as_it_was_written(ada, day, st
     assert ada.get(reverse("study-release", args=[experiment.slug, 1])).status_code == 200
     response = ada.get(reverse("study-release-zip", args=[experiment.slug, 1]))
     archive = zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content)))
-    assert {Path(name).name: archive.read(name) for name in archive.namelist()} == files
+    assert {name.partition("/")[2]: archive.read(name) for name in archive.namelist()} == files
 
 
 @releases

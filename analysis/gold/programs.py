@@ -1,0 +1,173 @@
+"""Programs in R and pandas that read the judgments of a release or a download and run a first analysis."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+IDS = ("participant", "session", "trial", "item", "condition", "sentence_id")
+EXCLUSION = "exclusion"  # column of the download that names the step; the file of a release has another
+RELEASE_EXCLUSION = "excluded_by"
+
+
+def r_judgments(
+    task: str, levels: Mapping[str, Sequence[str]], file: str, *, is_release: bool = False
+) -> str:
+    """R: lme4, for scales with points also ordinal."""
+    terms = [_r_name(name) for name in levels]
+    fixed = " * ".join(terms) or "1"
+    packages = ["lme4", *(["ordinal"] if task == "likert" else [])]
+    characters = ", ".join(f'{name} = "character"' for name in IDS)
+    lines = [
+        *(f"library({package})  # install.packages({quoted(package)})" for package in packages),
+        "",
+        f'd <- read.csv({quoted(file)}, na.strings = "", encoding = "UTF-8", check.names = FALSE,',
+        f"              colClasses = c({characters}))",
+        *(_r_standardized(task) if is_release else ()),
+        f'd <- subset(d, kind == "target" & is.na({_exclusion(is_release)}) & !is.na(value))',
+    ]
+    for name, labels in levels.items():
+        column = f"d[[{quoted(name)}]]"
+        lines.append(f"{column} <- factor({column}, levels = c({', '.join(map(quoted, labels))}))")
+        if len(labels) == 2:  # an estimate is then the second level minus the first, averaged over others
+            lines.append(
+                f"contrasts({column}) <- matrix(c(-0.5, 0.5), 2, dimnames = list(NULL, {quoted(labels[1])}))"
+            )
+    value = _outcome(task)
+    lines += ["", "# means by condition" if terms else "# overall mean"]
+    lines.append(
+        f"print(aggregate({value} ~ {' + '.join(terms)}, data = d, FUN = mean))"
+        if terms
+        else f"print(mean(d${value}, na.rm = TRUE))"
+    )
+    lines.append("")
+    lines += _r_models(task, fixed, value)
+    if terms:
+        lines.append(
+            f"# random slopes that the design allows: (1 + {fixed} | participant), likewise for item"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _r_standardized(task: str) -> list[str]:
+    """Compute z as the pages do; tasks without points need none."""
+    value = _outcome(task)
+    if value == "value":
+        return []
+    number = "ifelse(value > 0, log10(value / modulus), NA)" if value == "z_log" else "value"
+    return [
+        f'd <- subset(d, kind %in% c("target", "filler") & is.na({RELEASE_EXCLUSION}))',
+        *(["d$modulus[is.na(d$modulus)] <- 1"] if value == "z_log" else []),
+        f"d${value} <- with(d, ave({number}, participant,",
+        "                 FUN = function(x) (x - mean(x, na.rm = TRUE)) / sd(x, na.rm = TRUE)))",
+    ]
+
+
+def _r_models(task: str, fixed: str, value: str) -> list[str]:
+    by_both = f"{fixed} + (1 | participant) + (1 | item)"
+    if task in ("forced_choice", "yes_no"):
+        meaning = "the expected member was chosen" if task == "forced_choice" else "yes"
+        return [
+            f"# 1: {meaning}",
+            "m <- glmer(value ~ " + by_both + ", data = subset(d, value %in% 0:1), family = binomial)",
+            "print(summary(m))",
+        ]
+    lines = [
+        f"# {value} has no differences between participants' means, so they have no random intercept",
+        f"m <- lmer({value} ~ {fixed} + (1 | item), data = d)",
+        "print(summary(m))",
+    ]
+    if task == "likert":
+        lines += [
+            "",
+            "# ratings as ordered categories",
+            f"o <- clmm(factor(value, ordered = TRUE) ~ {by_both}, data = d)",
+            "print(summary(o))",
+        ]
+    return lines
+
+
+def pandas_judgments(
+    task: str, levels: Mapping[str, Sequence[str]], file: str, *, is_release: bool = False
+) -> str:
+    """pandas: means with errors over participants; of a 2×2 the difference of differences."""
+    value = _outcome(task)
+    ids = ", ".join(f"{quoted(name)}: str" for name in IDS)
+    lines = [
+        *(["import numpy as np"] if is_release and value == "z_log" else []),
+        "import pandas as pd",
+        "",
+        f'd = pd.read_csv({quoted(file)}, keep_default_na=False, na_values=[""],',
+        f"                dtype={{{ids}}})",
+        *(_pandas_standardized(task) if is_release else ()),
+        f'd = d[(d["kind"] == "target") & d["{_exclusion(is_release)}"].isna() & d["value"].notna()]',
+    ]
+    for name, labels in levels.items():
+        order = ", ".join(map(quoted, labels))
+        lines.append(f"d[{quoted(name)}] = pd.Categorical(d[{quoted(name)}], [{order}], ordered=True)")
+    by = f"[{', '.join(map(quoted, levels))}]"
+    if not levels:
+        lines += [
+            "",
+            "# means by participant, and their mean and standard error",
+            f'by_participant = d.groupby("participant")["{value}"].mean()',
+            'means = by_participant.agg(["mean", "sem", "count"])',
+            "print(means)",
+        ]
+        return "\n".join(lines) + "\n"
+    lines += [
+        "",
+        "# means by participant and condition, and their mean and standard error",
+        f'cells = d.pivot_table(values="{value}", index="participant", columns={by}, observed=True)',
+        'means = cells.agg(["mean", "sem", "count"]).T',
+        "print(means)",
+    ]
+    if [len(labels) for labels in levels.values()] == [2, 2]:
+        (plain_1, marked_1), (plain_2, marked_2) = (
+            [quoted(label) for label in labels] for labels in levels.values()
+        )
+        lines += [
+            "",
+            "# difference of differences by participant, as on the page Effects",
+            f"dd = ((cells[({plain_1}, {marked_2})] - cells[({marked_1}, {marked_2})])",
+            f"      - (cells[({plain_1}, {plain_2})] - cells[({marked_1}, {plain_2})]))",
+            'print(dd.agg(["mean", "sem", "count"]))',
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _pandas_standardized(task: str) -> list[str]:
+    """Compute z as the pages do; tasks without points need none."""
+    value = _outcome(task)
+    if value == "value":
+        return []
+    lines = [f'd = d[d["kind"].isin(["target", "filler"]) & d["{RELEASE_EXCLUSION}"].isna()]']
+    if value == "z_log":
+        lines += [
+            'ratio = d["value"] / d["modulus"].fillna(1)',
+            "d = d.assign(log10=np.log10(ratio.where(ratio > 0)))",
+        ]
+    number = "log10" if value == "z_log" else "value"
+    return [
+        *lines,
+        f'by_person = d.groupby("participant")["{number}"]',
+        f'd = d.assign({value}=(d["{number}"] - by_person.transform("mean")) / by_person.transform("std"))',
+    ]
+
+
+def _exclusion(is_release: bool) -> str:
+    return RELEASE_EXCLUSION if is_release else EXCLUSION
+
+
+def _outcome(task: str) -> str:
+    """The column that a first analysis averages."""
+    return {"magnitude_estimation": "z_log", "likert": "z", "slider": "z"}.get(task, "value")
+
+
+def _r_name(name: str) -> str:
+    """A column's name in a formula; backticks allow any character but themselves."""
+    escaped = name.replace("\\", "\\\\").replace("`", "\\`")
+    return f"`{escaped}`" if not name.isidentifier() or not name.isascii() or name.startswith("_") else name
+
+
+def quoted(text: str) -> str:
+    """A string literal that R and Python read alike: JSON's escapes are valid in both."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,219 @@
+"""A release opens in the tools of others, each of which validates its part; absent tools skip their test."""
+
+import io
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from django.core.management import call_command
+from django.urls import reverse
+
+from analysis.gold.writers import parquet_bytes
+from releases.gold.build import build_release
+from releases.gold.options import Options
+from releases.gold.storage import write_folder
+from tests import cast
+from tests.releases.study import judged_study, ready_release
+
+pytestmark = pytest.mark.django_db
+TASKS = ("forced_choice", "likert", "yes_no")
+ABSENT = "the validator is not installed: docs/how-to/open-releases.md, Validate"
+tasks = pytest.mark.parametrize("task", TASKS)
+
+
+def judged(task: str):
+    """A study with answers, a licence and a description."""
+    fields = {} if task == "forced_choice" else {"parameters": {}}
+    study = judged_study(task=task, description='Agreement, "quoted": ünïcode', **fields)
+    study.materials.licence = "CC BY 4.0"
+    study.materials.save()
+    return study
+
+
+def folder_of(study, place: Path) -> Path:
+    """The release as a folder."""
+    write_folder(place / "gold", build_release(study, Options(rule="blimp")).files)
+    return place / "gold"
+
+
+@tasks
+def test_frictionless_finds_the_package_valid(task, tmp_path):
+    frictionless = pytest.importorskip("frictionless", reason=ABSENT)
+    folder = folder_of(judged(task), tmp_path)
+    report = frictionless.validate(str(folder / "datapackage.json"))
+    assert report.valid, report.flatten(["name", "rowNumber", "fieldName", "type", "note"])[:5]
+    assert {task.name for task in report.tasks} >= {"pairs", "pairs-csv", "judgments", "human"}
+    assert sum(task.stats.get("rows", 0) for task in report.tasks) > 0
+
+
+def test_frictionless_refuses_a_row_that_breaks_a_key(tmp_path):
+    frictionless = pytest.importorskip("frictionless", reason=ABSENT)
+    folder = folder_of(judged("forced_choice"), tmp_path)
+    rows = (folder / "judgments.csv").read_text().splitlines()
+    rows.append(rows[1].replace("p0", "stranger"))
+    (folder / "judgments.csv").write_text("\n".join(rows) + "\n")
+    report = frictionless.validate(str(folder / "datapackage.json"))
+    assert {error[0] for error in report.flatten(["type"])} == {"foreign-key"}
+
+
+def test_names_of_resources_are_unique_and_the_licence_has_name_and_path():
+    package = json.loads(build_release(judged("likert"), Options()).files["datapackage.json"])
+    names = [resource["name"] for resource in package["resources"]]
+    assert len(set(names)) == len(names)
+    assert package["licenses"] == [
+        {
+            "name": "CC-BY-4.0",
+            "title": "Creative Commons Attribution 4.0 International",
+            "path": "https://creativecommons.org/licenses/by/4.0/",
+        }
+    ]
+
+
+def test_values_of_a_source_that_differ_in_type_are_stated_as_any():
+    study = judged("forced_choice")
+    pair = study.materials.pairs.first()
+    pair.fields = {"pairID": 7, "note": [1, 2]}
+    pair.save()
+    package = json.loads(build_release(study, Options()).files["datapackage.json"])
+    fields = {
+        field["name"]: field["type"]
+        for resource in package["resources"]
+        if resource["name"] == "pairs"
+        for field in resource["schema"]["fields"]
+    }
+    assert (fields["pairID"], fields["note"], fields["human_n"]) == ("any", "any", "integer")
+
+
+@tasks
+def test_datasets_loads_every_table(task, tmp_path):
+    datasets = pytest.importorskip("datasets", reason=ABSENT)
+    folder = folder_of(judged(task), tmp_path)
+    card = yaml.safe_load((folder / "README.md").read_text().split("---")[1])
+    assert card["license"] == "cc-by-4.0" and card["configs"][0]["config_name"] == "pairs"
+    for config in card["configs"]:
+        name = config["config_name"]
+        loaded = datasets.load_dataset(str(folder), name, cache_dir=str(tmp_path / "cache"))["train"]
+        lines = (folder / f"{name}.csv").read_text().splitlines()
+        assert len(loaded) == len(lines) - 1, name
+    pairs = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))["train"]
+    assert pairs[0]["sentence_good"] == "The keys 1 are here."
+
+
+@tasks
+def test_mlcroissant_validates_and_reads_the_records(task, tmp_path):
+    mlcroissant = pytest.importorskip("mlcroissant", reason=ABSENT)
+    folder = folder_of(judged(task), tmp_path)
+    dataset = mlcroissant.Dataset(jsonld=folder / "croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    [*human] = dataset.records("human")
+    assert len(human) == 8
+    assert {record["pairs/sentence_good"] for record in dataset.records("pairs")} == {
+        f"The keys {n} are here.".encode() for n in range(1, 5)
+    }
+
+
+@pytest.mark.parametrize(
+    ("licence", "names"), [("", ("Ada", "Lovelace")), ("MIT", ("", "")), ("Ask: us", ("", ""))]
+)
+def test_the_citation_is_valid_and_names_the_authors(licence, names, tmp_path):
+    citation_tool = pytest.importorskip("cffconvert", reason=ABSENT)
+    study = judged("likert")
+    study.materials.licence = licence
+    study.materials.save()
+    study.owner.first_name, study.owner.last_name = names
+    study.owner.save()
+    text = build_release(study, Options()).files["CITATION.cff"].decode()
+    citation_tool.Citation(text).validate()
+    document = yaml.safe_load(text)
+    expected = {"family-names": "Lovelace", "given-names": "Ada"} if names[0] else None
+    assert document["authors"] == [expected or {"name": f"The authors of {study.title}"}]
+    assert document.get("license") == ("MIT" if licence == "MIT" else None)
+
+
+@pytest.mark.parametrize("licence", ["", "CC BY 4.0", "Ask: us"])
+def test_the_metadata_of_datacite_are_valid(licence):
+    schema = pytest.importorskip("datacite.schema45", reason=ABSENT)
+    study = judged("likert")
+    study.materials.licence = licence
+    study.materials.save()
+    record = json.loads(build_release(study, Options()).files["datacite.json"])
+    schema.validator.validate(record)
+    assert record["titles"] == [{"title": study.title}]
+
+
+@tasks
+def test_parquet_has_the_rows_of_the_csv_with_types(task):
+    files = build_release(judged(task), Options()).files
+    tables = [name for name in files if name.endswith(".csv") and name != "pairs.csv"]
+    for name in tables:
+        text = pd.read_csv(io.BytesIO(files[name]), dtype=str, keep_default_na=False)
+        typed = pd.read_parquet(io.BytesIO(files[f"{name.removesuffix('.csv')}.parquet"]))
+        assert list(typed.columns) == list(text.columns) and len(typed) == len(text), name
+        for column in text.columns:
+            assert (typed[column].notna() == (text[column] != "")).all(), (name, column)
+    pairs = pd.read_parquet(io.BytesIO(files["pairs.parquet"]))
+    records = [json.loads(line) for line in files["pairs.jsonl"].decode().splitlines()]
+    assert list(pairs.columns) == list(records[0]) and pairs["human_n"].tolist() == [
+        record["human_n"] for record in records
+    ]
+    judgments = pd.read_parquet(io.BytesIO(files["judgments.parquet"]))
+    assert judgments["value"].dtype == float and judgments["rt_ms"].tolist() == [900] * len(judgments)
+
+
+def test_a_column_that_is_not_of_its_kind_stays_text():
+    content = parquet_bytes(b"n,m\n1.5,2\n3,4\n", {"n": "integer", "m": "integer"})
+    assert pd.read_parquet(io.BytesIO(content)).to_dict("list") == {"n": ["1.5", "3"], "m": [2, 4]}
+
+
+@tasks
+def test_the_program_in_the_release_runs_in_r(task, tmp_path):
+    program = shutil.which("Rscript")
+    needs = "for (p in c('lme4', 'ordinal')) if (!requireNamespace(p, quietly = TRUE)) q(status = 9)"
+    if program is None or subprocess.run([program, "-e", needs], capture_output=True).returncode:
+        pytest.skip("R, lme4 or ordinal is absent: apt install r-base-core r-cran-lme4 r-cran-ordinal")
+    folder = folder_of(judged(task), tmp_path)
+    process = subprocess.run(
+        [program, "analysis.R"], cwd=folder, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    assert "Fixed effects" in process.stdout and "(Intercept)" in process.stdout
+
+
+def test_the_release_has_a_task_for_each_paradigm_with_the_ceilings_of_people():
+    study = judged("forced_choice")
+    files = build_release(study, Options()).files
+    names = sorted(name for name in files if name.startswith("lm_eval/"))
+    texts = {name: files[name].decode().replace("!function ", "") for name in names if name.endswith("yaml")}
+    documents = {name: yaml.safe_load(text) for name, text in texts.items()}
+    [task] = [document for document in documents.values() if "doc_to_choice" in document]
+    assert task["output_type"] == "multiple_choice" and task["target_delimiter"] == task["doc_to_text"] == ""
+    assert task["metadata"]["human_individual_agreement"] == pytest.approx(5 / 6, abs=1e-9)
+    assert (task["metadata"]["human_majority_agreement"], task["metadata"]["pairs"]) == (1.0, 4)
+    groups = [document for document in documents.values() if "group" in document]
+    named = {document.get("task") for document in documents.values() if "doc_to_choice" in document}
+    named |= {group["group"] for group in groups}
+    assert all(set(group["task"]) <= named for group in groups)
+    assert study.slug in {group["group"] for group in groups}
+
+
+def test_files_in_the_folder_of_tasks_are_listed_and_downloaded(ada):
+    study = judged("forced_choice")
+    release = ready_release(study)
+    [name, *_] = [file["path"] for file in release.manifest["files"] if "/" in file["path"]]
+    page = ada.get(reverse("study-release", args=[study.slug, release.number])).content.decode()
+    address = reverse("study-release-file", args=[study.slug, release.number, name])
+    assert address in page
+    answer = ada.get(address)
+    assert b"".join(answer.streaming_content) and "/" not in answer["Content-Disposition"].partition("=")[2]
+
+
+def test_a_study_without_pairs_has_no_tasks(tmp_path):
+    study = cast.study("empty")
+    study.materials.pairs.update(discard=True)
+    call_command("export_gold", study.slug, to=tmp_path / "gold", stdout=io.StringIO())
+    assert not (tmp_path / "gold" / "lm_eval").exists()
+    assert "lm_eval/" not in (tmp_path / "gold" / "README.md").read_text()
