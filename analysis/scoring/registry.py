@@ -9,6 +9,7 @@ from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_
 from analysis.scoring.scorers.arpa import ArpaScorer
 from analysis.scoring.scorers.causal import CausalScorer
 from analysis.scoring.scorers.classifier import ClassifierScorer
+from analysis.scoring.scorers.harness_samples import HarnessSampleScorer
 from analysis.scoring.scorers.lstm import LSTMScorer
 from analysis.scoring.scorers.masked import MaskedScorer
 from analysis.scoring.scorers.mntp import MNTPScorer
@@ -26,6 +27,7 @@ BUILT_IN: dict[str, Maker] = {
     "hf-mntp": MNTPScorer,
     "hf-seq2seq": Seq2SeqScorer,
     "hf-classifier": ClassifierScorer,
+    "lm-eval": HarnessSampleScorer,
     "lstm": LSTMScorer,
     "openai": ServedScorer,
 }
@@ -37,6 +39,7 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
     "hf-mntp": MNTPScorer.OPTIONS,
     "hf-seq2seq": Seq2SeqScorer.OPTIONS,
     "hf-classifier": ClassifierScorer.OPTIONS,
+    "lm-eval": HarnessSampleScorer.OPTIONS,
     "lstm": LSTMScorer.OPTIONS,
     "openai": ServedScorer.OPTIONS,
 }
@@ -49,8 +52,8 @@ def scorer(uri: str) -> Scorer:
     ----------
     uri : str
         ``kind:target?option=value``; the kind is ``arpa``, ``csv``, ``hf-causal``, ``hf-masked``,
-        ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lstm`` or ``openai``, or one that an installed
-        package offers in the entry-point group ``obelus.scorers``.
+        ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lm-eval``, ``lstm`` or ``openai``, or one that an
+        installed package offers in the entry-point group ``obelus.scorers``.
 
     Returns
     -------

@@ -1,0 +1,171 @@
+"""Scorer that reads the sample logs of lm-evaluation-harness: ``lm-eval:PATH/samples_*.jsonl``."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from analysis.errors import BadInput
+from analysis.scoring.base import (
+    FLAG_EMPTY,
+    Progress,
+    Scores,
+    Spec,
+    assemble_scores,
+    file_revision,
+    flag_where,
+)
+from analysis.scoring.model_uri import ModelURI, parse_options
+
+TOLERANCE = 1e-3  # nats; the harness scores a sentence again in another batch, which rounds otherwise
+WRITE_SAMPLES = (
+    "Run the harness with --log_samples on a task of output_type multiple_choice or loglikelihood."
+)
+
+
+class LoggedScore(NamedTuple):
+    """A log probability that the harness logged, and where."""
+
+    sentence: str
+    logprob: float
+    file: str
+    line: int
+
+
+class HarnessSampleScorer:
+    """Looks up sentences in sample logs, one file for each task, of any model and back end of the harness.
+
+    The target is a file, a folder with ``samples_*.jsonl`` below it, or a pattern of names. A sentence is
+    the continuation that the harness scored after an empty context, without the delimiter before it.
+    """
+
+    OPTIONS = ()
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, uri: ModelURI) -> None:
+        parse_options(uri, self.OPTIONS)
+        paths = sample_files(uri.target)
+        self.file = uri.target
+        self.logprobs = _by_sentence(score for path in paths for score in logged_scores(path))
+        digest = hashlib.sha256("".join(sorted(file_revision(path) for path in paths)).encode())
+        revision = file_revision(paths[0]) if len(paths) == 1 else f"sha256:{digest.hexdigest()}"
+        self.spec = Spec(uri=uri.uri, revision=revision, method="csv", tokens="space")
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Look up every sentence; the score of a sentence that the logs do not contain is NaN."""
+        words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
+        values = [self.logprobs.get(sentence.strip(), math.nan) for sentence in sentences]
+        if progress is not None:
+            progress(len(sentences))
+        return assemble_scores(
+            sentences,
+            np.array(values, dtype=np.float64),
+            n_tokens=words,
+            n_unk=np.zeros_like(words),
+            flags=flag_where(FLAG_EMPTY, words == 0),
+            flag_missing=False,
+        )
+
+
+def sample_files(target: str) -> list[Path]:
+    """Return the sample logs that a path, a folder or a pattern of file names stands for."""
+    path = Path(target)
+    if path.is_file():
+        return [path]
+    folder, pattern = (path, "samples_*.jsonl") if path.is_dir() else (path.parent, path.name)
+    paths = sorted(folder.rglob(pattern) if path.is_dir() else folder.glob(pattern))
+    if not paths:
+        raise BadInput("there is no sample log.", file=target, remedy=WRITE_SAMPLES)
+    return paths
+
+
+def logged_scores(path: Path) -> Iterator[LoggedScore]:
+    """Yield the log probability of every sentence of a sample log."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield from _line_scores(line, str(path), number)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot be read: {error}.", file=str(path)) from error
+
+
+def _line_scores(line: str, file: str, number: int) -> Iterator[LoggedScore]:
+    try:
+        sample = json.loads(line)
+        arguments, answers = sample["arguments"], sample["filtered_resps"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(
+            "the line is no sample with arguments and filtered_resps.",
+            file=file,
+            row=number,
+            remedy=WRITE_SAMPLES,
+        ) from error
+    requests = list(arguments.values()) if isinstance(arguments, dict) else list(arguments)
+    if len(requests) != len(answers):
+        message = f"{len(requests)} requests have {len(answers)} answers."
+        raise BadInput(message, file=file, row=number, column="filtered_resps", remedy=WRITE_SAMPLES)
+    for request, answer in zip(requests, answers, strict=True):
+        context, sentence = _texts(request, file, number)
+        if context.strip():
+            raise BadInput(
+                f"{sentence!r} was scored after the context {context[:40]!r}, not as a whole sentence.",
+                file=file,
+                row=number,
+                column="arguments",
+                remedy='Run a task with doc_to_text: "", as in the folder lm_eval of a release.',
+            )
+        yield LoggedScore(sentence.strip(), _logprob(answer, file, number), file, number)
+
+
+def _texts(request: Any, file: str, number: int) -> tuple[str, str]:
+    """Return context and continuation of a request."""
+    parts = list(request.values()) if isinstance(request, dict) else request
+    if isinstance(parts, list) and len(parts) == 2 and all(isinstance(part, str) for part in parts):
+        return parts[0], parts[1]
+    raise BadInput(
+        "a request is no context and continuation.",
+        file=file,
+        row=number,
+        column="arguments",
+        remedy=WRITE_SAMPLES,
+    )
+
+
+def _logprob(answer: Any, file: str, number: int) -> float:
+    """Read the first part of an answer: the log probability, which the harness writes as text."""
+    value = answer[0] if isinstance(answer, list) and answer else None
+    try:
+        logprob = float(str(value))
+    except ValueError:
+        logprob = math.nan
+    if not math.isfinite(logprob) or logprob > 0:
+        message = f"{value!r} is not a log probability."
+        raise BadInput(message, file=file, row=number, column="filtered_resps", remedy=WRITE_SAMPLES)
+    return logprob
+
+
+def _by_sentence(scores: Iterator[LoggedScore]) -> dict[str, float]:
+    first: dict[str, LoggedScore] = {}
+    for score in scores:
+        earlier = first.setdefault(score.sentence, score)
+        if abs(earlier.logprob - score.logprob) > TOLERANCE:
+            raise BadInput(
+                f"{score.sentence!r} has {score.logprob:g} here and {earlier.logprob:g} in {earlier.file}, "
+                f"row {earlier.line}.",
+                file=score.file,
+                row=score.line,
+                remedy="Name the logs of one run of one model.",
+            )
+    return {sentence: score.logprob for sentence, score in first.items()}
