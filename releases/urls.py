@@ -23,7 +23,7 @@ urlpatterns = [
     path("shared/<str:token>/", review_pages.overview, name="shared"),
     path("shared/<str:token>/materials/", review_pages.materials, name="shared-materials"),
     path(
-        "shared/<str:token>/releases/<int:number>/<str:name>",
+        "shared/<str:token>/releases/<int:number>/<path:name>",
         review_pages.release_file,
         name="shared-release-file",
     ),
