@@ -1,7 +1,5 @@
 """Base of all management commands: help with an example, exit status 2 on bad input, one JSON document."""
 
-import json
-import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +10,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from analysis.command_line.output import CommandOutput
 from analysis.errors import BadInput
 
 
-class ContractCommand(BaseCommand):
+class ContractCommand(CommandOutput, BaseCommand):
     """Base of the commands in the contract (DESIGN §4).
 
     A subclass sets ``help`` and ``example``, adds arguments in :meth:`add_options` and works in
@@ -59,10 +58,6 @@ class ContractCommand(BaseCommand):
         """Do the work of the subclass."""
         raise NotImplementedError
 
-    def print_json(self, document: Any) -> None:
-        """Print one JSON document; undefined numbers must be null already."""
-        self.stdout.write(json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2))
-
     @contextmanager
     def working(self, options: dict[str, Any], label: str) -> Iterator[None]:
         """Show on a terminal that something of unknown length runs."""
@@ -73,10 +68,6 @@ class ContractCommand(BaseCommand):
 
         with Console(stderr=True).status(label):
             yield
-
-    def wants_progress(self, options: dict[str, Any]) -> bool:
-        """Whether to show a progress bar: on a terminal, unless JSON was requested."""
-        return sys.stderr.isatty() and not options.get("json")
 
 
 def _lacks_migrations() -> bool:

@@ -5,9 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from analysis.magnitudes import ZEROS
-from analysis.multiple_tests import CORRECTIONS
-from analysis.text import plural
+from analysis.command_line.output import magnitudes_line
 from config.commands import ContractCommand
 from experiments.models import Experiment
 from experiments.studies.creation import find_experiment
@@ -17,12 +15,6 @@ from releases.gold.plans import CURRENT, find_plan_row
 EXCLUDE_HELP = (
     "a stored plan, steps such as rejected,flagged, or current: the study's current plan, "
     "which its pages use; by default nothing is excluded"
-)
-
-
-OUTLIERS_HELP = (
-    "response times that are left out: limits in ms, a spread of log times by participant, or both, such as "
-    "200-10000, 2.5sd or 200-10000,3mad; by default none"
 )
 
 
@@ -72,48 +64,3 @@ class ReportCommand(ContractCommand):
     def print_text(self, report: dict[str, Any]) -> None:
         """Print the report for a terminal."""
         raise NotImplementedError
-
-
-def selected(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The named options."""
-    return {name: options[name] for name in names}
-
-
-def add_correction(parser: ArgumentParser) -> None:
-    """Add the choice of the correction for several tests."""
-    parser.add_argument(
-        "--correction",
-        choices=CORRECTIONS,
-        default="holm",
-        help="for several tests: holm, or bh (Benjamini-Hochberg); the JSON has both",
-    )
-
-
-def add_sesoi(parser: ArgumentParser) -> None:
-    """Add the smallest effect of interest."""
-    parser.add_argument(
-        "--sesoi",
-        type=float,
-        metavar="EFFECT",
-        help="smallest effect of interest, for a test of equivalence of every contrast: a difference of "
-        "ratings on the transform's scale or of shares of yes, or of the share of choices from one half",
-    )
-
-
-def add_zeros(parser: ArgumentParser) -> None:
-    """Add the choice about magnitude estimates of zero."""
-    parser.add_argument(
-        "--zeros",
-        choices=ZEROS,
-        default="keep",
-        help="magnitude estimates of zero in raw numbers and z; logarithms never have them",
-    )
-
-
-def magnitudes_line(magnitudes: dict[str, Any]) -> str:
-    """Say how many magnitude estimates are zero or negative, and what became of them."""
-    return (
-        f"{plural(magnitudes['zeros'], 'estimate')} of zero by "
-        f"{plural(magnitudes['zero_participants'], 'participant')}: {magnitudes['zeros_are']}; "
-        f"{magnitudes['negative']} negative: left out"
-    )

@@ -1,39 +1,36 @@
 """Compute the reports of a study from its stored rows; commands, pages, API and study reports call these."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from analysis.aggregation.ordinal import ordinal_report
-from analysis.aggregation.ratings import magnitude_counts, ratings_report
 from analysis.agreement.item_statistics import item_position_and_time, item_spread
-from analysis.agreement.report import agreement_report, included_paradigms, item_table
+from analysis.agreement.report import item_table
+from analysis.command_line.documents import (
+    FilteredJudgments,
+    agreement_document,
+    basis,
+    effects_document,
+    exclusions_document,
+    ordinal_document,
+    ratings_document,
+    reliability_document,
+    times_document,
+    usable_magnitudes,
+)
 from analysis.effects.conditions import condition_report
-from analysis.effects.report import effects_report
-from analysis.effects.response_times import time_report
 from analysis.errors import BadInput
-from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
 from analysis.exclusions.plan import Plan
-from analysis.exclusions.report import exclusion_report
-from analysis.magnitudes import without_zeros
 from analysis.power.report import SIZES, Price, pilot_report
 from analysis.reliability.item_diagnostics import item_diagnostics
-from analysis.reliability.report import reliability_report
 from experiments.models import Experiment
 from judgments.frames.build import participant_frame, treatment_of
 from releases.gold.plans import find_plan, stored_names
 from releases.material_frames import pair_frame, score_frame, sentence_frame
 from releases.reports.judgment_cache import study_judgments
-
-
-@dataclass(frozen=True)
-class FilteredJudgments:
-    """A study's judgments before and after an exclusion plan."""
-
-    judgments: pd.DataFrame
-    excluded: Excluded
 
 
 def filtered_judgments(
@@ -63,20 +60,16 @@ def agreement_of(
     filtered = filtered or filtered_judgments(
         experiment, exclude=exclude, round_number=round_number, narrow=True
     )
-    report = agreement_report(
-        filtered.excluded.kept,
-        rule=rule or None,
+    return agreement_document(
+        filtered,
+        rule=rule,
         ties=ties,
         experiment=experiment.slug,
         seed=seed,
-        excluded=filtered.excluded.flow_rows(),
-        before=filtered.judgments,
+        round_number=round_number,
         undecided=treatment_of(experiment),
         interval=interval,
     )
-    rounds = "all" if round_number is None else f"{round_number} only, for exclusions as well"
-    conventions = {"rounds": rounds, **report["conventions"]}
-    return report | {"round": round_number, "conventions": conventions, "plan": plan_label(filtered)}
 
 
 def ratings_of(
@@ -90,14 +83,7 @@ def ratings_of(
 ) -> dict[str, Any]:
     """Item means of a study's ratings, ready for JSON."""
     filtered = filtered or filtered_judgments(experiment, exclude=exclude)
-    report = ratings_report(
-        filtered.excluded.kept,
-        transform=transform,
-        ddof=ddof,
-        zeros=zeros,
-        experiment=experiment.slug,
-    )
-    return report | _basis(filtered)
+    return ratings_document(filtered, transform=transform, ddof=ddof, zeros=zeros, experiment=experiment.slug)
 
 
 def exclusions_of(
@@ -105,28 +91,14 @@ def exclusions_of(
 ) -> dict[str, Any]:
     """What a plan removes, from which groups, and the main results with and without it."""
     plan = find_plan(experiment, exclude)
-    judgments, magnitudes = usable_magnitudes(
-        study_judgments(experiment, plan), transform=transform, zeros=zeros
-    )
-    report = exclusion_report(
-        judgments,
+    return exclusions_document(
+        study_judgments(experiment, plan),
         plan,
+        transform=transform,
+        zeros=zeros,
         background=background_of(experiment),
         experiment=experiment.slug,
-        transform=transform,
     )
-    return report | magnitudes
-
-
-def usable_magnitudes(
-    judgments: pd.DataFrame, *, transform: str = "z", zeros: str = "keep"
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Leave estimates of zero out where that is chosen; return the judgments and the report's ``magnitudes``.
-
-    It counts the estimates that are zero or negative and those left out; None without magnitude estimates.
-    """
-    counts = magnitude_counts(judgments, transform=transform, zeros=zeros)
-    return without_zeros(judgments) if zeros == "leave-out" else judgments, {"magnitudes": counts}
 
 
 def background_of(experiment: Experiment) -> pd.DataFrame:
@@ -153,19 +125,16 @@ def reliability_of(
 ) -> dict[str, Any]:
     """Agreement between participants, over all and over the included paradigms, and the ceilings."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    included = None
-    if rule:
-        included = included_paradigms(agreement_of(experiment, rule=rule, filtered=filtered))
-    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
-    report = reliability_report(
-        judgments,
+    return reliability_document(
+        filtered,
         transform=transform,
         coding=coding,
         seed=seed,
+        zeros=zeros,
+        rule=rule,
         experiment=experiment.slug,
-        included=included,
+        undecided=treatment_of(experiment) if rule else "",
     )
-    return report | {"rule": rule} | magnitudes | _basis(filtered)
 
 
 def effects_of(
@@ -173,18 +142,17 @@ def effects_of(
 ) -> dict[str, Any]:
     """Five analyses of every contrast, and interactions of people and of the models that are scored."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    judgments, magnitudes = usable_magnitudes(filtered.excluded.kept, transform=transform, zeros=zeros)
     materials = experiment.materials
-    report = effects_report(
-        judgments,
+    return effects_document(
+        filtered,
         transform=transform,
+        zeros=zeros,
         factors=materials.levels if materials else None,
         scores=score_frame(materials),
         sentences=sentence_frame(materials),
         experiment=experiment.slug,
         **choices,
     )
-    return report | magnitudes | _basis(filtered)
 
 
 def times_of(
@@ -192,8 +160,7 @@ def times_of(
 ) -> dict[str, Any]:
     """Response times by condition."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    report = time_report(filtered.excluded.kept, by=by, outliers=outliers, experiment=experiment.slug)
-    return report | _basis(filtered)
+    return times_document(filtered, by=by, outliers=outliers, experiment=experiment.slug)
 
 
 def multiverse_of(
@@ -237,7 +204,7 @@ def diagnostics_of(experiment: Experiment, *, exclude: str = "") -> dict[str, An
     """Annotator models, strengths of sentences, and sensitivity."""
     filtered = filtered_judgments(experiment, exclude=exclude)
     report = item_diagnostics(filtered.excluded.kept, pair_frame(experiment.materials))
-    return {"experiment": experiment.slug, **report, **_basis(filtered)}
+    return {"experiment": experiment.slug, **report, **basis(filtered)}
 
 
 def item_table_of(
@@ -288,8 +255,7 @@ def ordinal_of(
 ) -> dict[str, Any]:
     """The cumulative link model of every contrast."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    report = ordinal_report(filtered.excluded.kept, by=by, slopes=slopes, experiment=experiment.slug)
-    return report | _basis(filtered)
+    return ordinal_document(filtered, by=by, slopes=slopes, experiment=experiment.slug)
 
 
 def pilot_of(
@@ -313,15 +279,4 @@ def pilot_of(
         transform=transform,
         **choices,
     )
-    return {"experiment": experiment.slug, **report, **magnitudes, **_basis(filtered)}
-
-
-def _basis(filtered: FilteredJudgments) -> dict[str, Any]:
-    """The plan and the flow of exclusions that every report names."""
-    return {"plan": plan_label(filtered), "excluded": filtered.excluded.flow_rows()}
-
-
-def plan_label(filtered: FilteredJudgments) -> dict[str, Any]:
-    """Name, version and checksum of the plan."""
-    plan = filtered.excluded.plan
-    return {"name": plan.name, "version": plan.version, "sha256": plan.sha256}
+    return {"experiment": experiment.slug, **report, **magnitudes, **basis(filtered)}

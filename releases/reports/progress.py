@@ -11,11 +11,12 @@ from django.utils import timezone
 
 from analysis.agreement.predictive import MORE
 from analysis.agreement.progress import progress_report
+from analysis.command_line.documents import plan_label
 from experiments.models import Experiment
 from experiments.page_cache import cache
 from releases.gold.plans import find_plan
 from releases.models import Look
-from releases.reports.compute import filtered_judgments, plan_label
+from releases.reports.compute import filtered_judgments
 from releases.reports.judgment_cache import n_counted
 
 RUNNING = {Experiment.Status.OPEN, Experiment.Status.PAUSED}

@@ -84,6 +84,7 @@ def test_the_wheel_says_what_it_needs_without_the_platform(wheel):
         line.split()[1] for line in metadata.splitlines() if line.startswith("Provides-Extra")
     }
     assert "analysis" not in points
+    assert "obelus = obelus.command_line.program:main" in points
 
 
 def test_the_version_is_that_of_the_project():
@@ -98,6 +99,8 @@ def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path
     assert (report["failed"], set(report["missing"]) - {"torch", "transformers", "kenlm"}) == (0, set())
     assert report["examined"] > 500
     assert report["names"] == dir(analysis)
+    usage = run(sys.executable, "-m", "obelus", "agreement", "--help", cwd=tmp_path, env=environment)
+    assert "usage: obelus agreement" in usage
 
 
 @pytest.mark.slow

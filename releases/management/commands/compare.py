@@ -1,124 +1,31 @@
 """``manage.py compare``: compare models with participants, from files."""
 
-from argparse import ArgumentParser
 from typing import Any
 
 import pandas as pd
 
-from analysis.comparison.files import read_human, read_judgments, read_pairs, read_scores
-from analysis.comparison.in_depth.models import read_roster
-from analysis.comparison.in_depth.report import depth_document
-from analysis.comparison.pairs import pair_table
-from analysis.comparison.report import comparison_document
-from analysis.comparison.text_tables import comparison_text, depth_text, paradigms_text
+from analysis.command_line.compare import FileComparison
 from analysis.errors import BadInput
-from analysis.scoring.conventions import recorded_specs, recorded_text
-from analysis.scoring.orientation import parse_signs, sign_of
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials
 from releases.material_frames import pair_frame
 
 
-class Command(ContractCommand):
+class Command(FileComparison, ContractCommand):
     """Compare models with participants; only ``--materials`` reads the database."""
 
-    help = (
-        "Compare models with participants on minimal pairs: BLiMP criterion, ADC, correlations, each with "
-        "chance, the constant baseline and the human ceiling. Works on files alone, or with the pairs of "
-        "stored materials."
-    )
     example = (
         "manage.py compare --human human.csv --pairs pairs.csv --scores trigram.csv gpt2.csv "
         "--judgments judgments.csv --delta 0.5 1 5 --in-depth --models models.csv --json"
     )
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        """The files and the conventions."""
-        parser.add_argument("--human", metavar="FILE", help="sentence_id, score[, n, sd]; without it no ADC")
-        source = parser.add_mutually_exclusive_group(required=True)
-        source.add_argument(
-            "--pairs", metavar="FILE", help="pair_id, good_id, bad_id[, paradigm, phenomenon]"
-        )
+    def add_pair_sources(self, source: Any) -> None:
+        """Add the name of a stored material set."""
         source.add_argument("--materials", metavar="NAME", help="the pairs of a stored material set instead")
-        parser.add_argument(
-            "--scores", required=True, nargs="+", metavar="FILE", help="sentence_id and one column per model"
-        )
-        parser.add_argument(
-            "--sign",
-            nargs="+",
-            action="extend",
-            default=[],
-            metavar="[COLUMN=]lower|higher",
-            help="which scores mean a better sentence, where a column is named as surprisal, perplexity or "
-            "loss; lower ones are negated",
-        )
-        parser.add_argument(
-            "--judgments", metavar="FILE", help="ratings or choices by participant, for the human ceiling"
-        )
-        parser.add_argument(
-            "--already-standardized", action="store_true", help="use the models' scores as they are"
-        )
-        parser.add_argument(
-            "--signs", default="strict", metavar="strict|published", help="how zero differences are treated"
-        )
-        parser.add_argument(
-            "--delta", nargs="+", type=float, default=[0.5, 1, 5], metavar="DELTA", help="default: 0.5 1 5"
-        )
-        parser.add_argument(
-            "--constant",
-            nargs="+",
-            type=float,
-            default=[],
-            metavar="VALUE",
-            help="constants beside the median",
-        )
-        parser.add_argument(
-            "--in-depth",
-            action="store_true",
-            help="also correlations, curves, tests, shallow predictors, prefix methods, learning curves, "
-            "filtered training, decisions; the key depth of the document",
-        )
-        parser.add_argument(
-            "--by-paradigm", action="store_true", help="also the share of pairs right in each paradigm"
-        )
-        parser.add_argument(
-            "--models",
-            metavar="FILE",
-            help="what is known of the models: model[, name, method, family, training_tokens, seed, corpus]",
-        )
-        parser.add_argument("--seed", type=int, default=0, help="of permutations, bootstrap and halvings")
 
-    def run(self, **options: Any) -> None:
-        """Read the files, compare, print."""
-        human = read_human(options["human"]) if options["human"] else None
-        pairs = stored_pairs(options["materials"]) if options["materials"] else read_pairs(options["pairs"])
-        signs = parse_signs(options["sign"])
-        scores = read_scores(options["scores"], signs=signs)
-        models = read_roster(options["models"]) if options["models"] else None
-        conventions = {
-            "signs": options["signs"],
-            "deltas": options["delta"],
-            "judgments": read_judgments(options["judgments"]) if options["judgments"] else None,
-            "seed": options["seed"],
-        }
-        table = pair_table(human, pairs, scores, already_standardized=options["already_standardized"])
-        document = comparison_document(table, constants=options["constant"], **conventions)
-        if options["in_depth"]:
-            document["depth"] = depth_document(table, models=models, **conventions)
-        columns = [str(name) for name in scores.columns if name != "sentence_id"]
-        document["negated"] = [name for name in columns if sign_of(name, signs) == "lower"]
-        document["scoring"] = recorded_specs(options["scores"], columns=list(scores.columns))
-        if options["json"]:
-            self.print_json(document)
-        else:
-            self.stdout.write(comparison_text(document))
-            self.stdout.write(recorded_text(document["scoring"]))
-            if document["negated"]:
-                self.stdout.write(f"negated, because lower is better: {', '.join(document['negated'])}")
-            if options["by_paradigm"]:
-                self.stdout.write(paradigms_text(document))
-            if "depth" in document:
-                self.stdout.write(depth_text(document["depth"]))
+    def pairs(self, options: dict[str, Any]) -> pd.DataFrame:
+        """The pairs of the file or of the stored set."""
+        return stored_pairs(options["materials"]) if options["materials"] else super().pairs(options)
 
 
 def stored_pairs(name: str) -> pd.DataFrame:

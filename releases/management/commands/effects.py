@@ -1,49 +1,18 @@
 """``manage.py effects``: five analyses of every contrast, and the interactions of factorial designs."""
 
-from argparse import ArgumentParser
 from typing import Any
 
-from analysis.aggregation.transforms import TRANSFORMS
-from analysis.effects.report import BY, SLOPES
-from analysis.multiple_tests import CORRECTION_NAMES
-from analysis.report.findings import equivalence_sentence
-from analysis.report.wording import SENTENCES, decimal, p_value
+from analysis.command_line.effects import EffectsText
+from analysis.command_line.output import selected
 from experiments.models import Experiment
-from releases.management.report_command import ReportCommand, add_correction, add_sesoi, add_zeros, selected
+from releases.management.report_command import ReportCommand
 from releases.reports.compute import effects_of, ordinal_of
 
-NO_CONTRAST = f"{SENTENCES['no_contrast']} Use --by PARADIGM or --factorial."
-ALPHABETICAL = f"{SENTENCES['alphabetical']} Use --factorial to choose them."
 
-
-class Command(ReportCommand):
+class Command(EffectsText, ReportCommand):
     """``effects EXPERIMENT``."""
 
-    help = "Direction, t or sign tests, Bayes factor and mixed model of every contrast; 2x2 interactions."
     example = "manage.py effects ssa2013 --by phenomenon --transform z --json"
-
-    def add_report_options(self, parser: ArgumentParser) -> None:
-        """Contrasts, transformation, random structure and design."""
-        parser.add_argument("--by", default="phenomenon", help=f"what a contrast is: {', '.join(BY)}")
-        parser.add_argument("--transform", default="z", help=f"of ratings: {', '.join(TRANSFORMS)}")
-        add_zeros(parser)
-        parser.add_argument(
-            "--slopes",
-            default="auto",
-            help=f"random slopes: {', '.join(SLOPES)}; auto: the most that each contrast supports",
-        )
-        parser.add_argument("--population", type=int, help="published contrasts of which these are a sample")
-        parser.add_argument(
-            "--factorial",
-            default="",
-            metavar="PP,MP,PM,MM",
-            help="the four conditions of a 2x2 design, plain and marked; without it read from their names",
-        )
-        add_correction(parser)
-        add_sesoi(parser)
-        parser.add_argument(
-            "--ordinal", action="store_true", help="the cumulative link model of every contrast instead"
-        )
 
     def compute(self, study: Experiment, options: dict[str, Any]) -> dict[str, Any]:
         """The report as one JSON document."""
@@ -51,100 +20,3 @@ class Command(ReportCommand):
             return ordinal_of(study, **selected(options, "exclude", "by", "slopes"))
         names = ("exclude", "by", "transform", "zeros", "slopes", "population", "factorial")
         return effects_of(study, **selected(options, *names, "correction", "sesoi"))
-
-    def print_text(self, report: dict[str, Any]) -> None:
-        """Print the report for a terminal."""
-        if "rows" in report:
-            self._print_ordinal(report)
-            return
-        by, corrected = report["by"], f"p_{report['correction']}"
-        if not report["analyses"] and not report["interactions"]:
-            self.stdout.write(NO_CONTRAST)
-        width = _name_width(report["analyses"], by)
-        for row in report["analyses"]:
-            name = row[by] or "–"
-            self.stdout.write(
-                f"{name:<{width}}{row['analysis']:<14}{decimal(row['estimate']):>9}{p_value(row['p']):>8}"
-                f"{p_value(row[corrected]):>8}  {row['outcome']}{_why(row)}"
-            )
-            if row["structure"]:
-                self.stdout.write(f"    {row['structure']}{_given_up(row)}")
-        if report["analyses"]:
-            self.stdout.write(f"p, then p by {CORRECTION_NAMES[report['correction']]}")
-        for row in report["rates"]:
-            self.stdout.write(
-                f"{row['analysis']}: {row['converges']} of {row['estimable']} converge, "
-                f"{row['reversed']} reversed, {row['null']} null, {row['not_estimable']} not estimable"
-            )
-        for row in report["equivalence"]:
-            self.stdout.write(
-                f"{row[by] or '–':<{width}}{'equivalence':<14}{decimal(row['estimate']):>9}"
-                f"{p_value(row['p']):>8}{p_value(row[corrected]):>8}  {row['verdict']}, 90 % "
-                f"{decimal(row['ci_low'])} to {decimal(row['ci_high'])}{_why(row)}"
-            )
-        if report["equivalence"]:
-            self.stdout.write(equivalence_sentence(report))
-        for row in report["interactions"]:
-            self._print_interaction(row, report)
-        for row in report["not_recognized"]:
-            self.stdout.write(f"{row[by] or '–'}: no difference of differences: {row['reason']}")
-        if any(row["oriented_by"] == "alphabetical" for row in report["interactions"]):
-            self.stdout.write(ALPHABETICAL)
-
-    def _print_interaction(self, row: dict[str, Any], report: dict[str, Any]) -> None:
-        by, mixed = report["by"], row["mixed"]
-        self.stdout.write(
-            f"{row[by] or '–'}: {row['first']['marked']} x {row['second']['marked']}, difference of "
-            f"differences {decimal(mixed['estimate'])} [{decimal(mixed['ci_low'])}, "
-            f"{decimal(mixed['ci_high'])}], p {p_value(mixed['p'])}"
-        )
-        if mixed.get("structure"):
-            self.stdout.write(f"    {mixed['structure']}{_given_up(mixed)}")
-        tests = [("participants", row["participants"]), ("items", row["items"])]
-        tests += [
-            (f"{model['model']}, items", model["items"]) for model in report["models"] if model[by] == row[by]
-        ]
-        for name, test in tests:
-            self.stdout.write(
-                f"    by {name}: {decimal(test['estimate'])} [{decimal(test['ci_low'])}, "
-                f"{decimal(test['ci_high'])}], p {p_value(test['p'])}, above zero {test['above_zero']} of "
-                f"{test['n']}"
-            )
-        for entry in row["differences"]["items"]:
-            self.stdout.write(f"    item {entry['item']}: {decimal(entry['difference'])}")
-        for entry in row["differences"]["participants"]:
-            self.stdout.write(f"    participant {entry['participant']}: {decimal(entry['difference'])}")
-
-    def _print_ordinal(self, report: dict[str, Any]) -> None:
-        if not report["rows"]:
-            self.stdout.write(NO_CONTRAST)
-        width = _name_width(report["rows"], report["by"])
-        for row in report["rows"]:
-            name = row[report["by"]] or "–"
-            self.stdout.write(
-                f"{name:<{width}}{decimal(row['beta']):>9}{decimal(row['se']):>9}{p_value(row['p']):>8}"
-                f"{decimal(row['beta_fixed']):>9}  {_ordinal_note(row)}"
-            )
-            scale = row["scale_use"]
-            if scale["sd"] is not None:
-                self.stdout.write(
-                    f"    with participants' use of the scale: {decimal(scale['beta'])}, SD of log "
-                    f"discrimination {decimal(scale['sd'])}, p {p_value(scale['p_ratio'])}"
-                )
-
-
-def _name_width(rows: list[dict[str, Any]], by: str) -> int:
-    """Characters of the first column: the longest name and a gap of two, at least 40."""
-    return max([40, *(len(row[by] or "") + 2 for row in rows)])
-
-
-def _ordinal_note(row: dict[str, Any]) -> str:
-    return "; ".join(filter(None, [row["structure"], row["reason"]]))
-
-
-def _given_up(row: dict[str, Any]) -> str:
-    return " (the data support no more: path in --json)" if row["path"] else ""
-
-
-def _why(row: dict[str, Any]) -> str:
-    return f" ({row['status']})" if row["status"] != "ok" else ""

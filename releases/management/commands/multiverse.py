@@ -4,12 +4,13 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.aggregation.transforms import TRANSFORMS
+from analysis.command_line.output import selected
 from analysis.effects.report import BY
 from analysis.exclusions.multiverse import EFFECTS, MODELS
 from analysis.report.page_findings import multiverse_finding
 from analysis.report.wording import SENTENCES, decimal, p_value
 from experiments.models import Experiment
-from releases.management.report_command import ReportCommand, selected
+from releases.management.report_command import ReportCommand
 from releases.reports.compute import multiverse_of
 
 

@@ -4,6 +4,8 @@ import argparse
 from argparse import ArgumentParser
 from typing import Any
 
+from analysis.command_line.documents import usable_magnitudes
+from analysis.command_line.output import add_zeros, magnitudes_line
 from analysis.comparison.files import read_judgments
 from analysis.errors import BadInput
 from analysis.power.exact import TARGET
@@ -13,13 +15,8 @@ from config.commands import ContractCommand
 from experiments.models import Experiment
 from experiments.studies.creation import find_experiment
 from experiments.studies.money import format_money, minor_units
-from releases.management.report_command import (
-    EXCLUDE_HELP,
-    add_zeros,
-    magnitudes_line,
-    named_exclusion,
-)
-from releases.reports.compute import pilot_of, usable_magnitudes
+from releases.management.report_command import EXCLUDE_HELP, named_exclusion
+from releases.reports.compute import pilot_of
 from releases.reports.power_forms import price_of
 
 

@@ -4,11 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from analysis.agreement.predictive import MORE
+from analysis.command_line.output import selected
 from analysis.errors import BadInput
 from analysis.report.wording import share
 from analysis.text import plural
 from experiments.models import Experiment
-from releases.management.report_command import ReportCommand, selected
+from releases.management.report_command import ReportCommand
 from releases.reports.forms import MAX_MORE
 from releases.reports.progress import COMMAND, RULE, viewed_progress
 

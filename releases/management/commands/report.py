@@ -4,17 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from analysis.command_line.output import OUTLIERS_HELP, add_correction, add_sesoi
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
 from releases.gold.options import ReportOptions
 from releases.gold.storage import MANIFEST, write_folder
-from releases.management.report_command import (
-    EXCLUDE_HELP,
-    OUTLIERS_HELP,
-    add_correction,
-    add_sesoi,
-    named_exclusion,
-)
+from releases.management.report_command import EXCLUDE_HELP, named_exclusion
 from releases.study_report.build import build_report
 
 

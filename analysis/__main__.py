@@ -1,0 +1,8 @@
+"""``python -m obelus``: the command ``obelus``."""
+
+import sys
+
+from analysis.command_line.program import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""The command ``obelus``: the reports of ``manage.py`` on files alone, with the same numbers and keys."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import pandas as pd
+
+from analysis.columns import JUDGMENT_COLUMNS, require_columns
+from analysis.command_line.agreement import AgreementText
+from analysis.command_line.compare import FileComparison
+from analysis.command_line.documents import (
+    FilteredJudgments,
+    agreement_document,
+    effects_document,
+    exclusions_document,
+    ordinal_document,
+    ratings_document,
+    reliability_document,
+    times_document,
+)
+from analysis.command_line.effects import EffectsText
+from analysis.command_line.exclusions import ExclusionsText
+from analysis.command_line.output import CommandOutput, magnitudes_line, selected
+from analysis.command_line.ratings import RatingsText
+from analysis.command_line.reliability import ReliabilityText
+from analysis.command_line.times import TimesText
+from analysis.command_line.train_ngram import NgramTraining
+from analysis.errors import BadInput
+from analysis.exclusions.apply import apply_plan
+from analysis.exclusions.plan import parse_plan
+from analysis.table_forms import Form, read_form
+
+BAD_INPUT = 2  # exit status, as of manage.py
+NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind in ("number", "integer")]
+FLAGS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "flag"]
+TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
+Document = Callable[..., dict[str, Any]]
+#: Text, document and options of each report of a file of judgments.
+REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
+    "agreement": (AgreementText, agreement_document, ("rule", "ties", "seed", "round_number", "interval")),
+    "ratings": (RatingsText, ratings_document, ("transform", "ddof", "zeros")),
+    "reliability": (ReliabilityText, reliability_document, ("transform", "zeros", "coding", "seed", "rule")),
+    "exclusions": (ExclusionsText, exclusions_document, ("transform", "zeros")),
+    "effects": (
+        EffectsText,
+        effects_document,
+        ("by", "transform", "zeros", "slopes", "population", "factorial", "correction", "sesoi"),
+    ),
+    "times": (TimesText, times_document, ("by", "outliers")),
+}
+FILE_COMMANDS: dict[str, type[Any]] = {"compare": FileComparison, "train-ngram": NgramTraining}
+
+
+class LineWriter:
+    """A stream whose ``write`` ends the line, as that of the platform's commands."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str, ending: str = "\n") -> None:
+        """Write the text and its ending."""
+        self.stream.write(text if ending and text.endswith(ending) else text + ending)
+
+
+def read_judgment_file(path: str) -> pd.DataFrame:
+    """Read all rows of a file of judgments with the types of a judgment frame."""
+    frame = read_form(path, Form(("participant", "value"), numbers=tuple(NUMBERS)))
+    for name in FLAGS:
+        if name in frame.columns:
+            frame[name] = [_flag(cell, row=row, column=name, file=path) for row, cell in frame[name].items()]
+    texts = [name for name in frame.columns if name not in (*NUMBERS, *FLAGS)]
+    frame[texts] = frame[texts].astype(object).where(frame[texts].notna(), "")
+    return frame.reset_index(drop=True)
+
+
+def _flag(cell: Any, *, row: Any, column: str, file: str) -> bool | None:
+    if cell is None or cell is pd.NA or cell != cell or not str(cell).strip():  # NaN differs from itself
+        return None
+    flag = TRUTH.get(str(cell).strip().lower())
+    if flag is None:
+        raise BadInput(
+            f"{cell!r} is neither true nor false.",
+            file=file,
+            row=int(row),
+            column=column,
+            remedy="Write true, false, 1, 0 or nothing.",
+        )
+    return flag
+
+
+def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Compute a report of a file of judgments."""
+    path = options["judgments"]
+    judgments, plan = read_judgment_file(path), parse_plan(options["exclude"])
+    if options.get("round_number") is not None:
+        require_columns(judgments, "round")
+        judgments = judgments[judgments["round"] == options["round_number"]].reset_index(drop=True)
+    _, document, names = REPORTS[name]
+    if name == "effects" and options["ordinal"]:
+        document, names = ordinal_document, ("by", "slopes")
+    choices = selected(options, *names) | {"experiment": options["name"] or Path(path).stem}
+    if document is exclusions_document:
+        return document(judgments, plan, **choices)
+    return document(FilteredJudgments(judgments, apply_plan(judgments, plan)), **choices)
+
+
+def print_report(command: CommandOutput, name: str, options: dict[str, Any]) -> None:
+    """Print a report as JSON or as text."""
+    report = report_of(name, options)
+    if options["json"]:
+        command.print_json(report)
+        return
+    command.print_text(report)  # type: ignore[attr-defined]  # every class of REPORTS has it
+    if report.get("magnitudes"):
+        command.stdout.write(magnitudes_line(report["magnitudes"]))
+
+
+def parser_of_commands() -> tuple[ArgumentParser, dict[str, Any]]:
+    """The parser, and the command behind each name."""
+    parser = ArgumentParser(prog="obelus", description="Statistics of acceptability judgments, from files.")
+    parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands: dict[str, Any] = {name: text() for name, (text, _, _) in REPORTS.items()}
+    commands |= {name: kind() for name, kind in FILE_COMMANDS.items()}
+    for name, command in commands.items():
+        command.stdout, command.stderr = LineWriter(sys.stdout), LineWriter(sys.stderr)
+        subparser = parsers.add_parser(name, help=command.help, description=command.help)
+        if name in REPORTS:
+            subparser.add_argument("judgments", metavar="FILE", help="judgments: CSV, TSV, JSONL or Parquet")
+            subparser.add_argument("--name", default="", help="of the study; default: the file's")
+            subparser.add_argument(
+                "--exclude", default="", metavar="STEPS", help="steps such as rejected,catch_failed"
+            )
+            command.add_report_options(subparser)
+        else:
+            command.add_options(subparser)
+        subparser.add_argument(
+            "--json", action="store_true", help="print one JSON document on stdout and nothing else"
+        )
+    return parser, commands
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; bad input is one line on stderr and exit status 2."""
+    parser, commands = parser_of_commands()
+    options: Namespace = parser.parse_args(arguments)
+    chosen = vars(options)
+    name, command = chosen["command"], commands[chosen["command"]]
+    try:
+        if name in REPORTS:
+            print_report(command, name, chosen)
+        else:
+            command.run(**chosen)
+    except BadInput as error:
+        command.stderr.write(f"obelus: {' '.join(str(error).split())}")
+        return BAD_INPUT
+    return 0
