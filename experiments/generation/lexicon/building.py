@@ -16,6 +16,7 @@ from experiments.generation.lexicon.reading import (
     FROZEN,
     OVERRIDES,
     Lexeme,
+    is_inflected,
     read_forms,
     read_rows,
     source_files,
@@ -66,10 +67,12 @@ def source_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def forms_of(row: Lexeme, overrides: Mapping[str, str], inflect: Inflect) -> dict[str, tuple[str, str]]:
+def forms_of(
+    row: Lexeme, overrides: Mapping[str, str], inflect: Inflect, *, inflected_language: bool = True
+) -> dict[str, tuple[str, str]]:
     """Return the forms of a lexeme by key, each with its source."""
     forms = {key: (form, "override") for key, form in overrides.items()}
-    for key in expected_forms(row.category, row.features):
+    for key in expected_forms(row.category, row.features, inflected=inflected_language):
         if key in forms:
             continue
         if (
@@ -96,10 +99,13 @@ def frozen_table(folder: Path, inflect: Inflect) -> str:
     """Return the content of the table of frozen forms, one line a form."""
     overrides = read_forms(text_of((folder / OVERRIDES).read_bytes(), file=OVERRIDES), file=OVERRIDES)
     lines: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
+    has_forms = is_inflected(folder)
     for path in source_files(folder):
         for row in read_rows(text_of(path.read_bytes(), file=path.name), file=path.name):
             word = (row.lemma, row.category)
-            lines.setdefault(word, {}).update(forms_of(row, overrides.get(word, {}), inflect))
+            lines.setdefault(word, {}).update(
+                forms_of(row, overrides.get(word, {}), inflect, inflected_language=has_forms)
+            )
     unused = [word for word in overrides if word not in lines]
     if unused:
         raise BadInput(
@@ -119,10 +125,11 @@ def frozen_table(folder: Path, inflect: Inflect) -> str:
 
 def build(folder: Path, inflect: Inflect | None = None, *, tool: str = "") -> int:
     """Write the frozen forms of a language's folder and return how many there are."""
-    table = frozen_table(folder, inflect or lemminflect_inflector())
-    name = tool or f"lemminflect {version('lemminflect')}"
+    if inflect is None and is_inflected(folder):
+        inflect, tool = lemminflect_inflector(), f"lemminflect {version('lemminflect')}"
+    table = frozen_table(folder, inflect or (lambda lemma, tag: lemma))
     record = (
-        f'tool = "{name}"\nsources = "{source_hash(folder)}"\n'
+        f'tool = "{tool}"\nsources = "{source_hash(folder)}"\n'
         f'frozen = "{hashlib.sha256(table.encode()).hexdigest()}"\nforms = {table.count(chr(10)) - 1}\n'
     )
     for path, content in ((folder / FROZEN, table), (folder / BUILD, record)):

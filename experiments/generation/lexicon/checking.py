@@ -11,6 +11,7 @@ from experiments.generation.lexicon.reading import (
     OVERRIDES,
     Lexeme,
     Lexicon,
+    is_inflected,
     own_class,
     read_forms,
     read_rows,
@@ -19,11 +20,22 @@ from experiments.generation.lexicon.reading import (
     with_forms,
 )
 
-#: Fewest nouns that a selection must admit, and fewest frequent lexemes in a frame or type.
+#: Fewest frequent lexemes in a frame or type, and fewest nouns that a selection must admit.
 FEWEST = 8
-SELECTIONS = ("subject", "object", "oblique", "of")
+SELECTIONS = {
+    "subject": FEWEST,
+    "object": FEWEST,
+    "of": FEWEST,
+    "oblique": 1,
+}  # a verb may have one instrument
 #: Columns whose every value is a slot of some paradigm.
 SLOTS = (("verb", "frame"), ("noun", "count"), ("adj", "type"), ("det", "strength"), ("num", "strength"))
+#: Columns that list lemmas, with the categories of their rows.
+LISTS = {"res": ("res",), "dir": ("dir",), "vcl": ("cl",), "cl": ("cl",), "hypernym": ("noun",)}
+#: Classifiers of nouns that paradigms do not exchange, because they measure or because they are rare.
+MEASURES = frozenset(
+    "页段册套层道根盘碗份片块串瓣斤棵杯壶瓶滴束盆枝处节堂项场阵条则点行副双对对种样次届身堵幢床班驾管峰尾期步局发柄杆服锅顿"
+)
 #: Categories whose forms stand in the same places.
 CONTENT = ("noun", "verb", "adj")
 SIBILANTS = ("s", "x", "z", "ch", "sh")
@@ -121,7 +133,7 @@ def selection_faults(lexicon: Lexicon) -> Iterator[BadInput]:
     singles = {own_class(row.lemma) for row in lexicon.select("noun")}
     admitted: dict[tuple[str, ...], int] = {}
     for row in lexicon.rows:
-        for column in SELECTIONS:
+        for column, fewest in SELECTIONS.items():
             expression = row.features.get(column, ())
             for term in expression:
                 name = term.removeprefix("!")
@@ -132,13 +144,26 @@ def selection_faults(lexicon: Lexicon) -> Iterator[BadInput]:
                 continue
             if expression not in admitted:
                 admitted[expression] = sum(lexicon.fits(noun, row, column) for noun in lexicon.select("noun"))
-            if admitted[expression] < FEWEST:
+            if admitted[expression] < fewest:
                 yield fault(
                     row,
                     column,
-                    f"{row.lemma!r} admits {admitted[expression]} nouns of {FEWEST}.",
+                    f"{row.lemma!r} admits {admitted[expression]} nouns of {fewest}.",
                     "Add nouns or classes to the cell.",
                 )
+
+
+def list_faults(lexicon: Lexicon) -> Iterator[BadInput]:
+    """Yield words that a column lists and no row holds: complements, classifiers, general nouns."""
+    for row in lexicon.rows:
+        for column, categories in LISTS.items():
+            options = [
+                other.lemma for category in categories for other in lexicon.by_category.get(category, ())
+            ]
+            for lemma in row.features.get(column, ()):
+                if lemma not in options and not (column == "cl" and lemma in MEASURES):
+                    error = UnknownName(categories[0], lemma, options)
+                    yield fault(row, column, error.message, error.remedy)
 
 
 def holes(lexicon: Lexicon) -> Iterator[BadInput]:
@@ -146,6 +171,8 @@ def holes(lexicon: Lexicon) -> Iterator[BadInput]:
     for category, name in SLOTS:
         for value in lexicon.columns[name].values:
             rows = lexicon.select(category, {name: value})
+            if not rows and lexicon.language != "en":
+                continue
             frequent = [row for row in rows if row.first("band") != "rare"]
             needed = FEWEST if category in CONTENT else 1
             if category == "noun" and value == "singular_only":
@@ -172,7 +199,9 @@ def stored_rows(folder: Path) -> tuple[list[Lexeme], list[BadInput]]:
     for path in source_files(folder):
         try:
             for row in read_rows(text_of(path.read_bytes(), file=path.name), file=path.name):
-                rows.append(with_forms(row, forms.get((row.lemma, row.category), {})))
+                rows.append(
+                    with_forms(row, forms.get((row.lemma, row.category), {}), inflected=is_inflected(folder))
+                )
         except BadInput as error:
             faults.append(error)
     return rows, faults
@@ -196,9 +225,10 @@ def lexicon_faults(language: str, folder: Path) -> list[BadInput]:
     return [
         *faults,
         *row_faults(rows),
-        *form_faults(rows),
+        *(form_faults(rows) if is_inflected(folder) else ()),
         *ambiguity_faults(rows),
         *selection_faults(lexicon),
+        *list_faults(lexicon),
         *holes(lexicon),
     ]
 

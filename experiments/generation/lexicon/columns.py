@@ -29,6 +29,11 @@ CATEGORIES = (
     "conj",
     "wh",
     "part",
+    "cl",
+    "res",
+    "dir",
+    "dur",
+    "freq",
 )
 VERB_FORMS = ("base", "s", "past", "participle", "ing")
 NOUN_FORMS = {
@@ -113,7 +118,9 @@ def columns() -> Mapping[str, Column]:
     }
 
 
-def expected_forms(category: str, features: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+def expected_forms(
+    category: str, features: Mapping[str, tuple[str, ...]], *, inflected: bool = True
+) -> tuple[str, ...]:
     """Return the keys of the forms that a row must have; empty where they vary by word.
 
     Examples
@@ -121,6 +128,8 @@ def expected_forms(category: str, features: Mapping[str, tuple[str, ...]]) -> tu
     >>> expected_forms("noun", {"count": ("mass",)})
     ('mass',)
     """
+    if not inflected:
+        return ("base",)
     if category == "noun":
         return NOUN_FORMS[features["count"][0]]
     if category == "verb":

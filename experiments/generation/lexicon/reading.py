@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import tomllib
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,6 +26,7 @@ from experiments.generation.lexicon.columns import (
 FOLDER = Path(__file__).parent
 FROZEN = "frozen.csv"
 OVERRIDES = "overrides.csv"
+LANGUAGE = "language.toml"
 FORM_COLUMNS = ("lemma", "category", "key", "form")
 #: Spellings whose first sound the first letter hides.
 VOWEL_STARTS = ("hour", "honest", "honor", "honour", "heir")
@@ -334,9 +336,15 @@ def _check_lemma(lemma: str, *, file: str, row: int) -> None:
         raise BadInput(message, file=file, row=row, column="lemma", remedy=remedy)
 
 
-def with_forms(row: Lexeme, forms: Mapping[str, str]) -> Lexeme:
+def is_inflected(folder: Path) -> bool:
+    """Return whether words of a folder's language have forms beside the lemma."""
+    path = folder / LANGUAGE
+    return not path.is_file() or bool(tomllib.loads(path.read_text(encoding="utf-8"))["inflected"])
+
+
+def with_forms(row: Lexeme, forms: Mapping[str, str], *, inflected: bool = True) -> Lexeme:
     """Return the lexeme with its forms; one that it must have and lacks raises."""
-    for key in expected_forms(row.category, row.features):
+    for key in expected_forms(row.category, row.features, inflected=inflected):
         if not forms.get(key):
             raise BadInput(
                 f"{row.lemma!r} lacks the form {key!r}.",
@@ -346,7 +354,7 @@ def with_forms(row: Lexeme, forms: Mapping[str, str]) -> Lexeme:
                 remedy=f"Run manage.py build_lexicon, or add the form to {OVERRIDES}.",
             )
     complete = dict(forms)
-    if row.category == "verb":
+    if row.category == "verb" and inflected:
         complete |= {key: forms[form] for key, form in VERB_AGREEMENT.items()}
     return Lexeme(row.id, row.lemma, row.category, row.features, complete, file=row.file, row=row.row)
 
@@ -382,6 +390,7 @@ def read_lexicon(language: str) -> Lexicon:
     'her'
     """
     folder = folder_of(language)
+    inflected = is_inflected(folder)
     forms = read_forms(text_of((folder / FROZEN).read_bytes(), file=FROZEN), file=FROZEN)
     rows: dict[str, Lexeme] = {}
     for path in source_files(folder):
@@ -395,5 +404,5 @@ def read_lexicon(language: str) -> Lexicon:
                     column="lemma",
                     remedy="Delete one, or tell them apart in column sense.",
                 )
-            rows[row.id] = with_forms(row, forms.get((row.lemma, row.category), {}))
+            rows[row.id] = with_forms(row, forms.get((row.lemma, row.category), {}), inflected=inflected)
     return Lexicon(language, rows.values(), version=version_of(folder))

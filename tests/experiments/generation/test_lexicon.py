@@ -13,6 +13,7 @@ from experiments.generation.lexicon.checking import (
     ambiguity_faults,
     form_faults,
     lexicon_faults,
+    list_faults,
     row_faults,
     selection_faults,
 )
@@ -147,8 +148,38 @@ def test_the_lexicon_has_the_size_of_the_specification():
         assert len(LEXICON.select("name", {"gender": gender})) >= n
 
 
-def test_the_shipped_lexicon_has_no_faults():
-    assert [str(error) for error in lexicon_faults("en", folder_of("en"))] == []
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_shipped_lexicon_has_no_faults(language):
+    assert [str(error) for error in lexicon_faults(language, folder_of(language))] == []
+
+
+def test_mandarin_lists_what_a_word_allows():
+    lexicon = read_lexicon("zh")
+    assert len(lexicon) >= 600
+    (horse,) = lexicon.select("noun", {"lemma": "马"})
+    assert horse.forms == {"base": "马"} and "匹" in horse.features["cl"]
+    outside = lexicon.select("cl", {"unit": "nominal", "!cl": horse.features["cl"]})
+    assert "张" in {row.lemma for row in outside} and "匹" not in {row.lemma for row in outside}
+    (wipe,) = lexicon.select("verb", {"lemma": "擦"})
+    assert "干净" in wipe.features["res"] and not wipe.features["dir"] and wipe.first("ba") == "yes"
+    for category, column in (("dur", "freq"), ("freq", "dur")):
+        lengths = {len(row.lemma) for row in lexicon.select(column)}
+        assert {len(row.lemma) for row in lexicon.select(category)} <= lengths | {5}
+
+
+def test_a_complement_that_no_row_holds_is_named():
+    rows = read_rows("lemma,category,frame,res\n擦,verb,tr,干净 干争\n", file="v.csv")
+    options = read_rows("lemma,category,complement\n干净,res,adjectival\n", file="r.csv")
+    faults = messages(list_faults(Lexicon("zh", [*rows, *options])))
+    assert faults == ["v.csv, row 2, column 'res': unknown res '干争'. Did you mean '干净'?"]
+
+
+def test_a_language_without_inflection_needs_no_tool(tmp_path):
+    (tmp_path / "words.csv").write_text("lemma,category,class\n马,noun,animal\n", encoding="utf-8")
+    (tmp_path / "overrides.csv").write_text("lemma,category,key,form\n")
+    (tmp_path / "language.toml").write_text("inflected = false\n")
+    assert build(tmp_path) == 1
+    assert "马,noun,base,马,lemma" in (tmp_path / "frozen.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
