@@ -7,6 +7,7 @@ from experiments.pages import account, jobs, manual, questions, settings, studie
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, texts
+from experiments.pages.materials import lexicon
 from experiments.pages.settings_steps import STEPS
 
 urlpatterns = [
@@ -44,6 +45,7 @@ urlpatterns = [
     path("studies/<slug:slug>/move/<slug:step>/", studies.move, name="study-move"),
     path("", include("experiments.pages.teams.urls")),
     path("materials/", include("experiments.pages.materials.urls")),
+    path("lexicon/", lexicon.lexicon_page, name="lexicon"),
     path("manual/", manual.manual, name="manual"),
     path("manual/<path:name>", manual.manual_page, name="manual-page"),
     path("operation/", page.operation, name="operation"),
