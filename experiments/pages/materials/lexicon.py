@@ -25,7 +25,7 @@ class LexiconSearch(forms.Form):
         label="Conditions",
         max_length=MAX_LENGTH,
         required=False,
-        help_text="As in a paradigm: frame=tr object=document !middle=yes; several values with a bar.",
+        help_text="Such as frame=tr|pp !middle=yes",
     )
 
     def __init__(self, *args: object, lexicon: Lexicon, **kwargs: object) -> None:
