@@ -103,7 +103,9 @@ def lexicon_page(request: AuthenticatedRequest) -> HttpResponse:
         "lexicon": lexicon,
         "page_of": page,
         "rows": [(row, shown_features(lexicon, row), distinct_forms(row)) for row in page],
-        "keep": urlencode({name: value for name, value in request.GET.items() if name != "page" and value}),
+        "keep": urlencode(
+            {name: str(value) for name, value in request.GET.items() if name != "page" and value}
+        ),
     }
     return render(request, "experiments/materials_lexicon.html", context)
 
