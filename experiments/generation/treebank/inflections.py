@@ -264,6 +264,9 @@ def _unimorph(text: str) -> tuple[str, Features]:
     if pos in UNIMORPH_POS:
         bundle["VerbForm"] = {UNIMORPH_POS[pos]}
     for tag in tags:
+        if tag in UNIMORPH_POS:  # V;V.PTCP;PST
+            bundle["VerbForm"] = {UNIMORPH_POS[tag]}
+            continue
         outer, opened, inner = tag.partition("(")
         if opened and outer == "NOM":  # agreement with the subject
             names = inner.rstrip(")").split(",")

@@ -123,7 +123,7 @@ def _targets(
 
 def _realizes(cell: Cell, feature: str, right: Features) -> bool:
     """Whether a cell has the right value in any tense or mood but the imperative, or no value at all."""
-    if cell.features.get("Mood") == {"Imp"}:
+    if cell.features.get("Mood") == frozenset({"Imp"}):
         return False
     return _is_compatible(cell.features, right, {feature, *AGREEMENT})
 

@@ -4,6 +4,7 @@ import json
 import re
 import tracemalloc
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,6 +20,7 @@ from tests.experiments.generation.treebanks import (
     word,
 )
 
+ROOT = Path(__file__).resolve().parents[3]
 FINITE = "Mood=Ind|Number={}|Person=3|Tense=Pres|VerbForm=Fin"
 ENGLISH_TABLE = "".join(
     f"{lemma}\t{lemma}s\tVERB|{FINITE.format('Sing')}\n{lemma}\t{lemma}\tVERB|{FINITE.format('Plur')}\n"
@@ -268,6 +270,21 @@ def test_relations_of_ones_own(bench):
     )
     rows, report = bench.run(english(), ENGLISH_TABLE, "--relations", str(own))
     assert len(rows) == 12 and phenomenon(report, "sv_number")["dropped"] == {"no dogs": 6}
+
+
+def test_the_relations_of_the_documentation_are_read(bench):
+    page = (ROOT / "docs" / "how-to" / "treebank-pairs.md").read_text(encoding="utf-8")
+    own = bench.write("own.toml", page.split("```toml\n")[1].split("```")[0])
+    error = bench.refused(english(), ENGLISH_TABLE, "--relations", str(own))
+    assert "no pair is left: no word has such a dependent" in error
+
+
+def test_unimorph_without_a_person_in_the_plural_is_enough(bench):
+    table = "sing\tsings\tV;PRS;3;SG\nsing\tsing\tV;NFIN\nsing\tsang\tV;PST\nsing\tsinging\tV;V.PTCP;PRS\n"
+    error = bench.refused(english(), table, "--phenomena", "subject_verb_number")
+    assert "attested form is not in the table 3" in error and "no cell with the wrong value 3" in error
+    rows, _ = bench.run(english(), table + "sing\tsing\tV;PRS;PL\n")
+    assert len(rows) == 6
 
 
 @pytest.mark.parametrize(
