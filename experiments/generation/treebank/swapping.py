@@ -49,7 +49,9 @@ def swapped(
         if spelling.of(cell.form) == spelling.form and _is_compatible(cell.features, right)
     ]
     if not attested:
-        is_marked = any(without_marks(fold(word.form, language)) == fold(c.form, language) for c in cells)
+        is_marked = not spelling.is_bare and any(
+            without_marks(spelling.form) == fold(cell.form, language) for cell in cells
+        )
         lost = "marks of the form are not in the table"
         return Swap(reason=lost if is_marked else "attested form is not in the table")
     forms: dict[str, str] = {}
