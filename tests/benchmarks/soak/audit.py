@@ -61,7 +61,7 @@ def audit(
             session["n_answered"] < session["n_trials"] for session in sessions.values() if session["code"]
         ),
         "codes unlike the stored ones": sum(
-            sessions[person.token]["code"] != person.code for person in finished
+            sessions[person.token]["shown_code"] != person.code for person in finished
         ),
         "lists further apart than one": max(0, max(counts.values()) - min(counts.values()) - 1),
     }

@@ -137,6 +137,7 @@ def facts(argument: None) -> dict[str, Any]:
     from django.utils import timezone
 
     from judgments.models import Judgment, Participant, Session, SessionEvent
+    from judgments.sessions.completion import shown_code
 
     judgments = Judgment.objects.order_by("pk").values_list(
         "trial__session__token", "trial__public_id", "response"
@@ -149,13 +150,14 @@ def facts(argument: None) -> dict[str, Any]:
                 "list": session.list_id,
                 "status": session.status,
                 "code": session.completion_code,
+                "shown_code": shown_code(session),
                 "n_trials": session.n_planned,
                 "n_answered": session.n_stored,
                 "is_lapsed": session.lease_expires_at < timezone.now(),
             }
-            for session in Session.objects.annotate(
-                n_planned=Count("trials"), n_stored=Count("trials__judgment")
-            ).order_by("pk")
+            for session in Session.objects.select_related("campaign")
+            .annotate(n_planned=Count("trials"), n_stored=Count("trials__judgment"))
+            .order_by("pk")
         ],
         "participants": Participant.objects.count(),
         "judgments": list(judgments),

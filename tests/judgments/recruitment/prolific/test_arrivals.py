@@ -1,6 +1,7 @@
 """Arrivals from Prolific: ids confirmed by signature or by the API, the clean address, and each way back."""
 
 import socket
+import time
 from datetime import timedelta
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -75,6 +76,18 @@ def test_an_arrival_leaves_no_id_in_the_address_and_is_confirmed_by_the_api(clie
     assert identity.parameters["SESSION_ID"] == submission
     session = Session.objects.get()
     assert session.campaign == published and PERSON not in str(session.attributes)
+
+
+@pytest.mark.parametrize(("clock_was_ahead_s", "status"), [(3600, 200), (0, 200), (-86_400 - 60, 404)])
+def test_an_address_counts_for_a_day_even_if_the_clock_was_ahead_when_it_was_made(
+    client, prolific, published, monkeypatch, clock_was_ahead_s, status
+):
+    _, path = arrival(prolific, published)
+    now = time.time()
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "time", lambda: now + clock_was_ahead_s)
+        clean = entered(client, path)
+    assert client.get(clean).status_code == status
 
 
 def test_looking_at_the_link_stores_nothing(client, prolific, published):
