@@ -197,13 +197,13 @@ def facts_of(
         counts=counts,
         flow=excluded.flow_rows(),
         agreement={name: report[name] for name in ("overall", "overall_included")},
-        authors=_authors(experiment),
+        authors=authors_of(experiment),
         year=last[:4] or f"{experiment.created_at:%Y}",
         undecided=(report["undecided"] or {}).get("statement", ""),
     )
 
 
-def _authors(experiment: Experiment) -> list[tuple[str, str]]:
+def authors_of(experiment: Experiment) -> list[tuple[str, str]]:
     """Family and given name of the owner, where the account has both."""
     owner = experiment.owner
     return [(owner.last_name, owner.first_name)] if owner and owner.last_name and owner.first_name else []

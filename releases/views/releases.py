@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from releases.exports.snippets import release_snippets
-from releases.gold.describe import FACTORIAL_FILES, FILES, TASKS_HOLD, withdrawn_since
+from releases.gold.describe import FACTORIAL_FILES, FILES, TASKS_HOLD, authors_of, withdrawn_since
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.storage import MANIFEST, chunks, zip_chunks
@@ -41,7 +41,8 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         .order_by("-number")
     )
     status = 400 if form.is_bound and form.errors else 200
-    return page(request, study, "releases", form=form, releases=rows, status=status)
+    context = {"form": form, "releases": rows, "authors": authors_of(study)}
+    return page(request, study, "releases", **context, status=status)
 
 
 @study_page
@@ -52,13 +53,15 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
         {**file, "holds": TASKS_HOLD if "/" in file["path"] else CONTENTS.get(file["path"], "")}
         for file in release_row.manifest.get("files", [])
     ]
+    task_files = [file for file in files if "/" in file["path"]]
     return page(
         request,
         study,
         "releases",
         template="release",
         release=release_row,
-        files=files,
+        files=[file for file in files if file not in task_files],
+        task_files=task_files,
         manifest=release_row.manifest,
         withdrawn=withdrawn_since(release_row),
         snippets=release_snippets(study, JUDGMENTS) if files else [],

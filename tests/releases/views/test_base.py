@@ -238,8 +238,20 @@ def test_a_release_states_what_each_file_holds_and_when_people_answered(ada):
     study = judged_study()
     ready_release(study)
     page = ada.get(reverse("study-release", args=[study.slug, 1]))
-    assert all(file["holds"] for file in page.context["files"])
+    files, tasks = page.context["files"], page.context["task_files"]
+    assert all(file["holds"] for file in [*files, *tasks])
+    assert all(file["path"].startswith("lm_eval/") for file in tasks) and tasks
+    assert not [file for file in files if "/" in file["path"]], "tasks are listed apart, folded"
     assert re.search(r"Answers</dt><dd>\d{4}-\d\d-\d\d \d\d:\d\d UTC to ", page.content.decode())
+
+
+def test_the_form_says_whom_the_citation_names(ada):
+    study = judged_study()
+    address = reverse("study-releases", args=[study.slug])
+    assert "has no first and last name" in ada.get(address).content.decode()
+    study.owner.first_name, study.owner.last_name = "Ada", "Lovelace"
+    study.owner.save()
+    assert "name Ada Lovelace, the study’s owner, as author" in ada.get(address).content.decode()
 
 
 @pytest.mark.parametrize("value", [{"deltas": "wide"}, {"deltas": "-1"}, {"runs": []}])
