@@ -28,8 +28,9 @@ from analysis.gold.differences import DIFFERENCE_FILE
 from analysis.gold.facts import Facts
 from analysis.gold.labels import label_rule
 from analysis.gold.lm_eval_tasks import FOLDER, task_files
+from analysis.gold.parquet import parquet_bytes, record_parquet_bytes
 from analysis.gold.programs import r_judgments
-from analysis.gold.writers import DIGITS, json_bytes, parquet_bytes, record_parquet_bytes
+from analysis.gold.writers import DIGITS, json_bytes
 from analysis.rows import is_kind, numbers
 from config.version import code_version
 from experiments.models import Experiment, Sentence

@@ -41,8 +41,9 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
         .order_by("-number")
     )
     status = 400 if form.is_bound and form.errors else 200
-    context = {"form": form, "releases": rows, "authors": authors_of(study)}
-    return page(request, study, "releases", **context, status=status)
+    return page(
+        request, study, "releases", form=form, releases=rows, authors=authors_of(study), status=status
+    )
 
 
 @study_page

@@ -12,7 +12,7 @@ import yaml
 from django.core.management import call_command
 from django.urls import reverse
 
-from analysis.gold.writers import parquet_bytes
+from analysis.gold.parquet import parquet_bytes
 from releases.gold.build import build_release
 from releases.gold.options import Options
 from releases.gold.storage import write_folder
