@@ -190,8 +190,8 @@ def test_two_texts_of_two_editors_are_side_by_side_and_can_be_chosen_by_keyboard
     page.click("button:has-text('Save')")
     assert page.locator("#id_consent").input_value() == "Kept for five years."
     page.goto("/studies/plan/history/")
-    page.click("summary")
-    assert "Kept for ten years." in page.locator(".versions").inner_text()
+    entries = page.locator("main").inner_text()  # short values stand there without being opened
+    assert "Kept for ten years." in entries and "Kept for five years." in entries
     assert Axe().run(page).violations_count == 0
 
 
