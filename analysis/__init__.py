@@ -1,6 +1,8 @@
 """Statistics of acceptability judgments, and comparison of language models with human judgments.
 
-A library on tidy pandas frames, without Django.
+A library on tidy pandas frames, without Django. A table with columns of other names becomes one by
+``analysis.tidy``, or where it is used: ``data=``, ``subject=``, ``dv=`` and ``within=`` are taken as pingouin
+takes them. Reports are dicts that show their tables in a notebook.
 
 ``import analysis`` is fast: each public name and each subpackage (such as ``analysis.figures``) is
 imported on first use. ``dir(analysis)`` lists them; ``docs/how-to/tutorial.ipynb`` uses them.
@@ -13,6 +15,8 @@ from typing import Any
 HOMES = {
     "require_columns": "columns",
     "read_table": "files",
+    "read_judgment_file": "judgment_tables",
+    "tidy": "judgment_tables",
     "Plan": "exclusions.plan",
     "Step": "exclusions.plan",
     "parse_plan": "exclusions.plan",
@@ -30,9 +34,11 @@ HOMES = {
     "ratings_report": "aggregation.ratings",
     "likert_distribution": "aggregation.ratings",
     "reliability_report": "reliability.report",
+    "intraclass_correlation": "reliability.icc",
     "krippendorff_alpha": "reliability.chance_corrected",
     "five_analyses": "effects.five_analyses",
     "effects_report": "effects.report",
+    "time_report": "effects.response_times",
     "prospective_report": "power.report",
     "pilot_report": "power.report",
     "preference_labels": "gold.labels",
@@ -75,7 +81,11 @@ __all__ = [*HOMES, *SUBPACKAGES]
 def __getattr__(name: str) -> Any:
     """Import a public name or a subpackage on first access."""
     if name in HOMES:
-        return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+        member = getattr(import_module(f"{__name__}.{HOMES[name]}"), name)
+        if not isinstance(member, type):
+            member = import_module(f"{__name__}.judgment_tables").for_notebooks(member)
+        globals()[name] = member  # so that a name is one object, and the next access a dictionary's
+        return member
     if name in SUBPACKAGES:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"{__name__} has no {name!r}; see dir({__name__}).")

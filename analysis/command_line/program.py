@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-import pandas as pd
-
-from analysis.columns import JUDGMENT_COLUMNS, require_columns
+from analysis.columns import require_columns
 from analysis.command_line.agreement import AgreementText
 from analysis.command_line.compare import FileComparison
 from analysis.command_line.documents import (
@@ -31,12 +29,9 @@ from analysis.command_line.train_ngram import NgramTraining
 from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import parse_plan
-from analysis.table_forms import Form, read_form
+from analysis.judgment_tables import read_judgment_file
 
 BAD_INPUT = 2  # exit status, as of manage.py
-NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind in ("number", "integer")]
-FLAGS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "flag"]
-TRUTH = {"true": True, "1": True, "1.0": True, "false": False, "0": False, "0.0": False}
 Document = Callable[..., dict[str, Any]]
 #: Text, document and options of each report of a file of judgments.
 REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
@@ -63,32 +58,6 @@ class LineWriter:
     def write(self, text: str, ending: str = "\n") -> None:
         """Write the text and its ending."""
         self.stream.write(text if ending and text.endswith(ending) else text + ending)
-
-
-def read_judgment_file(path: str) -> pd.DataFrame:
-    """Read all rows of a file of judgments with the types of a judgment frame."""
-    frame = read_form(path, Form(("participant", "value"), numbers=tuple(NUMBERS)))
-    for name in FLAGS:
-        if name in frame.columns:
-            frame[name] = [_flag(cell, row=row, column=name, file=path) for row, cell in frame[name].items()]
-    texts = [name for name in frame.columns if name not in (*NUMBERS, *FLAGS)]
-    frame[texts] = frame[texts].astype(object).where(frame[texts].notna(), "")
-    return frame.reset_index(drop=True)
-
-
-def _flag(cell: Any, *, row: Any, column: str, file: str) -> bool | None:
-    if cell is None or cell is pd.NA or cell != cell or not str(cell).strip():  # NaN differs from itself
-        return None
-    flag = TRUTH.get(str(cell).strip().lower())
-    if flag is None:
-        raise BadInput(
-            f"{cell!r} is neither true nor false.",
-            file=file,
-            row=int(row),
-            column=column,
-            remedy="Write true, false, 1, 0 or nothing.",
-        )
-    return flag
 
 
 def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:

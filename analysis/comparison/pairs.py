@@ -11,10 +11,11 @@ from analysis.columns import require_columns
 from analysis.comparison.criteria import FloatArray, standardize
 from analysis.comparison.intervals import pair_clusters
 from analysis.errors import BadInput, NotEnoughData
+from analysis.notebooks import NotebookResult
 
 
-@dataclass(frozen=True)
-class PairTable:
+@dataclass(frozen=True, repr=False)
+class PairTable(NotebookResult):
     """The pairs, human differences and each model's scores and differences."""
 
     pairs: pd.DataFrame

@@ -28,6 +28,7 @@ from analysis.effects.sign_tests import sign_test
 from analysis.mixed_models.linear import CROSSED, Random, random_formula
 from analysis.mixed_models.structures import LARGEST
 from analysis.multiple_tests import CORRECTIONS
+from analysis.notebooks import NotebookResult
 from analysis.rows import column_or_blank, group_codes, is_kind, none_if_nan, tasks
 
 EXACT = ("exact_estimate", "exact_se")
@@ -228,8 +229,8 @@ def convergence_rates(table: pd.DataFrame, *, population: int | None = None) -> 
 _LARGEST = float(np.finfo(np.float64).max)
 
 
-@dataclass(frozen=True)
-class FiveAnalyses:
+@dataclass(frozen=True, repr=False)
+class FiveAnalyses(NotebookResult):
     """Results by phenomenon and analysis, effect sizes by phenomenon, convergence by analysis."""
 
     table: pd.DataFrame

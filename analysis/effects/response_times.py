@@ -243,6 +243,28 @@ def time_report(
 ) -> dict[str, Any]:
     """Report response times by condition, their ratios and mixed models on log times.
 
+    Parameters
+    ----------
+    judgments : DataFrame, one row per judgment
+        Needs ``participant``, ``item``, ``condition``, ``rt_ms`` (milliseconds) and the column of ``by``;
+        ``expected``, where present, orders the two conditions of a contrast.
+    by : {"phenomenon", "paradigm"}
+        Column that defines the contrasts.
+    outliers : str
+        Times that are left out, as :func:`parse_outlier_rule` takes them: ``200-10000``, ``2.5sd`` or both.
+    experiment : str
+        Name of the study in the report.
+
+    Returns
+    -------
+    dict
+        Described in the notes; undefined numbers are None.
+
+    Raises
+    ------
+    MissingColumns, BadInput
+        If a column is absent, or the rule is not one.
+
     Notes
     -----
     ``conditions`` and ``contrasts`` (unacceptable over acceptable by ``by``; without expected statuses every
@@ -254,6 +276,14 @@ def time_report(
     ----------
     Baayen & Milin (2010), International Journal of Psychological Research 3; Ratcliff (1993), Psychological
     Bulletin 114.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({
+    ...     "participant": list("aabb"), "item": ["1", "2"] * 2, "condition": ["good", "bad"] * 2,
+    ...     "value": [7, 1, 6, 2], "rt_ms": [800, 1600, 900, 1800]})
+    >>> [(row["condition"], round(row["geometric_mean"])) for row in time_report(rows)["conditions"]]
+    [('bad', 1697), ('good', 849)]
     """
     rule = parse_outlier_rule(outliers)
     rows = timed_rows(judgments, rule, by=by)

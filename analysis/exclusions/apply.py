@@ -9,13 +9,14 @@ import pandas as pd
 from analysis.columns import require_columns
 from analysis.exclusions.criteria import CRITERIA, Verdicts, is_analysed
 from analysis.exclusions.plan import Plan, Step
+from analysis.notebooks import NotebookResult
 from analysis.rows import Codes, Flags, column_or_blank, group_codes, rows_where
 
 UNITS = ("participants", "sessions", "judgments")
 
 
-@dataclass(frozen=True)
-class Excluded:
+@dataclass(frozen=True, repr=False)
+class Excluded(NotebookResult):
     """Result of a plan: kept and removed rows, and tables of its steps."""
 
     plan: Plan

@@ -9,14 +9,15 @@ import scipy
 
 from analysis.columns import require_columns
 from analysis.mixed_models.linear import MixedFit, Random, mixed_model
+from analysis.notebooks import NotebookResult
 from analysis.rows import Floats, group_codes, is_kind, numbers
 
 FORMS = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
 _UNIT_INTERCEPT = Random("unit")
 
 
-@dataclass(frozen=True)
-class IntraclassCorrelation:
+@dataclass(frozen=True, repr=False)
+class IntraclassCorrelation(NotebookResult):
     """Intraclass correlations of one set of ratings, empty if ``status`` forbids an estimate."""
 
     status: str
@@ -37,6 +38,23 @@ class IntraclassCorrelation:
 
 def intraclass_correlation(judgments: pd.DataFrame, *, unit: str = "sentence_id") -> IntraclassCorrelation:
     """Compute the six intraclass correlations of McGraw and Wong, for complete and sparse designs.
+
+    Parameters
+    ----------
+    judgments : DataFrame, one row per rating
+        Needs ``participant`` (the raters), the column of the units and ``value``.
+    unit : str
+        Column of the rated units (pingouin's targets).
+
+    Returns
+    -------
+    IntraclassCorrelation
+        ``table`` with the six forms, and ``result["ICC(C,1)"]`` for the value of one.
+
+    Raises
+    ------
+    MissingColumns
+        If one of these columns is absent.
 
     Notes
     -----

@@ -10,13 +10,14 @@ import pandas as pd
 
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
+from analysis.notebooks import NotebookResult
 from analysis.scoring.base import FLAG_EMPTY, Progress, Scorer, Scores, flag_counts
 from analysis.scoring.measures import measure
 from analysis.scoring.words.contexts import in_context
 
 
-@dataclass(frozen=True)
-class ScoredSentences:
+@dataclass(frozen=True, repr=False)
+class ScoredSentences(NotebookResult):
     """Scores with one row per sentence (``sentence_id`` and one column per measure), and a summary.
 
     ``counts`` contains the inputs of all measures: written to a file, it can be opened as a model,
