@@ -19,7 +19,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -57,6 +57,9 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 	@# Only builds with CUDA name its libraries: 3 GB, which the others do without.
 	@if $(BIN)/python -c 'from importlib.metadata import requires; raise SystemExit("nvidia" not in str(requires("torch")))'; \
 	  then $(PIP) install --require-hashes --no-deps -r lock/torch-cuda.txt; fi
+
+install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
+	@$(PIP) install --require-hashes -r lock/hub.txt
 
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
@@ -119,6 +122,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
 	$(LOCK_PROJECT) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
+	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt
 	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt
 	echo torch==$(TORCH) | $(LOCK) - -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt

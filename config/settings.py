@@ -162,6 +162,13 @@ PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
 PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
 PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)
 
+# Repositories on which releases are published; accounts in test mode use the sandboxes.
+HUGGINGFACE_URL = env_str("HUGGINGFACE_URL", "https://huggingface.co")
+ZENODO_URL = env_str("ZENODO_URL", "https://zenodo.org")
+ZENODO_SANDBOX_URL = env_str("ZENODO_SANDBOX_URL", "https://sandbox.zenodo.org")
+OSF_URL = env_str("OSF_URL", "https://api.osf.io")
+OSF_SANDBOX_URL = env_str("OSF_SANDBOX_URL", "https://api.test.osf.io")
+
 # Counts of limits are shared by all processes: in the database, or in Redis, which also has what pages
 # compute; without it each process has its own.
 CACHE_URL = env_str("CACHE_URL")
@@ -466,6 +473,7 @@ LOGGING = {
         "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
         "matplotlib": {"level": "WARNING"},  # at INFO it says that it looked for fonts
         "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids
+        "httpx2": {"level": "WARNING"},  # of huggingface_hub
         "httpx": {"level": "WARNING"},  # it writes every address, and some have the id of a participant
     },
 }

@@ -12,6 +12,7 @@ from judgments.quality_check import CHECK, check_stale_studies
 from releases.comparison.compare import COMPARE, compare
 from releases.gold.freeze import BUILD, finish_release, freeze
 from releases.models import Comparison, Release, ScoringRun
+from releases.publishing.publish import PUBLISH, publication_failed, run_publication
 from releases.quality import store_signals, study_signals
 from releases.reports.report_cache import REPORT, compute_and_store
 from releases.scoring.cost import COST, cost_of
@@ -33,6 +34,12 @@ def build_release(run: Run) -> None:
     frozen = freeze(release, progress=run.progress)
     with run.finishing() as result:
         result |= finish_release(release, frozen)
+
+
+@job(PUBLISH, after_failure=publication_failed)
+def publish_release(run: Run) -> None:
+    """Send one release to a repository."""
+    run_publication(run)
 
 
 def _scoring_failed(scoring: Job, reason: str) -> None:

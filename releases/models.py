@@ -1,5 +1,6 @@
-"""Exclusion plans and their masks, reasons of deviations, releases, model scores, comparisons and looks."""
+"""Exclusion plans, reasons of deviations, releases, publications, model scores, comparisons and looks."""
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from experiments.models import Experiment, Job, MaterialSet, Sentence
+from experiments.models import Experiment, Job, MaterialSet, Mode, PlatformAccount, Sentence
 from judgments.models import Session, Trial
 
 
@@ -131,6 +132,66 @@ class Release(models.Model):
 
     def __str__(self) -> str:
         return f"{self.experiment.slug} release {self.number}"
+
+
+class Publication(models.Model):
+    """A release in a repository: its deposit, address and DOI; the files of the release never change."""
+
+    class State(models.TextChoices):
+        """Progress of sending."""
+
+        SENDING = "sending", "being sent"
+        DONE = "done", "verified"
+        FAILED = "failed", "failed"
+
+    class Place(models.TextChoices):
+        """Where it is published."""
+
+        HUGGINGFACE = "huggingface", "Hugging Face"
+        ZENODO = "zenodo", "Zenodo"
+        OSF = "osf", "OSF"
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="publications")
+    place = models.CharField(max_length=12, choices=Place.choices)
+    target = models.CharField(max_length=200, blank=True, help_text="ORG/NAME on Hugging Face.")
+    mode = models.CharField(
+        max_length=4, choices=Mode.choices, default=Mode.TEST, help_text="Test: in the repository's sandbox."
+    )
+    account = models.ForeignKey(PlatformAccount, null=True, on_delete=models.SET_NULL, related_name="+")
+    is_public = models.BooleanField(default=False, help_text="Asked for; a draft otherwise.")
+    state = models.CharField(max_length=8, choices=State.choices, default=State.SENDING)
+    marker = models.UUIDField(
+        default=uuid.uuid4, editable=False, help_text="Sent along, so that a deposit is found again."
+    )
+    deposit_id = models.CharField(max_length=200, blank=True)
+    address = models.URLField(max_length=500, blank=True)
+    doi = models.CharField(max_length=200, blank=True, help_text="Reserved while the deposit is a draft.")
+    is_open = models.BooleanField(default=False, help_text="Public in the repository, when last verified.")
+    facts = models.JSONField(default=dict, blank=True, help_text="Files, bytes and revision as verified.")
+    error = models.TextField(blank=True)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    verified_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["release", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["release", "place", "target", "mode"], name="publication_once_per_place"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release} on {self.place}"
+
+    @property
+    def place_name(self) -> str:
+        """The repository, its sandbox, and the dataset there."""
+        sandbox = " sandbox" if self.mode == Mode.TEST and self.place != self.Place.HUGGINGFACE else ""
+        return f"{self.get_place_display()}{sandbox}{f' {self.target}' if self.target else ''}"
 
 
 class ScoringRun(models.Model):

@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from releases.views import deviations, downloads, figures, releases, review_pages, study_reports
+from releases.views import (
+    deviations,
+    downloads,
+    figures,
+    publications,
+    releases,
+    review_pages,
+    study_reports,
+)
 from releases.views.models import comparisons, depth, leaderboard, scoring_runs, surprisals
 from releases.views.results import (
     agreement,
@@ -74,6 +82,17 @@ urlpatterns = [
     path(f"{S}reports/<int:number>/<str:name>", study_reports.file, name="study-report-file"),
     path(f"{S}releases/", releases.releases, name="study-releases"),
     path(f"{S}releases/<int:number>/", releases.release, name="study-release"),
+    path(f"{S}releases/<int:number>/publish/", publications.publish, name="study-release-publish"),
+    path(f"{S}repositories/", publications.repositories, name="study-repositories"),
+    path(f"{S}repositories/add/<slug:place>/", publications.add, name="study-repository-add"),
+    path(
+        f"{S}repositories/<int:account_id>/test/", publications.test_connection, name="study-repository-test"
+    ),
+    path(
+        f"{S}repositories/<int:account_id>/token/", publications.replace_token, name="study-repository-token"
+    ),
+    path(f"{S}repositories/<int:account_id>/remove/", publications.remove, name="study-repository-remove"),
+    path(f"{S}repositories/<int:account_id>/attach/", publications.attach, name="study-repository-attach"),
     path(f"{S}releases/<int:number>.zip", releases.download, name="study-release-zip"),
     path(f"{S}releases/<int:number>/files/<path:name>", releases.file, name="study-release-file"),
     path(

@@ -15,9 +15,9 @@ class Mode(models.TextChoices):
 
 
 class PlatformAccount(models.Model):
-    """Access to a recruitment platform, encrypted; the studies to which its owner attached it may use it."""
+    """Access to a recruitment platform or a repository, encrypted; used by the studies it is attached to."""
 
-    platform = models.CharField(max_length=40, help_text="prolific or mturk.")
+    platform = models.CharField(max_length=40, help_text="prolific or mturk.")  # or a repository
     label = models.CharField(max_length=100)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="platform_accounts"

@@ -94,8 +94,9 @@ SUBJECTS = {
         "campaign: demographics",
     ),
     "releases": (
-        "release", "report", "exclusion plan", "current exclusion plan", "preregistered version",
-        "reason of a deviation", "comparison", "scoring", "surprisals", "link for reviewers",
+        "release", "publication", "repository", "report", "exclusion plan", "current exclusion plan",
+        "preregistered version", "reason of a deviation", "comparison", "scoring", "surprisals",
+        "link for reviewers",
     ),
     "team": ("member", "invitation", "moved", "study ", "lab ", "created", "copied"),
 }  # fmt: skip

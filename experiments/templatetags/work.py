@@ -16,6 +16,7 @@ WORDS = {
     "operation.backup": "Backup",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",
+    "releases.publish": "Publication of a release",
     "releases.report": "Numbers of a page",
     "releases.score": "Scoring of sentences",
     "releases.scoring_cost": "Cost of scoring",

@@ -7,6 +7,7 @@ from django.db import connection
 
 from analysis.text import plural
 from experiments.models import Campaign, PlatformAccount
+from judgments.recruitment.credentials import REPOSITORIES
 from judgments.recruitment.recruiter import adapter
 
 
@@ -56,11 +57,16 @@ def _categories() -> list[str]:
 
 
 def _recipients() -> list[str]:
-    used = {*PlatformAccount.objects.values_list("platform", flat=True)}
+    accounts = {*PlatformAccount.objects.values_list("platform", flat=True)}
+    used = accounts - {*REPOSITORIES}
     used |= {*Campaign.objects.exclude(account=None).values_list("recruiter", flat=True)}
     platforms = [
         f"{adapter(name).label}: submissions, decisions, payments and messages." for name in sorted(used)
     ]
+    if accounts & {*REPOSITORIES}:
+        platforms.append(
+            "Repositories (Hugging Face, Zenodo, OSF): gold releases that researchers publish there."
+        )
     if "s3" in str(settings.STORAGES["releases"]).lower():
         platforms.append("The operator of the S3 storage: gold releases, without platform ids.")
     if not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend")):

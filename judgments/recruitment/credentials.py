@@ -1,4 +1,4 @@
-"""Tokens of platform accounts: stored encrypted, never shown but for their end, used by their studies."""
+"""Tokens of accounts on platforms and repositories: stored encrypted, never shown but for their end."""
 
 import json
 from collections.abc import Mapping
@@ -19,6 +19,8 @@ SECRETS = {
     "prolific": {"token": "API token"},
     "mturk": {"access_key_id": "Access key ID", "secret_access_key": "Secret access key"},
 }
+#: The same of the repositories on which releases are published.
+REPOSITORIES = {name: {"token": "Access token"} for name in ("huggingface", "zenodo", "osf")}
 N_SHOWN = 4  # characters of a token
 LONGEST_SECRET = 2000
 SIMULATED = "simulated"  # option of an account without a token: nothing can be sent with it
@@ -41,7 +43,7 @@ def add_account(
     account.secrets, account.hint = _encrypted(_checked(platform, secrets))
     account.save()
     account.experiments.add(study)
-    _note(study, "platform account added", account, by=by)
+    _note(study, "account added", account, by=by)
     return account
 
 
@@ -76,7 +78,7 @@ def replace_secrets(
     account.secrets, account.hint = _encrypted(_checked(account.platform, secrets))
     account.checked_at = None
     account.save(update_fields=["secrets", "hint", "checked_at"])
-    _note(study, "platform token replaced", account, by=by)
+    _note(study, "token replaced", account, by=by)
 
 
 def add_secret(account: PlatformAccount, name: str, value: str) -> None:
@@ -94,7 +96,7 @@ def attach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
     """Let another study use an account of one's own."""
     _check_owner(account, by)
     account.experiments.add(study)
-    _note(study, "platform account attached", account, by=by)
+    _note(study, "account attached", account, by=by)
 
 
 @transaction.atomic
@@ -106,20 +108,20 @@ def detach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
             remedy="Replace its token instead, or delete the token on the platform's own site.",
         )
     account.experiments.remove(study)
-    _note(study, "platform account removed", account, by=by)
+    _note(study, "account removed", account, by=by)
     if not account.experiments.exists() and not account.campaigns.exists():
         account.delete()
 
 
-def accounts_of(study: Experiment, platform: str = "") -> QuerySet[PlatformAccount]:
-    """The accounts that a study may use."""
-    accounts = PlatformAccount.objects.filter(experiments=study)
-    return accounts.filter(platform=platform) if platform else accounts
+def accounts_of(study: Experiment, *platforms: str) -> QuerySet[PlatformAccount]:
+    """The accounts that a study may use, of these platforms; by default of those that recruit."""
+    return PlatformAccount.objects.filter(experiments=study, platform__in=platforms or SECRETS)
 
 
-def attachable(study: Experiment, *, by: User) -> QuerySet[PlatformAccount]:
+def attachable(study: Experiment, *platforms: str, by: User) -> QuerySet[PlatformAccount]:
     """Accounts of this person that other studies use and this one does not."""
-    return PlatformAccount.objects.filter(owner=by).exclude(Q(experiments=study)).distinct()
+    accounts = PlatformAccount.objects.filter(owner=by, platform__in=platforms or SECRETS)
+    return accounts.exclude(Q(experiments=study)).distinct()
 
 
 def secrets_of(account: PlatformAccount) -> dict[str, str]:
@@ -144,10 +146,11 @@ def secrets_of(account: PlatformAccount) -> dict[str, str]:
 
 
 def _checked(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
-    if platform not in SECRETS:
-        raise BadInput(f"{platform!r} has no accounts here.", remedy=f"There are: {', '.join(SECRETS)}.")
+    known = {**SECRETS, **REPOSITORIES}
+    if platform not in known:
+        raise BadInput(f"{platform!r} has no accounts here.", remedy=f"There are: {', '.join(known)}.")
     checked = {}
-    for name, label in SECRETS[platform].items():
+    for name, label in known[platform].items():
         value = secrets.get(name, "").strip()
         if not value or len(value) > LONGEST_SECRET or not value.isascii() or any(map(str.isspace, value)):
             problem = "is not a token" if value else "is empty"
@@ -176,6 +179,6 @@ def _note(study: Experiment, action: str, account: PlatformAccount, *, by: User)
     AuditEntry.objects.create(
         experiment=study,
         user=by,
-        action=action,
+        action=f"{'repository' if account.platform in REPOSITORIES else 'platform'} {action}",
         details={"platform": account.platform, "label": account.label, "mode": account.mode},
     )

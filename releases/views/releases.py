@@ -65,6 +65,7 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
         task_files=task_files,
         manifest=release_row.manifest,
         withdrawn=withdrawn_since(release_row),
+        publications=list(release_row.publications.select_related("job")),
         snippets=release_snippets(study, JUDGMENTS) if files else [],
         file=JUDGMENTS,
     )

@@ -1,0 +1,136 @@
+"""The pages and the command of publishing: who may, what is shown before, what the release shows after."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from experiments import job_runner
+from experiments.models import Membership, PlatformAccount
+from judgments.recruitment.credentials import secrets_of
+from releases.models import Publication
+from tests import cast
+from tests.doubles.repositories import TOKEN
+
+pytestmark = pytest.mark.django_db
+RELEASE = "/studies/agreement/releases/1/"
+PAGE = f"{RELEASE}publish/"
+REPOSITORIES = "/studies/agreement/repositories/"
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+def run_command(*arguments):
+    out = io.StringIO()
+    call_command("publish", *arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_an_owner_sees_what_would_be_sent_sends_it_and_finds_it_on_the_release(ada, release, double, connect):
+    account = connect("zenodo")
+    choice = {"account": account.pk, "visibility": "public"}
+    shown = text_of(ada.get(PAGE, choice))
+    assert "Zenodo sandbox: zenodo" in shown and "lm_eval.zip" in shown and "Lovelace, Ada" in shown
+    assert "Creative Commons Attribution 4.0" in shown and "Publish for everybody" in shown
+    assert double.requests == []
+    assert ada.post(PAGE, choice).url == RELEASE
+    job_runner.run(Publication.objects.get().job_id)
+    page = text_of(ada.get(RELEASE))
+    assert f'href="{double.url}/records/101"' in page and "10.5072/zenodo.101" in page
+    assert "Cite as: Lovelace, Ada" in page
+    assert "publication verified" in text_of(ada.get("/studies/agreement/team/")).lower()
+
+
+def test_editors_cannot_choose_public_and_a_forged_choice_is_refused(client, release, connect):
+    Membership.objects.create(experiment=release.experiment, user=cast.cleo(), role="editor")
+    account = connect("zenodo")
+    client.force_login(cast.cleo())
+    page = text_of(client.get(PAGE))
+    assert "Only owners of the study make a release public." in page and 'value="public"' not in page
+    assert client.post(PAGE, {"account": account.pk, "visibility": "public"}).status_code == 400
+    assert client.post(PAGE, {"account": account.pk, "visibility": "draft"}).status_code == 302
+    assert Publication.objects.get().is_public is False
+
+
+def test_viewers_and_strangers_cannot_open_the_page_and_viewers_see_the_outcome(client, release, connect):
+    connect("zenodo")
+    client.force_login(cast.ben())
+    assert client.get(PAGE).status_code == 403 and client.post(PAGE).status_code == 403
+    assert PAGE not in text_of(client.get(RELEASE))
+    assert "Connect Zenodo" not in text_of(client.get(REPOSITORIES))
+    assert client.post(f"{REPOSITORIES}add/zenodo/", {"token": TOKEN}).status_code == 403
+    client.force_login(cast.cleo())
+    assert {client.get(path).status_code for path in (PAGE, REPOSITORIES)} == {404}
+    client.logout()
+    assert client.get(PAGE).status_code == 302
+
+
+def test_an_account_of_another_study_cannot_be_named(ada, release, double, connect):
+    account = connect("zenodo")
+    account.experiments.set([cast.draft("islands")])
+    assert ada.post(PAGE, {"account": account.pk, "visibility": "draft"}).status_code == 400
+    assert Publication.objects.count() == 0
+
+
+def test_a_dataset_needs_a_name(ada, release, connect):
+    account = connect("huggingface", mode="live")
+    for name in ("", "agreement", "../x", "a/b/c", "lab/<b>"):
+        page = text_of(ada.get(PAGE, {"account": account.pk, "visibility": "draft", "target": name}))
+        assert "Write ORG/NAME" in page and "What would be sent" not in page
+
+
+def test_a_token_is_tested_stored_encrypted_and_never_shown(ada, study, double):
+    form = {"label": "Lab", "mode": "test", "token": TOKEN}
+    page = text_of(ada.post(f"{REPOSITORIES}add/osf/", form, follow=True))
+    assert "“Lab” is connected as Ada Lab." in page and TOKEN not in page and TOKEN[-4:] in page
+    account = PlatformAccount.objects.get()
+    assert secrets_of(account)["token"] == TOKEN and TOKEN.encode() not in bytes(account.secrets)
+    assert (
+        "Lab" not in text_of(ada.get("/studies/agreement/campaigns/accounts/")).split("Accounts of this")[1]
+    )
+    wrong = text_of(ada.post(f"{REPOSITORIES}{account.pk}/token/", {"token": "x" * 20}, follow=True))
+    assert "does not accept the token" in wrong
+    assert "is removed" in text_of(ada.post(f"{REPOSITORIES}{account.pk}/remove/", follow=True))
+    assert PlatformAccount.objects.count() == 0
+
+
+def test_the_command_says_what_would_be_sent_then_sends_it(release, double, tmp_path):
+    shown = json.loads(run_command("agreement/1", "--to", "zenodo", "--dry-run", "--json"))
+    assert shown["sent"] is False and shown["visibility"] == "draft" and double.requests == []
+    token = tmp_path / "token"
+    token.write_text(f"{TOKEN}\n")
+    sent = json.loads(run_command("agreement", "--to", "zenodo", "--token-file", str(token), "--json"))
+    assert sent["address"] == f"{double.url}/uploads/101" and sent["visibility"] == "draft"
+    assert sent["mode"] == "test"
+    again = run_command("agreement/1", "--to", "zenodo", "--public")
+    assert "public" in again and "checksums verified" in again and len(double.depositions) == 1
+
+
+def test_the_command_writes_a_folder_once(release, tmp_path):
+    place = f"folder:{tmp_path / 'gold'}"
+    assert "wrote" in run_command("agreement/1", "--to", place)
+    assert "already there" in run_command("agreement/1", "--to", place)
+    (tmp_path / "copy" / "methods.md").write_text("else")
+    with pytest.raises(CommandError, match="never overwritten") as error:
+        run_command("agreement/1", "--to", place)
+    assert error.value.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("agreement/9", "--to", "osf"), "has no release 9 that is ready"),
+        (("agreement/x", "--to", "osf"), "is not a release"),
+        (("agreement/1", "--to", "figshare"), "unknown place 'figshare'"),
+        (("agreement/1", "--to", "huggingface:agreement"), "is not a name of a dataset"),
+        (("agreement/1", "--to", "osf"), "has no such account"),
+        (("agreement/1", "--to", "folder:"), "the folder has no path"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_do_in_one_line(release, arguments, sentence):
+    with pytest.raises(CommandError, match=sentence) as error:
+        run_command(*arguments)
+    assert error.value.returncode == 2 and "\n" not in str(error.value)
