@@ -110,7 +110,7 @@ def test_the_command_says_what_would_be_sent_then_sends_it(release, double, tmp_
 
 
 def test_the_command_writes_a_folder_once(release, tmp_path):
-    place = f"folder:{tmp_path / 'gold'}"
+    place = f"folder:{tmp_path / 'copy'}"
     assert "wrote" in run_command("agreement/1", "--to", place)
     assert "already there" in run_command("agreement/1", "--to", place)
     (tmp_path / "copy" / "methods.md").write_text("else")
