@@ -10,11 +10,13 @@ from experiments.intake import upload_job
 from experiments.intake.uploads import discard_unfinished
 from experiments.operation import backup, database_cache, heartbeats
 from experiments.pages.materials import previews
+from experiments.paradigms import pair_sets
 
 JOB_MODULES = (
     backup,
     heartbeats,
     upload_job,
+    pair_sets,
     previews,
 )  # imported so that the worker registers their kinds of job
 

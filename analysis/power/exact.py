@@ -54,6 +54,30 @@ def sign_power(
     return power
 
 
+def inclusion_power(share: npt.ArrayLike, *, judgments: int = 20, needed: int = 4, items: int = 5) -> Floats:
+    """Compute the probability that a paradigm is included, where every choice is right with one probability.
+
+    Notes
+    -----
+    An item is right by strict majority of its judgments, q = P(Bin(judgments; share) > judgments / 2); the
+    paradigm is included where at least ``needed`` of its items are, P(Bin(items; q) ≥ needed).
+
+    References
+    ----------
+    Warstadt et al. (2020), "BLiMP", TACL 8, §3.4: 20 judgments, 4 of 5.
+
+    Examples
+    --------
+    >>> inclusion_power([0.5, 0.6, 0.75]).round(3).tolist()
+    [0.097, 0.644, 0.998]
+    """
+    p = np.asarray(share, dtype=np.float64)
+    if ((p < 0) | (p > 1)).any():
+        raise BadInput("a share is below 0 or above 1.", column="share")
+    right = scipy.stats.binom.sf(judgments // 2, judgments, p)
+    return np.asarray(scipy.stats.binom.sf(needed - 1, items, right), dtype=np.float64)
+
+
 def paired_t_power(n: int, d_z: npt.ArrayLike, *, alpha: float = ALPHA) -> Floats:
     """Compute the power of the two-tailed paired t test in the predicted direction.
 

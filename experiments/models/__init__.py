@@ -5,6 +5,9 @@ from experiments.models.cache_entry import CacheEntry
 from experiments.models.campaign import Campaign, Mode, PlatformAccount
 from experiments.models.design import Design, PlannedTrial, PresentationList, TrialKind
 from experiments.models.experiment import Experiment, ExperimentVersion
+from experiments.models.generation.lexicon import WordList, WordListVersion
+from experiments.models.generation.pair_set import GeneratedPair, PairEdit, PairSet
+from experiments.models.generation.paradigm import OwnParadigm, ParadigmVersion
 from experiments.models.heartbeat import Heartbeat
 from experiments.models.invitation import Invitation
 from experiments.models.job import Job
@@ -23,6 +26,7 @@ __all__ = [
     "Design",
     "Experiment",
     "ExperimentVersion",
+    "GeneratedPair",
     "Heartbeat",
     "Invitation",
     "Item",
@@ -34,7 +38,11 @@ __all__ = [
     "Membership",
     "MinimalPair",
     "Mode",
+    "OwnParadigm",
+    "PairEdit",
+    "PairSet",
     "Paradigm",
+    "ParadigmVersion",
     "Phenomenon",
     "PlannedTrial",
     "PlatformAccount",
@@ -44,4 +52,6 @@ __all__ = [
     "Sentence",
     "TrialKind",
     "Upload",
+    "WordList",
+    "WordListVersion",
 ]

@@ -45,6 +45,7 @@ urlpatterns = [
     path("studies/<slug:slug>/move/<slug:step>/", studies.move, name="study-move"),
     path("", include("experiments.pages.teams.urls")),
     path("materials/", include("experiments.pages.materials.urls")),
+    path("paradigms/", include("experiments.pages.paradigms.urls")),
     path("lexicon/", lexicon.lexicon_page, name="lexicon"),
     path("manual/", manual.manual, name="manual"),
     path("manual/<path:name>", manual.manual_page, name="manual-page"),

@@ -14,6 +14,8 @@ WORDS = {
     "judgments.send_to_platform": "Sending of decisions",
     "judgments.erase_all": "Deletion of everybody’s answers",
     "operation.backup": "Backup",
+    "paradigms.draw": "Draw of pairs",
+    "paradigms.materials": "Materials of drawn pairs",
     "releases.build": "Release",
     "releases.compare": "Comparison with people",
     "releases.publish": "Publication of a release",

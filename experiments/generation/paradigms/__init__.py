@@ -1,6 +1,13 @@
 """Paradigms of minimal pairs that linguists write as TOML files: language, sampler and linter."""
 
-from experiments.generation.paradigms.document import Paradigm, find_paradigm, read_paradigm, shipped
+from experiments.generation.paradigms.document import (
+    Paradigm,
+    find_paradigm,
+    parse_paradigm,
+    read_paradigm,
+    shipped,
+    source_of,
+)
 from experiments.generation.paradigms.linter import Finding, LintReport, lint
 from experiments.generation.paradigms.sampling import Sampler, sample_pairs
 
@@ -11,7 +18,9 @@ __all__ = [
     "Sampler",
     "find_paradigm",
     "lint",
+    "parse_paradigm",
     "read_paradigm",
     "sample_pairs",
     "shipped",
+    "source_of",
 ]

@@ -15,6 +15,7 @@ from experiments.generation.paradigms.language import (
     Language,
     ParadigmError,
     checked_keys,
+    parse_toml,
     read_language,
     read_toml,
     unknown,
@@ -62,6 +63,8 @@ USE_KEYS = ("use", "form", "where", "fits", "differ", "after")
 LIMIT_KEYS = ("share", "length", "marks_differ")
 VARIABLE = re.compile(r"!?\$(\w+)")
 MAX_SLOTS, MAX_VARIANTS = 60, 400
+#: Frames as written, and combinations of the variables' values; each combination is drawn for each frame.
+MAX_FRAMES, MAX_COMBINATIONS = 40, 500
 Condition = Mapping[str, tuple[str, ...]]
 
 
@@ -219,10 +222,26 @@ def find_paradigm(name: str, *, language: str = "en", lexicon: Lexicon | None = 
     return read_paradigm(FOLDER / language / f"{name}.toml", lexicon=lexicon)
 
 
+def source_of(name: str, *, language: str = "en") -> bytes:
+    """Return the content of a shipped paradigm's file, or of any by its path; empty where there is none."""
+    path = Path(name) if name.endswith(".toml") else FOLDER / language / f"{name}.toml"
+    return path.read_bytes() if path.is_file() else b""
+
+
 def read_paradigm(path: str | Path, *, lexicon: Lexicon | None = None) -> Paradigm:
     """Read and check a paradigm's file."""
     path = Path(path)
     document, digest = read_toml(path)
+    return _checked(document, path, lexicon, digest)
+
+
+def parse_paradigm(content: bytes, *, file: str, lexicon: Lexicon | None = None) -> Paradigm:
+    """Check a paradigm that is no file yet, under the name that its file would have."""
+    document, digest = parse_toml(content, file=file)
+    return _checked(document, Path(file), lexicon, digest)
+
+
+def _checked(document: dict[str, Any], path: Path, lexicon: Lexicon | None, digest: str) -> Paradigm:
     try:
         return _Reader(document, path, lexicon, digest).paradigm()
     except ParadigmError as error:
@@ -327,6 +346,13 @@ class _Reader:
                     remedy="Give two or more, or write the value where it is used.",
                 )
             domains[name] = tuple(dict.fromkeys(domain))
+        if (n_combinations := _product(len(domain) for domain in domains.values())) > MAX_COMBINATIONS:
+            raise self.error(
+                "L04",
+                f"{n_combinations:,} combinations of values.",
+                table="draw",
+                remedy=f"At most {MAX_COMBINATIONS}: give fewer variables or values.",
+            )
         return domains
 
     # ------------------------------------------------------------------ frames
@@ -335,6 +361,8 @@ class _Reader:
         entries = self.document.get("frames", [])
         if not isinstance(entries, list) or not entries:
             raise self.error("L02", "there is no frame.", remedy="Add two tables [[frames]].")
+        if len(entries) > MAX_FRAMES:
+            raise self.error("L02", f"{len(entries):,} frames.", remedy=f"At most {MAX_FRAMES}.")
         frames = [
             frame for number, entry in enumerate(entries, start=1) for frame in self._expand(number, entry)
         ]

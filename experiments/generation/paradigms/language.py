@@ -51,25 +51,29 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Read a TOML file and the SHA-256 of its bytes."""
     if not path.is_file():
         raise ParadigmError("there is no such file.", code="L01", place=str(path))
-    content = path.read_bytes()
+    return parse_toml(path.read_bytes(), file=path.name)
+
+
+def parse_toml(content: bytes, *, file: str) -> tuple[dict[str, Any], str]:
+    """Parse the content of a TOML file; return it with the SHA-256 of its bytes."""
     if len(content) > MAX_BYTES:
         raise ParadigmError(
-            f"{len(content):,} bytes.", code="L01", place=path.name, remedy=f"At most {MAX_BYTES:,}."
+            f"{len(content):,} bytes.", code="L01", place=file, remedy=f"At most {MAX_BYTES:,}."
         )
     try:
         text = content.decode("utf-8-sig")
         document = tomllib.loads(unicodedata.normalize("NFC", text))
     except UnicodeDecodeError as error:
         raise ParadigmError(
-            "the text is not UTF-8.", code="L01", place=path.name, remedy="Save it as UTF-8."
+            "the text is not UTF-8.", code="L01", place=file, remedy="Save it as UTF-8."
         ) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ParadigmError(f"not TOML ({error}).", code="L01", place=path.name) from error
+        raise ParadigmError(f"not TOML ({error}).", code="L01", place=file) from error
     if BIDI & set(text):
         raise ParadigmError(
             "the file has invisible characters of text direction.",
             code="L01",
-            place=path.name,
+            place=file,
             remedy="Delete them.",
         )
     return document, hashlib.sha256(content).hexdigest()

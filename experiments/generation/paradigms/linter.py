@@ -1,9 +1,10 @@
 """Check a paradigm: its file, its slots, and a sample of its pairs."""
 
 import itertools
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from analysis.comparison.surface_cues import SurfaceCues, surface_cues
 from analysis.errors import BadInput
 from analysis.ngrams import BackoffModel
 from experiments.generation.lexicon import Lexicon
-from experiments.generation.paradigms.document import Paradigm, find_paradigm
+from experiments.generation.paradigms.document import Paradigm, find_paradigm, parse_paradigm, source_of
 from experiments.generation.paradigms.language import ParadigmError
 from experiments.generation.paradigms.realization import Token
 from experiments.generation.paradigms.sampling import (
@@ -46,6 +47,8 @@ class Finding:
     level : str
         error or warning.
     place, message, remedy : str
+    line : int
+        Line of the file that the place begins at; 0 where no line is to blame.
     """
 
     code: str
@@ -53,9 +56,11 @@ class Finding:
     place: str
     message: str
     remedy: str = ""
+    line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.code} {self.place}: {self.message} {self.remedy}".strip()
+        line = f", line {self.line}" if self.line else ""
+        return f"{self.code} {self.place}{line}: {self.message} {self.remedy}".strip()
 
 
 @dataclass
@@ -97,20 +102,31 @@ def lint(
     seed: int = 0,
     comparison: Collection[str] = (),
     models: Mapping[str, BackoffModel] | None = None,
+    content: bytes | None = None,
+    seconds: float | None = None,
 ) -> LintReport:
-    """Check a paradigm by its name or file; what is wrong is in the report, not raised."""
+    """Check a paradigm by its name or file; what is wrong is in the report, not raised.
+
+    ``content`` is checked in place of a file, ``seconds`` limits the draws.
+    """
     report = LintReport(Path(path_or_uid).name)
     try:
-        paradigm = find_paradigm(path_or_uid, language=language, lexicon=lexicon)
+        if content is None:
+            paradigm = find_paradigm(path_or_uid, language=language, lexicon=lexicon)
+            content = source_of(path_or_uid, language=language)
+        else:
+            paradigm = parse_paradigm(content, file=path_or_uid, lexicon=lexicon)
         report.file, report.n_frames = paradigm.file, paradigm.n_frames
-        sampler = Sampler(paradigm, lexicon=lexicon, seed=seed)
+        sampler = Sampler(paradigm, lexicon=lexicon, seed=seed, seconds=seconds)
+        report.capacity = sampler.capacity()
+        report.findings += _static_findings(sampler, report.capacity)
+        pairs = list(itertools.islice(sampler.pairs(), n))
     except BadInput as error:
         code = error.code if isinstance(error, ParadigmError) else "L02"
+        content = content or source_of(path_or_uid, language=language)
         report.findings.append(Finding(code, ERROR, error.file, error.message, error.remedy))
+        report.findings = with_lines(report.findings, content)
         return report
-    report.capacity = sampler.capacity()
-    report.findings += _static_findings(sampler, report.capacity)
-    pairs = list(itertools.islice(sampler.pairs(), n))
     report.examples = [(pair.good, pair.bad) for pair in pairs[:EXAMPLES]]
     report.rows = [pair_row(sampler, pair, number) for number, pair in enumerate(pairs)]
     checks: tuple[Callable[[Sampler, list[Pair]], Iterator[Finding]], ...] = (
@@ -128,7 +144,70 @@ def lint(
     if pairs:
         report.cues = surface_cues(pd.DataFrame(report.rows), models=models)
         report.findings += _cues(paradigm, pairs, report.cues)
+    report.findings = with_lines(report.findings, content)
     return report
+
+
+TOML_LINE = re.compile(r"\(at line (\d+)")
+QUOTED = re.compile(r"'([^'\n]+)'|\{(\w+)\}")
+
+
+def with_lines(findings: list[Finding], content: bytes) -> list[Finding]:
+    """Return the findings with the lines of the file that they are about."""
+    lines = content.decode("utf-8", "replace").splitlines()
+    return [replace(finding, line=line_of(finding, lines)) for finding in findings]
+
+
+def line_of(finding: Finding, lines: Sequence[str]) -> int:
+    """Return the line of a finding's table, and in it of the name that the message quotes; 0 without one.
+
+    Examples
+    --------
+    >>> finding = Finding("L01", "error", "x.toml, slots.head", "unknown key of a slot 'wher'.")
+    >>> line_of(finding, ["[slots]", "verb = {}", "head = {", "  wher = 1 }"])
+    4
+    """
+    if match := TOML_LINE.search(finding.message):
+        return int(match[1])
+    table = finding.place.partition(", ")[2]
+    start, end = _section(table, lines) if table else (0, len(lines))
+    for name in map("".join, QUOTED.findall(finding.message)):
+        word = re.compile(rf"(?<![\w$]){re.escape(name)}(?!\w)")
+        for number in range(start, end):
+            if word.search(lines[number].split(" #")[0]):
+                return number + 1
+    return start + 1 if table and start < len(lines) else 0
+
+
+def _section(table: str, lines: Sequence[str]) -> tuple[int, int]:
+    """Return the first line of a table such as ``slots.head``, and the line after its last."""
+    name, _, part = table.replace(" of ", ".").partition(".")
+    word, _, number = name.partition(" ")
+    headings = [place for place, line in enumerate(lines) if line.lstrip().startswith("[")]
+    own = [
+        place
+        for place in headings
+        if re.match(rf"\s*\[+\s*{re.escape(word)}\s*[.\]]", lines[place])
+        and (not number or lines[place].lstrip().startswith("[["))
+    ]
+    if number.isdigit() and len(own) >= int(number):
+        own = own[int(number) - 1 :]
+    if not own:  # a key of the whole document
+        keys = [place for place, line in enumerate(lines) if re.match(rf"\s*{re.escape(word)}\s*=", line)]
+        return (keys[0], keys[0] + 1) if keys else (len(lines), len(lines))
+    start = own[0]
+    end = next((place for place in headings if place > start), len(lines))
+    key = part.split(".")[0]
+    for place in range(start, end) if key else ():
+        if re.match(rf"\s*{re.escape(key)}\s*=", lines[place]):
+            following = (
+                other for other in range(place + 1, end) if re.match(r"\s*\w+\s*=\s*\{", lines[other])
+            )
+            return place, next(following, end)
+    for place in headings:
+        if key and re.match(rf"\s*\[{re.escape(word)}\.{re.escape(key)}\]", lines[place]):
+            return place, next((other for other in headings if other > place), len(lines))
+    return start, end
 
 
 def _static_findings(sampler: Sampler, capacity: int) -> Iterator[Finding]:

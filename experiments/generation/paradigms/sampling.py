@@ -1,6 +1,7 @@
 """Draw distinct pairs of a paradigm: values in turn, the least used lexeme first, reproducibly."""
 
 import re
+import time
 import unicodedata
 import zlib
 from collections import Counter
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.errors import BadInput
 from experiments.generation.lexicon import Lexicon, read_lexicon
 from experiments.generation.paradigms.document import VARIABLE, Condition, Frame, Paradigm, Slot
-from experiments.generation.paradigms.language import ParadigmError
+from experiments.generation.paradigms.language import Language, ParadigmError
 from experiments.generation.paradigms.lexicon_masks import LexiconMasks, Mask, lexicon_masks
 from experiments.generation.paradigms.realization import (
     Difference,
@@ -84,9 +85,20 @@ class Sampler:
     lexicon : Lexicon, optional
         The shipped one of the paradigm's language, if absent.
     seed : int
+    seconds : float, optional
+        Limit of all draws together, for paradigms of others; what takes longer raises.
     """
 
-    def __init__(self, paradigm: Paradigm, *, lexicon: Lexicon | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        paradigm: Paradigm,
+        *,
+        lexicon: Lexicon | None = None,
+        seed: int = 0,
+        seconds: float | None = None,
+    ) -> None:
+        self._seconds = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
         self.paradigm = paradigm
         self.language = paradigm.language
         self.lexicon = lexicon or read_lexicon(self.language.tag)
@@ -190,8 +202,19 @@ class Sampler:
     def _can_be_filled(self, frame: Frame, values: dict[str, str]) -> bool:
         return all(count > 0 for count in self.static_counts(frame, values).values())
 
+    def _check_time(self) -> None:
+        """Raise where the draws have taken longer than their limit."""
+        if self._end is not None and time.monotonic() > self._end:
+            raise ParadigmError(
+                f"the draws take longer than {self._seconds:g} s.",
+                code="L09",
+                place=self.paradigm.file,
+                remedy="Use fewer values, frames, slots or pairs.",
+            )
+
     def static_counts(self, frame: Frame, values: dict[str, str]) -> dict[str, int]:
         """Count the candidates of every slot for some values, before selection and sharing."""
+        self._check_time()
         draw = self._start(values, None)
         counts = {}
         for plan in self._plans[id(frame)]:
@@ -305,6 +328,7 @@ class Sampler:
         self, frame: Frame, values: dict[str, str], rng: np.random.Generator, *, level: int | None
     ) -> _Draw:
         """Fill the slots of a frame; without a level all candidates are alike, as the capacity needs it."""
+        self._check_time()
         draw = self._start(values, rng)
         for plan in self._plans[id(frame)]:
             slot, name = plan.slot, self._usage_name(plan, frame)
@@ -552,7 +576,12 @@ def comparable(text: str) -> str:
 
 
 def sample_pairs(
-    paradigm: Paradigm, n: int = 1000, *, seed: int = 0, lexicon: Lexicon | None = None
+    paradigm: Paradigm,
+    n: int = 1000,
+    *,
+    seed: int = 0,
+    lexicon: Lexicon | None = None,
+    seconds: float | None = None,
 ) -> list[dict[str, Any]]:
     """Draw n distinct pairs as rows with BLiMP's fields, prefixes, critical regions and provenance.
 
@@ -565,7 +594,7 @@ def sample_pairs(
         raise BadInput(f"{n!r} pairs were asked for.", remedy=f"Ask for 1 to {MAX_PAIRS:,}.")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BadInput(f"the seed is {seed!r}.", remedy="Give a whole number from 0.")
-    sampler = Sampler(paradigm, lexicon=lexicon, seed=seed)
+    sampler = Sampler(paradigm, lexicon=lexicon, seed=seed, seconds=seconds)
     refuse_beyond_capacity(sampler, n)
     pairs: list[dict[str, Any]] = []
     for pair in sampler.pairs():
@@ -635,4 +664,30 @@ def pair_row(sampler: Sampler, pair: Pair, number: int) -> dict[str, Any]:
         "lexemes": dict(pair.lexemes),
         "lexicon_version": sampler.lexicon.version,
         "seed": sampler.seed,
+    }
+
+
+def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) -> dict[str, Any]:
+    """Return a drawn row with other sentences: critical regions and prefixes are those of the new ones.
+
+    A method that the new sentences do not allow is switched off.
+    """
+    change = difference(good, bad, language)
+    derived = (
+        *("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
+        *("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
+    )
+    kept = {name: value for name, value in row.items() if name not in derived}
+    one = one_prefix(good, change) if row.get("one_prefix_method") else None
+    two = two_prefix(good, bad, change, "") if row.get("two_prefix_method") else None
+    return {
+        **kept,
+        "sentence_good": good,
+        "sentence_bad": bad,
+        **(one or {}),
+        **(two or {}),
+        "one_prefix_method": one is not None,
+        "two_prefix_method": two is not None,
+        "critical_good": change.span(change.good, change.good_end),
+        "critical_bad": change.span(change.bad, change.bad_end),
     }

@@ -1,13 +1,16 @@
 """``manage.py lint_paradigm``: check paradigms, their slots and a sample of their pairs."""
 
+import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from analysis.comparison.surface_cues import SurfaceCues, sentence_words
 from analysis.errors import BadInput
+from analysis.files import atomic_write
 from analysis.ngrams import BackoffModel, train_model
 from config.commands import ContractCommand
+from experiments.generation.lexicon import read_lexicon
 from experiments.generation.paradigms import LintReport, lint, shipped
 
 ALL = "all"
@@ -40,6 +43,12 @@ class Command(ContractCommand):
             metavar="FILE",
             help="text, a sentence a line, for a unigram and a 5-gram model that judge the pairs",
         )
+        parser.add_argument(
+            "--figures",
+            type=Path,
+            metavar="FILE",
+            help="write what the list of paradigms shows: possible pairs, surface cues",
+        )
 
     def run(self, **options: Any) -> None:
         """Check each and report; errors make the status 2."""
@@ -60,6 +69,9 @@ class Command(ContractCommand):
                         models=models,
                     )
                 )
+        if options["figures"] is not None:
+            with atomic_write(options["figures"]) as temporary:
+                temporary.write_text(_figures(reports, options["language"]), encoding="utf-8")
         if options["json"]:
             self.print_json({"paradigms": [report.document() for report in reports]})
         else:
@@ -80,6 +92,27 @@ class Command(ContractCommand):
             self.stdout.write(f"  cues: {_cue_text(report.cues)}")
         for good, bad in report.examples[:n_examples]:
             self.stdout.write(f"  {good}  /  {bad}")
+
+
+def _figures(reports: list[LintReport], language: str) -> str:
+    """Return the figures of clean paradigms as JSON, with the hashes of what they are about."""
+    version = read_lexicon(language).version
+    table = {}
+    for report in reports:
+        if not report.is_clean or report.cues is None:
+            continue
+        table[f"{language}:{Path(report.file).stem}"] = {
+            "sha256": report.rows[0]["paradigm_sha256"],
+            "lexicon": version,
+            "capacity": report.capacity,
+            "words": round(report.cues.words, 3),
+            "bigrams": round(report.cues.bigrams, 3),
+            "characters": round(report.cues.shorter_in_characters, 3),
+            "near": round(report.cues.near_duplicates, 3),
+            "solved": report.cues.solved_by_words,
+        }
+    lines = ",\n".join(f'"{name}": {json.dumps(figures)}' for name, figures in sorted(table.items()))
+    return f"{{\n{lines}\n}}\n"
 
 
 def _cue_text(cues: SurfaceCues) -> str:

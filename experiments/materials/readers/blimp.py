@@ -42,6 +42,12 @@ def read_blimp(paths: Sequence[Path], *, encoding: Encoding = "") -> Materials:
     return _materials(lines, tuple(sources))
 
 
+def materials_of_rows(rows: Sequence[dict[str, Any]], *, file: str) -> Materials:
+    """Return rows with the fields of BLiMP as materials, as if they had been lines of a file."""
+    lines = [(file, row, _checked(fields, file, row)) for row, fields in enumerate(rows, start=1)]
+    return _materials(lines, (Source(file, "generated pairs", len(lines)),))
+
+
 def _checked(fields: dict[str, Any], file: str, row: int) -> dict[str, Any]:
     """Refuse a line without both sentences."""
     for name in (GOOD, BAD):

@@ -1,0 +1,1 @@
+"""Paradigms of the platform and of researchers, sets of pairs drawn from them, and validation studies."""
