@@ -14,8 +14,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from analysis.power.money import LARGEST, format_money
 from experiments.models import AuditEntry, Experiment
-from experiments.studies.money import LARGEST, format_money
 from judgments.models import Payment, PlatformCall, Session, Submission
 
 Kind = Payment.Kind

@@ -8,10 +8,30 @@ from analysis.aggregation.proportions import wilson_interval
 from analysis.aggregation.ratings import item_means
 from analysis.aggregation.transforms import transform_ratings
 from analysis.agreement.clusters import first_choices
+from analysis.agreement.report import item_table
 from analysis.rows import RATING_TASKS, column_or_blank, is_kind, tasks
 
 KEYS = ["paradigm", "item"]
 COLUMNS = ("n_sided", "first_share", "first_low", "first_high", "median_rt_ms")
+
+
+def item_statistics_table(judgments: pd.DataFrame, *, before: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the table of items with position bias, response time and spread of ratings of each.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"participant": ["a", "b"], "item": ["x", "x"], "value": [1, 0]})
+    >>> rows["rt_ms"] = [700, 900]
+    >>> item_statistics_table(rows)[["item", "k", "n", "median_rt_ms"]].to_dict("records")
+    [{'item': 'x', 'k': 1, 'n': 2, 'median_rt_ms': 800.0}]
+    """
+    # Keys become plain objects, because pandas refuses to merge categories that differ.
+    table = item_table(judgments, before=before)
+    table[KEYS] = table[KEYS].astype(object)
+    spread = item_spread(judgments)
+    spread[KEYS] = spread[KEYS].astype(object)
+    table = table.merge(item_position_and_time(judgments), on=KEYS, how="left")
+    return table.merge(spread, on=KEYS, how="left")
 
 
 def item_position_and_time(judgments: pd.DataFrame) -> pd.DataFrame:

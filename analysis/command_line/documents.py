@@ -1,5 +1,6 @@
 """Reports of filtered judgments as the documents that commands print, from a file or from a stored study."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,12 @@ from analysis.aggregation.ratings import magnitude_counts, ratings_report
 from analysis.agreement.report import agreement_report, included_paradigms
 from analysis.effects.report import effects_report
 from analysis.effects.response_times import time_report
-from analysis.exclusions.apply import Excluded
+from analysis.exclusions.apply import Excluded, apply_plan
+from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
 from analysis.exclusions.plan import Plan
 from analysis.exclusions.report import exclusion_report
 from analysis.magnitudes import without_zeros
+from analysis.reliability.item_diagnostics import item_diagnostics
 from analysis.reliability.report import reliability_report
 
 
@@ -113,6 +116,43 @@ def times_document(filtered: FilteredJudgments, **choices: Any) -> dict[str, Any
     return time_report(filtered.excluded.kept, **choices) | basis(filtered)
 
 
+def multiverse_document(
+    judgments: pd.DataFrame,
+    plan: Plan,
+    *,
+    other_plans: Sequence[Plan] = (),
+    unusable: Sequence[dict[str, str]] = (),
+    **choices: Any,
+) -> dict[str, Any]:
+    """One effect under every combination of exclusion, transformation and model."""
+    report = multiverse_report(
+        [
+            Universe(variant.name, apply_plan(judgments, variant).kept)
+            for variant in [*plan_variants(plan), *other_plans]
+        ],
+        exclusion=plan.name if plan.steps else NOTHING,
+        **choices,
+    )
+    return report | {"plan": plan_record(plan), "unusable": list(unusable)}
+
+
+def diagnostics_document(
+    filtered: FilteredJudgments, pairs: pd.DataFrame | None = None, *, experiment: str = ""
+) -> dict[str, Any]:
+    """Annotator models, strengths of sentences, and sensitivity."""
+    report = item_diagnostics(filtered.excluded.kept, pairs)
+    return {"experiment": experiment, **report, **basis(filtered)}
+
+
+def items_document(table: pd.DataFrame, diagnostics: dict[str, Any]) -> dict[str, Any]:
+    """The table of items and the diagnostics as one document, ready for JSON."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    plain = [
+        {name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()} for row in rows
+    ]
+    return {**diagnostics, "items": plain}
+
+
 def usable_magnitudes(
     judgments: pd.DataFrame, *, transform: str = "z", zeros: str = "keep"
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
@@ -131,5 +171,9 @@ def basis(filtered: FilteredJudgments) -> dict[str, Any]:
 
 def plan_label(filtered: FilteredJudgments) -> dict[str, Any]:
     """Name, version and checksum of the plan."""
-    plan = filtered.excluded.plan
+    return plan_record(filtered.excluded.plan)
+
+
+def plan_record(plan: Plan) -> dict[str, Any]:
+    """Name, version and checksum of a plan."""
     return {"name": plan.name, "version": plan.version, "sha256": plan.sha256}

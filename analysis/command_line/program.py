@@ -6,26 +6,37 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from analysis.agreement.item_statistics import item_statistics_table
 from analysis.columns import require_columns
-from analysis.command_line.agreement import AgreementText
-from analysis.command_line.compare import FileComparison
 from analysis.command_line.documents import (
     FilteredJudgments,
     agreement_document,
+    diagnostics_document,
     effects_document,
     exclusions_document,
+    items_document,
+    multiverse_document,
     ordinal_document,
     ratings_document,
     reliability_document,
     times_document,
 )
-from analysis.command_line.effects import EffectsText
-from analysis.command_line.exclusions import ExclusionsText
+from analysis.command_line.figures import FileFigures
+from analysis.command_line.models.compare import FileComparison
+from analysis.command_line.models.leaderboard import FileLeaderboard
+from analysis.command_line.models.score import FileScoring
+from analysis.command_line.models.train_ngram import NgramTraining
 from analysis.command_line.output import CommandOutput, magnitudes_line, selected
-from analysis.command_line.ratings import RatingsText
-from analysis.command_line.reliability import ReliabilityText
-from analysis.command_line.times import TimesText
-from analysis.command_line.train_ngram import NgramTraining
+from analysis.command_line.power import PowerAnalysis
+from analysis.command_line.study.agreement import AgreementText
+from analysis.command_line.study.effects import EffectsText
+from analysis.command_line.study.exclusions import ExclusionsText
+from analysis.command_line.study.items import ItemsText
+from analysis.command_line.study.multiverse import MultiverseText
+from analysis.command_line.study.ratings import RatingsText
+from analysis.command_line.study.reliability import ReliabilityText
+from analysis.command_line.study.times import TimesText
+from analysis.comparison.files import read_pairs
 from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.plan import parse_plan
@@ -33,6 +44,19 @@ from analysis.judgment_tables import read_judgment_file
 
 BAD_INPUT = 2  # exit status, as of manage.py
 Document = Callable[..., dict[str, Any]]
+
+
+def items_of_file(
+    filtered: FilteredJudgments, *, pairs: str | None = None, experiment: str = ""
+) -> dict[str, Any]:
+    """The table of items and the diagnostics; strengths of sentences need the pairs."""
+    table = read_pairs(pairs) if pairs else None
+    diagnostics = diagnostics_document(filtered, table, experiment=experiment)
+    return items_document(
+        item_statistics_table(filtered.excluded.kept, before=filtered.judgments), diagnostics
+    )
+
+
 #: Text, document and options of each report of a file of judgments.
 REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
     "agreement": (AgreementText, agreement_document, ("rule", "ties", "seed", "round_number", "interval")),
@@ -45,8 +69,22 @@ REPORTS: dict[str, tuple[type[Any], Document, tuple[str, ...]]] = {
         ("by", "transform", "zeros", "slopes", "population", "factorial", "correction", "sesoi"),
     ),
     "times": (TimesText, times_document, ("by", "outliers")),
+    "items": (ItemsText, items_of_file, ("pairs",)),
+    "multiverse": (
+        MultiverseText,
+        multiverse_document,
+        ("by", "contrast", "effect", "transform", "model"),
+    ),
 }
-FILE_COMMANDS: dict[str, type[Any]] = {"compare": FileComparison, "train-ngram": NgramTraining}
+OF_PLANS = (exclusions_document, multiverse_document)  # compute what several plans leave
+FILE_COMMANDS: dict[str, type[Any]] = {
+    "power": PowerAnalysis,
+    "figures": FileFigures,
+    "score": FileScoring,
+    "compare": FileComparison,
+    "leaderboard": FileLeaderboard,
+    "train-ngram": NgramTraining,
+}
 
 
 class LineWriter:
@@ -71,7 +109,7 @@ def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     if name == "effects" and options["ordinal"]:
         document, names = ordinal_document, ("by", "slopes")
     choices = selected(options, *names) | {"experiment": options["name"] or Path(path).stem}
-    if document is exclusions_document:
+    if document in OF_PLANS:
         return document(judgments, plan, **choices)
     return document(FilteredJudgments(judgments, apply_plan(judgments, plan)), **choices)
 
@@ -103,6 +141,10 @@ def parser_of_commands() -> tuple[ArgumentParser, dict[str, Any]]:
                 "--exclude", default="", metavar="STEPS", help="steps such as rejected,catch_failed"
             )
             command.add_report_options(subparser)
+            if name == "items":
+                subparser.add_argument(
+                    "--pairs", metavar="FILE", help="pair_id, good_id, bad_id: for strengths of sentences"
+                )
         else:
             command.add_options(subparser)
         subparser.add_argument(

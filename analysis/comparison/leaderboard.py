@@ -1,11 +1,13 @@
 """The leaderboard: models in one sortable table with chance, constant baseline and people."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from analysis.errors import UnknownName
 
 MODEL, CONSTANT, PEOPLE = "model", "constant", "people"
+DEFAULT_SORT = "blimp"
 RISING = ("model", "mean_abs_difference")
 FIRST = ("blimp", "blimp_chance", "spearman_r", "area", "mean_abs_difference")
 
@@ -55,6 +57,89 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     people |= {"pearson_r": noise.get("sample"), "pearson_r_ceiling": noise_ceiling}
     keys = list(rows[0]) if rows else list(constant)
     return rows + [{key: row.get(key) for key in keys} for row in (constant, people)]
+
+
+@dataclass(frozen=True)
+class ComparedModels:
+    """A comparison that enters a leaderboard."""
+
+    document: dict[str, Any]
+    """From :func:`analysis.comparison.report.compare_report`."""
+    options: dict[str, Any]
+    """Its δ, signs, standardization and seed."""
+    models: Sequence[dict[str, Any]]
+    """Facts of each model, in the order of the document; ``key`` identifies a model across comparisons."""
+
+    @property
+    def key(self) -> str:
+        """A short key of the options, for addresses and ``--conventions``."""
+        deltas = "_".join(format(delta, "g") for delta in self.options["deltas"])
+        scale = "given" if self.options["already_standardized"] else "z"
+        return f"{deltas}-{self.options['signs']}-{scale}-{self.options['seed']}"
+
+    @property
+    def words(self) -> str:
+        """Label of the options in a list of choices."""
+        deltas = ", ".join(format(delta, "g") for delta in self.options["deltas"])
+        scores = "scores as given" if self.options["already_standardized"] else "scores standardized"
+        return f"δ {deltas} · signs {self.options['signs']} · {scores} · seed {self.options['seed']}"
+
+
+def leaderboard_document(
+    comparisons: Sequence[ComparedModels],
+    *,
+    sort: str = DEFAULT_SORT,
+    ascending: bool | None = None,
+    conventions: str = "",
+) -> dict[str, Any]:
+    """Return the models of comparisons with the same options in one order, ready for JSON.
+
+    ``comparisons`` are of the same pairs and people, newest first: a model in several of them is taken from
+    the newest, as are the constant and people.
+    """
+    offered = list({comparison.key: comparison for comparison in comparisons}.values())
+    keys = [comparison.key for comparison in offered]
+    if conventions and conventions not in keys:
+        raise UnknownName("set of conventions", conventions, keys)
+    selected = conventions or (keys[0] if keys else "")
+    matching = [comparison for comparison in comparisons if comparison.key == selected]
+    rows = _board_rows(matching)
+    sort = sort if rows else DEFAULT_SORT
+    return {
+        "sort": sort,
+        "ascending": ascending,
+        "sort_keys": sort_keys(rows),
+        "rows": ordered(rows, sort, ascending=ascending) if rows else [],
+        "conventions": _board_conventions(matching[0]) if matching else {},
+        "offered": [{"key": comparison.key, "words": comparison.words} for comparison in offered],
+    }
+
+
+def _board_rows(comparisons: Sequence[ComparedModels]) -> list[dict[str, Any]]:
+    """Return each model once, newest comparison first, then the newest constant and people."""
+    by_key: dict[Any, dict[str, Any]] = {}
+    for comparison in comparisons:
+        models = [row for row in leaderboard_rows(comparison.document) if row["kind"] == MODEL]
+        for facts, row in zip(comparison.models, models, strict=True):
+            stated = {name: fact for name, fact in facts.items() if name != "key"}
+            by_key.setdefault(facts["key"], {**row, **stated})
+    rows = list(by_key.values())
+    keys = list(rows[0]) if rows else []
+    newest = leaderboard_rows(comparisons[0].document) if comparisons else []
+    baselines = [row for row in newest if row["kind"] != MODEL]
+    return rows + [{key: row.get(key) for key in keys} for row in baselines]
+
+
+def _board_conventions(comparison: ComparedModels) -> dict[str, Any]:
+    document = comparison.document
+    return {
+        "key": comparison.key,
+        **comparison.options,
+        "standardization": document["standardization"],
+        **document["conventions"],
+        "pairs": document["pairs"],
+        "labeled_pairs": document["labeled_pairs"],
+    }
 
 
 def sort_keys(rows: Sequence[dict[str, Any]]) -> list[str]:

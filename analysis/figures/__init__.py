@@ -2,7 +2,7 @@
 
 from analysis.figures.charts.effects.power import planned_power_figure
 from analysis.figures.charts.judgments.agreement import agreement_figure, agreement_frame, progress_chart
-from analysis.figures.charts.judgments.items import item_strip
+from analysis.figures.charts.judgments.items import contested_items, item_strip
 from analysis.figures.charts.judgments.ratings import rating_figure
 from analysis.figures.charts.models.adc_curve import adc_curve_figure, curve_frame
 from analysis.figures.charts.models.deltas import delta_figure, delta_frame
@@ -33,6 +33,7 @@ __all__ = [
     "agreement_figure",
     "agreement_frame",
     "applicable",
+    "contested_items",
     "curve_frame",
     "delta_figure",
     "delta_frame",

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import Experiment
-from experiments.studies.money import format_money
 from experiments.studies.readiness import task_problem
 from experiments.tasks.registry import shown_task
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.design.catch import answer_remarks, catch_remarks
 from experiments.lists.balance_report import Coverage, coverage_of, proofs
@@ -20,7 +21,6 @@ from experiments.models import Experiment, Job, MaterialSet, Sentence
 from experiments.page_cache import cache
 from experiments.studies.languages import has_interface, language_name
 from experiments.studies.lifecycle import answer_problems, sha256_of, snapshot
-from experiments.studies.money import format_money
 from experiments.studies.rehearsals import Rehearsals, rehearsals, waivers
 from experiments.studies.targets import (
     LONG_MINUTES,

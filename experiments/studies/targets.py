@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.design.trials import PlannedTrial
 from experiments.design.tuples import members_of
 from experiments.lists.balance_report import RoundProof
 from experiments.models import Experiment, MinimalPair, Sentence
-from experiments.studies.money import format_money
 from experiments.tasks.registry import shown_task
 
 TRIAL_SECONDS = {  # median of one trial, by task

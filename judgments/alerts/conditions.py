@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import Count, Max, Min, Q
 from django.urls import reverse
 
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
-from experiments.studies.money import format_money
 from judgments.models import Alert, AlertSettings, PlatformEvent, Session, Submission, WebhookState
 from judgments.monitoring.overview import (
     counted_sessions,

@@ -9,12 +9,12 @@ from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from analysis.aggregation.proportions import clustered_share
+from analysis.power.money import format_money
 from analysis.quality.report import LABELS
 from analysis.report.page_findings import live_finding
 from experiments.lists.rounds import current_round_of
 from experiments.models import Experiment, TrialKind
 from experiments.page_cache import cache
-from experiments.studies.money import format_money
 from experiments.tasks.registry import shown_task
 from judgments.models import Flag, Judgment, Session, Signal
 from judgments.monitoring.dropout import Stage, dropout_by_screen

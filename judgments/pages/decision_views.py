@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money, minor_units
 from analysis.text import plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, get_study, may_see_ids
-from experiments.studies.money import format_money, minor_units
 from judgments.flags import lift_flag, lift_flags, raise_flag, raise_flags
 from judgments.models import Flag, Participant, Payment, Session
 from judgments.pages.participants_views import PER_PAGE, FilterForm, participants_of

@@ -11,10 +11,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Mode, PlatformAccount
 from experiments.studies.history import differences
-from experiments.studies.money import format_money
 from judgments.models import PlatformCall, Submission
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.recruiter import (

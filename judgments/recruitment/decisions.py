@@ -20,10 +20,10 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import AuditEntry, Campaign, Job
-from experiments.studies.money import format_money
 from judgments import payments
 from judgments.models import Payment, PlatformCall, Session, Submission
 from judgments.recruitment import ledger

@@ -20,8 +20,8 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
-from experiments.studies.money import format_money
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Submission
 from judgments.recruitment.recruiter import (
     AnswerLost,

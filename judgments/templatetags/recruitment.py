@@ -4,8 +4,8 @@ import json
 
 from django import template
 
+from analysis.power.money import format_money
 from experiments.models import PlatformAccount
-from experiments.studies.money import format_money
 
 register = template.Library()
 

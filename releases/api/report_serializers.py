@@ -7,11 +7,11 @@ from rest_framework import serializers
 from analysis.aggregation.transforms import TRANSFORMS
 from analysis.agreement.bootstrap import METHODS
 from analysis.agreement.majority import TIES
+from analysis.comparison.leaderboard import DEFAULT_SORT
 from analysis.magnitudes import ZEROS
 from analysis.multiple_tests import CORRECTIONS
 from experiments.lists.rounds import MOST_ROUNDS
 from releases.api.fields import BIGGEST, EXCLUDE, AnyObject, PlainText
-from releases.comparison.leaderboard import DEFAULT_SORT
 
 
 class ExcludeChoices(serializers.Serializer[Any]):

@@ -5,14 +5,15 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.agreement.item_statistics import item_position_and_time, item_spread
-from analysis.agreement.report import item_table
+from analysis.agreement.item_statistics import item_statistics_table
 from analysis.command_line.documents import (
     FilteredJudgments,
     agreement_document,
     basis,
+    diagnostics_document,
     effects_document,
     exclusions_document,
+    multiverse_document,
     ordinal_document,
     ratings_document,
     reliability_document,
@@ -22,10 +23,9 @@ from analysis.command_line.documents import (
 from analysis.effects.conditions import condition_report
 from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
-from analysis.exclusions.multiverse import NOTHING, Universe, multiverse_report, plan_variants
+from analysis.exclusions.multiverse import plan_variants
 from analysis.exclusions.plan import Plan
 from analysis.power.report import SIZES, Price, pilot_report
-from analysis.reliability.item_diagnostics import item_diagnostics
 from experiments.models import Experiment
 from judgments.frames.build import participant_frame, treatment_of
 from releases.gold.plans import find_plan, stored_names
@@ -169,20 +169,18 @@ def multiverse_of(
     """One effect under every combination of exclusion, transformation and model."""
     plan = find_plan(experiment, exclude)
     other_plans, unusable = _other_plans(experiment, plan)
-    variants = [*plan_variants(plan), *other_plans]
-    reading = max(variants, key=lambda variant: variant.has_signals)
-    judgments = study_judgments(experiment, reading)
+    reading = max([*plan_variants(plan), *other_plans], key=lambda variant: variant.has_signals)
     materials = experiment.materials
-    report = multiverse_report(
-        [Universe(variant.name, apply_plan(judgments, variant).kept) for variant in variants],
+    return multiverse_document(
+        study_judgments(experiment, reading),
+        plan,
+        other_plans=other_plans,
+        unusable=unusable,
         contrast=contrast,
-        exclusion=plan.name if plan.steps else NOTHING,
         factors=materials.levels if materials else None,
         experiment=experiment.slug,
         **choices,
     )
-    label = {"name": plan.name, "version": plan.version, "sha256": plan.sha256}
-    return report | {"plan": label, "unusable": unusable}
 
 
 def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[dict[str, str]]]:
@@ -203,8 +201,7 @@ def _other_plans(experiment: Experiment, plan: Plan) -> tuple[list[Plan], list[d
 def diagnostics_of(experiment: Experiment, *, exclude: str = "") -> dict[str, Any]:
     """Annotator models, strengths of sentences, and sensitivity."""
     filtered = filtered_judgments(experiment, exclude=exclude)
-    report = item_diagnostics(filtered.excluded.kept, pair_frame(experiment.materials))
-    return {"experiment": experiment.slug, **report, **basis(filtered)}
+    return diagnostics_document(filtered, pair_frame(experiment.materials), experiment=experiment.slug)
 
 
 def item_table_of(
@@ -212,25 +209,7 @@ def item_table_of(
 ) -> pd.DataFrame:
     """The table of items, with position bias, response time and spread of ratings of each."""
     filtered = filtered_judgments(experiment, exclude=exclude, round_number=round_number)
-    remaining = filtered.excluded.kept
-    keys = ["paradigm", "item"]
-    # Keys become plain objects, because pandas refuses to merge categories that differ.
-    table = item_table(remaining, before=filtered.judgments)
-    table[keys] = table[keys].astype(object)
-    spread = item_spread(remaining)
-    spread[keys] = spread[keys].astype(object)
-    return table.merge(item_position_and_time(remaining), on=keys, how="left").merge(
-        spread, on=keys, how="left"
-    )
-
-
-def items_document(table: pd.DataFrame, diagnostics: dict[str, Any]) -> dict[str, Any]:
-    """The table of items and the diagnostics as one document, ready for JSON."""
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    plain = [
-        {name: getattr(value, "item", lambda v=value: v)() for name, value in row.items()} for row in rows
-    ]
-    return {**diagnostics, "items": plain}
+    return item_statistics_table(filtered.excluded.kept, before=filtered.judgments)
 
 
 def conditions_of(

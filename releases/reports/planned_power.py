@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from analysis.power.money import format_money
 from analysis.power.report import Price, prospective_report
 from analysis.power.simulation import Noise
 from config.version import code_version
 from experiments.models import Experiment
 from experiments.page_cache import cache
-from experiments.studies.money import format_money
 from releases.reports.power_forms import PlanPowerForm, price_fields
 
 EFFECT = 0.5  # standard deviations of a participant's ratings

@@ -6,9 +6,9 @@ from django import forms
 
 from analysis.effects.report import BY
 from analysis.errors import BadInput
+from analysis.power.money import format_money, minor_digits, minor_units
 from analysis.power.report import MODELS, SIZES, Price
 from experiments.models import Experiment
-from experiments.studies.money import format_money, minor_digits, minor_units
 from releases.reports.forms import ReportForm
 
 MAX_SIZE = 10_000

@@ -24,6 +24,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from analysis.command_line.documents import items_document
 from experiments.job_runner import enqueue
 from experiments.models import Experiment, Job
 from experiments.page_cache import cache as django_cache
@@ -36,7 +37,6 @@ from releases.reports.compute import (
     effects_of,
     exclusions_of,
     item_table_of,
-    items_document,
     multiverse_of,
     ordinal_of,
     pilot_of,

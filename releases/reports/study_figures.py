@@ -36,7 +36,6 @@ from releases.scoring import stored_scores
 Chart = Any  # an Altair chart
 Addresses = Any  # analysis.figures.Addresses, which loads Altair
 Choices = dict[str, Any]
-MAX_ITEMS = 40
 OF_SESSIONS = {"arrivals", "completion-times"}  # drawn without the judgments, as a running study gets more
 REPORTED = {  # drawn from a stored report, which a job may compute
     "five-analyses": "effects",
@@ -45,7 +44,6 @@ REPORTED = {  # drawn from a stored report, which a job may compute
 }
 DEFAULTS = {"effects": EffectsForm.defaults, "multiverse": MultiverseForm.defaults}
 BEING_COMPUTED = "The {} being computed. Reload this page when they are done."
-FORMS = ("svg", "png", "pdf", "csv")
 
 
 def study_evidence(
@@ -217,10 +215,7 @@ def draw_agreement(study: Experiment, choices: Choices, addresses: Addresses) ->
 def draw_items(study: Experiment, choices: Choices, addresses: Addresses) -> Chart:
     """The most contested items."""
     table = cached_items(study, exclude=choices["exclude"], round_number=choices.get("round_number"))
-    judged = table[table["share"].notna()]
-    distance = (judged["share"] - 0.5).abs()
-    contested = judged.loc[distance.sort_values(kind="stable").index[:MAX_ITEMS]]
-    note = f"The {MAX_ITEMS} most contested of {len(judged)}." if len(judged) > MAX_ITEMS else ""
+    contested, note = analysis.figures.contested_items(table)
     members = member_texts(study, [str(name) for name in contested["item"]])
     return analysis.figures.item_strip(
         contested,

@@ -21,17 +21,13 @@ from django.db.models import QuerySet
 from analysis.errors import BadInput
 from analysis.files import write_table
 from analysis.gold.writers import json_bytes
-from analysis.scoring import ScoredSentences, Scorer, score_sentences
-from analysis.scoring.base import Progress
-from analysis.scoring.frames import context_column
+from analysis.scoring import Scorer
 from analysis.scoring.registry import may_have_tokens
-from analysis.scoring.words.contexts import rule_of
 from analysis.scoring.words.surprisals import (
-    Region,
-    critical_regions,
-    read_regions,
-    require_tokens,
-    surprisal_table,
+    Regions,
+    named_regions,
+    score_tokens,
+    unit_counts,
     without_tokens,
 )
 from config.version import code_version
@@ -56,7 +52,6 @@ FILES = (CSV, PARQUET, MANIFEST)
 KEY_LENGTH = 16  # hexadecimal digits of a SHA-256 in a folder's name
 PREVIEW_SENTENCES, PREVIEW_ROWS = 4, 60  # rows of each sentence
 LISTED_IDS = 100  # sentences without rows that the manifest lists
-Regions = Mapping[str, Sequence[Region]]
 
 
 def sentence_table(sentences: Iterable[Sentence]) -> pd.DataFrame:
@@ -65,56 +60,6 @@ def sentence_table(sentences: Iterable[Sentence]) -> pd.DataFrame:
         (sentence.key, sentence.words, sentence.context, sentence.critical_region) for sentence in sentences
     ]
     return pd.DataFrame(rows, columns=["sentence_id", "sentence", "context", "critical_region"])
-
-
-def named_regions(sentences: pd.DataFrame, path: str | Path | None = None) -> Regions:
-    """Return the critical regions of sentences, and those of a file of regions after them."""
-    regions = critical_regions(sentences)
-    if path:
-        for sentence_id, rows in read_regions(path, sentences).items():
-            regions[sentence_id] = [*regions.get(sentence_id, []), *rows]
-    return regions
-
-
-def leads_of(model: Scorer, sentences: pd.DataFrame) -> list[str]:
-    """Return the text that a model reads before each sentence; empty where it reads the sentences alone."""
-    contexts, rule = context_column(sentences), rule_of(model)
-    if not rule.applies(contexts):
-        return [""] * len(sentences)
-    names = sentences["sentence_id"].astype(str)
-    return [rule.lead(context, sentence_id=name) for context, name in zip(contexts, names, strict=True)]
-
-
-def score_tokens(
-    model: Scorer,
-    sentences: pd.DataFrame,
-    *,
-    regions: Regions,
-    methods: Sequence[str] = ("lp",),
-    name: str = "",
-    progress: Progress | None = None,
-    word_progress: Progress | None = None,
-) -> tuple[ScoredSentences, pd.DataFrame]:
-    """Score sentences by their tokens; return the scores, and the surprisals of tokens, words and regions.
-
-    Scores of tokens are computed, because the cache stores those of sentences. ``word_progress`` counts the
-    words that a model with corrected boundaries scores again.
-    """
-    require_tokens(model)
-    leads = leads_of(model, sentences)
-    scored = score_sentences(model, sentences, methods=methods, name=name, tokens=True, progress=progress)
-    assert scored.scores is not None
-    table = surprisal_table(
-        model, sentences, scored.scores, regions=regions, leads=leads, progress=word_progress
-    )
-    return scored, table
-
-
-def unit_counts(table: pd.DataFrame) -> dict[str, int]:
-    """Return how many tokens, words and regions a table of surprisals has."""
-    n = table["unit"].value_counts()
-    counts = {f"{unit}s": int(n.get(unit, 0)) for unit in ("token", "word", "region")}
-    return {**counts, "without a value": int(table["surprisal_nats"].isna().sum())}
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,12 @@ def refuse_without_words(method: str, questions: Collection[Any], *, materials: 
 
 def prefix_regions(pairs: pd.DataFrame, method: str) -> dict[str, tuple[str, str]]:
     """Return prefix and critical word of each sentence, from the source fields of the stored pairs."""
-    rows = [
+    return sentence_regions(pair_fields(pairs), method)
+
+
+def pair_fields(pairs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the source fields of stored pairs with the ids and texts of their members."""
+    return [
         {**(row["fields"] or {}), **{name: row[name] for name in PAIR_TEXTS}}
         for row in pairs.to_dict("records")
     ]
-    return sentence_regions(rows, method)

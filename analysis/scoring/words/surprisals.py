@@ -11,6 +11,8 @@ import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
 from analysis.scoring.base import FLAG_NO_FIRST, Progress, Scorer, Scores
+from analysis.scoring.frames import ScoredSentences, context_column, score_sentences
+from analysis.scoring.words.contexts import rule_of
 from analysis.scoring.words.regions import score_words
 from analysis.table_forms import Form, read_form
 
@@ -45,6 +47,9 @@ class Region(NamedTuple):
     start: int
     end: int
     note: str = ""
+
+
+Regions = Mapping[str, Sequence[Region]]
 
 
 def require_tokens(model: Scorer) -> None:
@@ -271,3 +276,53 @@ def _with_corrected_boundaries(
         nats[row] = -logprob
         notes[row] = notes[row] or (PREFIX_NOTE if np.isnan(logprob) else "")
     return table.assign(nats=nats, note=notes)
+
+
+def named_regions(sentences: pd.DataFrame, path: str | Path | None = None) -> Regions:
+    """Return the critical regions of sentences, and those of a file of regions after them."""
+    regions = critical_regions(sentences)
+    if path:
+        for sentence_id, rows in read_regions(path, sentences).items():
+            regions[sentence_id] = [*regions.get(sentence_id, []), *rows]
+    return regions
+
+
+def leads_of(model: Scorer, sentences: pd.DataFrame) -> list[str]:
+    """Return the text that a model reads before each sentence; empty where it reads the sentences alone."""
+    contexts, rule = context_column(sentences), rule_of(model)
+    if not rule.applies(contexts):
+        return [""] * len(sentences)
+    names = sentences["sentence_id"].astype(str)
+    return [rule.lead(context, sentence_id=name) for context, name in zip(contexts, names, strict=True)]
+
+
+def score_tokens(
+    model: Scorer,
+    sentences: pd.DataFrame,
+    *,
+    regions: Regions,
+    methods: Sequence[str] = ("lp",),
+    name: str = "",
+    progress: Progress | None = None,
+    word_progress: Progress | None = None,
+) -> tuple[ScoredSentences, pd.DataFrame]:
+    """Score sentences by their tokens; return the scores, and the surprisals of tokens, words and regions.
+
+    Scores of tokens are computed, because the cache stores those of sentences. ``word_progress`` counts the
+    words that a model with corrected boundaries scores again.
+    """
+    require_tokens(model)
+    leads = leads_of(model, sentences)
+    scored = score_sentences(model, sentences, methods=methods, name=name, tokens=True, progress=progress)
+    assert scored.scores is not None
+    table = surprisal_table(
+        model, sentences, scored.scores, regions=regions, leads=leads, progress=word_progress
+    )
+    return scored, table
+
+
+def unit_counts(table: pd.DataFrame) -> dict[str, int]:
+    """Return how many tokens, words and regions a table of surprisals has."""
+    n = table["unit"].value_counts()
+    counts = {f"{unit}s": int(n.get(unit, 0)) for unit in ("token", "word", "region")}
+    return {**counts, "without a value": int(table["surprisal_nats"].isna().sum())}

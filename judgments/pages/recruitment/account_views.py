@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money
 from experiments.models import Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.studies.money import format_money
 from judgments.pages.recruitment.campaign_access import PLATFORMS, action, mode_note, sentence
 from judgments.recruitment import credentials
 from judgments.recruitment.prolific import webhooks

@@ -14,10 +14,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, Job
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.studies.money import format_money
 from judgments.alerts.evaluation import open_alerts
 from judgments.models import Alert as RaisedAlert
 from judgments.models import PlatformCall, Session, Submission

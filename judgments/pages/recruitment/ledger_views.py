@@ -16,11 +16,11 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
+from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit, may_see_ids
 from experiments.pages.pagination import page_of
-from experiments.studies.money import format_money
 from judgments.frames.measurements import no_formula
 from judgments.models import PlatformCall
 from judgments.pages.recruitment.campaign_access import PLATFORMS, action, platform_campaigns, report

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from analysis.power.money import format_money
 from experiments.models import Campaign
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from experiments.studies.money import format_money
 from judgments.models import PlatformIdentity, Session, Submission
 from judgments.pages.recruitment.campaign_access import context_of, get_campaign, sentence
 from judgments.pages.recruitment.submission_views import LONGEST_MESSAGE, SubmissionRow, rows_of

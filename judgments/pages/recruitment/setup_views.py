@@ -16,13 +16,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money, minor_units
 from analysis.text import plural
 from experiments.models import Campaign, Experiment, PlatformAccount
 from experiments.page_cache import cache
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.editing.conflicts import compare, version_of
 from experiments.pages.forms import set_remark
-from experiments.studies.money import format_money, minor_units
 from experiments.studies.readiness import lists_of
 from judgments.models import Session
 from judgments.pages.recruitment.campaign_access import (

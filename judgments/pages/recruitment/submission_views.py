@@ -18,13 +18,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from analysis.errors import BadInput
+from analysis.power.money import format_money, minor_units
 from analysis.text import plural
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import Campaign, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
-from experiments.studies.money import format_money, minor_units
 from judgments import payments
 from judgments.models import (
     Judgment,

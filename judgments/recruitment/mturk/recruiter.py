@@ -22,8 +22,8 @@ import structlog
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from analysis.power.money import format_money
 from experiments.models import Campaign, Mode
-from experiments.studies.money import format_money
 from judgments.models import PlatformCall, Session, Submission
 from judgments.recruitment.mturk.client import MTurkClient
 from judgments.recruitment.mturk.external_question import (

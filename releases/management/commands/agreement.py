@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from analysis.command_line.agreement import AgreementText
 from analysis.command_line.output import selected
+from analysis.command_line.study.agreement import AgreementText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
 from releases.reports.compute import agreement_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.command_line.compare import FileComparison
+from analysis.command_line.models.compare import FileComparison
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from analysis.command_line.effects import EffectsText
 from analysis.command_line.output import selected
+from analysis.command_line.study.effects import EffectsText
 from experiments.models import Experiment
 from releases.management.report_command import ReportCommand
 from releases.reports.compute import effects_of, ordinal_of

@@ -3,18 +3,15 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from analysis.command_line.models.leaderboard import LeaderboardText
 from analysis.errors import BadInput
-from analysis.scoring.conventions import recorded_text
-from analysis.text import cell, plain_table, plain_text
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
-from releases.comparison.leaderboard import DEFAULT_SORT, leaderboard
+from releases.comparison.leaderboard import leaderboard
 from releases.models import Release
 
-WIDTH = 130
 
-
-class Command(ContractCommand):
+class Command(LeaderboardText, ContractCommand):
     """Print a release's leaderboard."""
 
     help = (
@@ -27,13 +24,7 @@ class Command(ContractCommand):
         """The release and the order."""
         parser.add_argument("experiment", metavar="EXPERIMENT", help="short name of the study")
         parser.add_argument("release", metavar="RELEASE", nargs="?", type=int, help="default: the newest")
-        parser.add_argument(
-            "--sort", default=DEFAULT_SORT, metavar="COLUMN", help="such as blimp, adc_0.5, pearson_r, area"
-        )
-        parser.add_argument("--ascending", action="store_true", help="smallest first")
-        parser.add_argument(
-            "--conventions", default="", metavar="KEY", help="where there are several; default: the newest"
-        )
+        self.add_order_options(parser)
 
     def run(self, **options: Any) -> None:
         """Print the table of the release."""
@@ -43,10 +34,7 @@ class Command(ContractCommand):
             ascending=True if options["ascending"] else None,
             conventions=options["conventions"],
         )
-        if options["json"]:
-            self.print_json(board)
-        else:
-            self.stdout.write(_text(board))
+        self.print_board(board, as_json=options["json"])
 
 
 def _release(slug: str, number: int | None) -> Release:
@@ -57,21 +45,3 @@ def _release(slug: str, number: int | None) -> Release:
         which = f"release {number}" if number is not None else "release"
         raise BadInput(f"{slug} has no {which} that is ready.", remedy="Build one: manage.py export_gold.")
     return release
-
-
-def _text(board: dict[str, Any]) -> str:
-    if not board["rows"]:
-        return f"No model has been compared on release {board['release']} yet."
-    table = plain_table(f"Release {board['release']}, by {board['sort']}")
-    columns = [key for key in board["sort_keys"] if not key.endswith(("_chance", "_recalibrated", "_skill"))]
-    table.add_column("", no_wrap=True)
-    table.add_column("model", min_width=24, overflow="fold")
-    for name in ("method", "pairs", *columns[1:]):
-        table.add_column(name, overflow="fold")
-    for row in board["rows"]:
-        numbers = [row[key] for key in columns[1:]]
-        table.add_row(
-            *(cell(value) for value in (row["rank"], row["model"], row["method"], row["pairs"], *numbers))
-        )
-    conventions = [f"{name}: {text}" for name, text in board["conventions"].items()]
-    return plain_text(table, *conventions, recorded_text(board["scoring"]), width=WIDTH)

@@ -1,411 +1,49 @@
 """``manage.py score``: score every sentence of a material set or a file with a model."""
 
-import json
-import re
-from argparse import ArgumentParser
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.progress import Progress
 
-from analysis.comparison.files import read_pairs, read_sentences
-from analysis.comparison.in_depth.models import PREFIX_METHODS
-from analysis.comparison.in_depth.prefixes import sentence_regions
-from analysis.errors import BadInput
-from analysis.files import SUFFIXES, atomic_write, write_table
-from analysis.scoring import ScoredSentences, Scorer, Scores, score_sentences, scorer
-from analysis.scoring.base import FLAG_CUT, FLAGS
-from analysis.scoring.conventions import COUNTED, RECORD
-from analysis.scoring.frames import context_column, model_name
-from analysis.scoring.judgment_prompts import (
-    FORCED_CHOICE,
-    PROMPT_METHODS,
-    PromptScorer,
-    prompt_question,
-)
-from analysis.scoring.measures import check_method
-from analysis.scoring.model_uri import parse_model_uri, with_revisions
-from analysis.scoring.orientation import SIGNS
-from analysis.scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
-from analysis.scoring.words.critical_words import WordScorer
-from analysis.scoring.words.regions import RegionScores, score_regions
-from analysis.scoring.words.surprisals import require_tokens
+from analysis.command_line.models.score import FileScoring
+from analysis.scoring import Scorer
 from config.commands import ContractCommand
 from experiments.models import Sentence
 from experiments.studies.creation import find_materials
 from releases.material_frames import pair_frame
 from releases.scoring.score_cache import CachedScorer, has_fixed_revision
-from releases.scoring.surprisals import leads_of, named_regions, score_tokens, sentence_table, unit_counts
-from releases.scoring.texts import prefix_regions
-
-MANY_UNKNOWN = 0.05
-CUT = next(name for name, flag in FLAGS.items() if flag == FLAG_CUT)
+from releases.scoring.surprisals import sentence_table
+from releases.scoring.texts import pair_fields
 
 
-class NotScored:
-    """The scorer of sentences where only prompts are asked for."""
+class Command(FileScoring, ContractCommand):
+    """Score sentences; only ``--materials`` reads the database, and stores scores for the next run."""
 
-    def __init__(self, model: Scorer) -> None:
-        self.spec = model.spec
-        self.capabilities: frozenset[str] = frozenset({IN_CONTEXT})
-        self.contexts = ContextRule(is_ignored=True)
-
-    def score(self, sentences: Sequence[str], **options: Any) -> Scores:
-        """Return no score of any sentence."""
-        zeros = np.zeros(len(sentences), dtype=np.int32)
-        nothing, flags = np.full(len(sentences), np.nan), np.zeros(len(sentences), dtype=np.uint8)
-        return Scores(nothing, zeros, zeros, zeros, zeros, flags)
-
-
-class Command(ContractCommand):
-    """Score sentences; the files appear complete or not at all."""
-
-    help = (
-        "Score every sentence with a model: arpa:PATH (an n-gram model), lstm:FOLDER, hf-causal:, "
-        "hf-masked:, hf-mntp:, hf-seq2seq: or hf-classifier: with a name of the hub or a folder, "
-        "openai:URL#MODEL, or csv:PATH (scores computed elsewhere). Writes sentence_id and one column per "
-        "method, and beside it a .spec.json that says how and a .counts.parquet that gives other measures "
-        "without scoring: csv:scores.counts.parquet."
-    )
     example = (
         "manage.py score 'arpa:trigram.arpa?casing=lower&punctuation=split' --sentences sentences.csv "
         "--method lp slor --to scores.csv"
     )
 
-    def add_options(self, parser: ArgumentParser) -> None:
-        """The model, the sentences, the measures and the file."""
-        parser.add_argument(
-            "model", metavar="MODEL", help="kind:target?option=value, such as arpa:trigram.arpa"
-        )
-        source = parser.add_mutually_exclusive_group(required=True)
+    def add_sentence_sources(self, source: Any) -> None:
+        """Add the name of a stored material set."""
         source.add_argument("--materials", metavar="NAME", help="a stored material set")
-        source.add_argument("--sentences", metavar="FILE", help="a file with sentence_id and sentence")
-        parser.add_argument(
-            "--method",
-            nargs="+",
-            default=["lp"],
-            metavar="METHOD",
-            help="lp, meanlp, penlp, sllnlp, charlp, bytelp, normlp, slor; one_prefix and two_prefix with "
-            "models that give tokens; yes_no, rating and forced_choice with instruction-tuned models",
-        )
-        parser.add_argument(
-            "--pairs",
-            metavar="FILE",
-            help="for forced_choice, and with BLiMP's fields for the prefix methods (pairs.jsonl)",
-        )
-        parser.add_argument(
-            "--sign",
-            default="",
-            choices=SIGNS,
-            help="with csv:PATH, which scores mean a better sentence; needed where the column is named as "
-            "surprisal, perplexity or loss; lower ones are negated",
-        )
-        parser.add_argument(
-            "--prompt",
-            default="",
-            metavar="TEMPLATE",
-            help="what stands before each sentence and is not scored: text with {context}, the column "
-            "context of the sentences, that ends in {sentence}; \\n is a new line. Sentences with a context "
-            "are scored after it and a space by default, unless the model URI has context=ignore",
-        )
-        parser.add_argument(
-            "--tokens",
-            type=Path,
-            metavar="FILE",
-            help="also write the surprisal of every token and word, with its characters, in nats and bits",
-        )
-        parser.add_argument(
-            "--regions",
-            metavar="FILE",
-            help="with --tokens: regions to tabulate beside the sentences' critical_region; rows of "
-            "sentence_id, region and text (or start and end)",
-        )
-        parser.add_argument(
-            "--revisions",
-            nargs="+",
-            default=[],
-            metavar="REVISION",
-            help="score with each of these revisions of the hub, or checkpoints in the folder: one file for "
-            "each (scores.step1000.csv beside --to scores.csv); also MODEL@step1000,step2000",
-        )
-        parser.add_argument("--name", default="", help="what the model is called in the file")
-        parser.add_argument("--to", required=True, type=Path, metavar="FILE", help="CSV, JSONL or Parquet")
 
-    def run(self, **options: Any) -> None:
-        """Score with the model, or with each of its revisions; one that fails does not end the others."""
-        revisions = [name for text in options["revisions"] for name in text.split(",")]
-        uris = with_revisions(options["model"], revisions)
-        if len(uris) == 1:
-            return self.score(**options | {"model": uris[0]})
-        failed: list[str] = []
-        for uri in uris:
-            revision = re.split("[@/]", parse_model_uri(uri).target)[-1]
-            parts = {name: with_part(options[name], revision) for name in ("to", "tokens") if options[name]}
-            name = f"{options['name'] or model_name(parse_revision(uri, revision))}@{revision}"
-            try:
-                self.score(**options | parts | {"model": uri, "name": name})
-            except BadInput as error:
-                failed.append(revision)
-                self.stderr.write(f"{revision}: {error}")
-        if failed:
-            raise BadInput(
-                f"{len(failed)} of {len(uris)} revisions are not scored: {', '.join(failed)}.",
-                remedy="The files of the others are written.",
-            )
-
-    def score(self, **options: Any) -> None:
-        """Check names, read, score, write."""
-        to, token_file = options["to"], options["tokens"]
-        for path in (to, token_file) if token_file else (to,):
-            if path.suffix.lower() not in SUFFIXES:
-                raise BadInput(
-                    "this kind of file is not written.", file=str(path), remedy=f"Use {', '.join(SUFFIXES)}."
-                )
-        if options["regions"] and not token_file:
-            raise BadInput(
-                "regions go to the file of tokens.", column="--regions", remedy="Add --tokens FILE."
-            )
-        special = (*PREFIX_METHODS, *PROMPT_METHODS)
-        plain = [name for name in options["method"] if name.lower() not in special]
-        prompt_methods = [name.lower() for name in options["method"] if name.lower() in PROMPT_METHODS]
-        for method in plain:
-            check_method(method)
-        regions = {
-            name.lower(): self.regions(name.lower(), options)
-            for name in options["method"]
-            if name.lower() in PREFIX_METHODS
-        }
-        uri_options = {name: options[name] for name in ("sign", "prompt") if options[name]}
-        opened = scorer(with_options(options["model"], uri_options))
-        if token_file:
-            require_tokens(opened)
-        sentences = self.sentences(options)
-        stretches = named_regions(sentences, options["regions"]) if token_file else {}
-        names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
-        contexts, rule = context_column(sentences), rule_of(opened)
-        is_in_context, leads = rule.applies(contexts), leads_of(opened, sentences)
-        template = rule.template if is_in_context else ""
-        word_scorers = {method: WordScorer(opened, method, template=template) for method in regions}
-        is_cached = options["materials"] and has_fixed_revision(opened.spec) and opened.spec.method != "csv"
-        prompts = {method: PromptScorer(opened, method) for method in prompt_methods}
-        partners = self.pair_partners(options) if FORCED_CHOICE in prompt_methods else {}
-        opened_in_context: Scorer = opened
-        if is_in_context and opened.spec.method != "csv":
-            opened_in_context = ContextScorer(opened)
-        model: Scorer = CachedScorer(opened_in_context) if is_cached else opened_in_context
-        if not (plain or regions):
-            model = NotScored(opened)  # a chat server may give no log probabilities of sentences
-        table: pd.DataFrame | None = None
-        with Progress(console=Console(stderr=True), disable=not self.wants_progress(options)) as bar:
-            task = bar.add_task("scoring", total=len(sentences))
-            if token_file:
-                scored, table = score_tokens(
-                    opened,
-                    sentences,
-                    regions=stretches,
-                    methods=plain,
-                    name=options["name"],
-                    progress=lambda n: bar.advance(task, n),
-                )
-            else:
-                scored = score_sentences(
-                    model,
-                    sentences,
-                    methods=plain,
-                    name=options["name"],
-                    progress=lambda n: bar.advance(task, n),
-                )
-            for method, word_scorer in word_scorers.items():
-                bar.reset(task, total=len(regions[method]), description=method)
-                cached_scorer = CachedScorer(word_scorer) if is_cached else word_scorer
-                region_scores = score_regions(
-                    cached_scorer,
-                    names,
-                    regions[method],
-                    sentences=texts,
-                    leads=leads,
-                    progress=lambda n: bar.advance(task, n),
-                )
-                scored = with_column(scored, method, region_scores)
-            for method, prompt_scorer in prompts.items():
-                bar.reset(task, total=len(names), description=method)
-                prompt_model = CachedScorer(prompt_scorer) if is_cached else prompt_scorer
-                scored = with_column(
-                    scored,
-                    method,
-                    prompt_scores(
-                        prompt_model,
-                        names,
-                        texts,
-                        contexts,
-                        partners=partners if method == FORCED_CHOICE else None,
-                        progress=lambda n: bar.advance(task, n),
-                    ),
-                )
-                scored.summary.setdefault("prompts", {})[method] = prompt_scorer.record()
-                scored.summary["warnings"] = list(
-                    dict.fromkeys([*scored.summary["warnings"], *prompt_scorer.warnings])
-                )
-        if table is not None:
-            write_table(table, token_file)
-            scored.summary["tokens_file"] = {"file": token_file.name, **unit_counts(table)}
-        write(scored, to)
-        self.print_summary(scored, to, as_json=options["json"])
+    def cached(self, model: Scorer, options: dict[str, Any]) -> Scorer:
+        """The model behind the cache of scores, for stored sentences and fixed weights."""
+        is_cached = options["materials"] and has_fixed_revision(model.spec) and model.spec.method != "csv"
+        return CachedScorer(model) if is_cached else model
 
     def sentences(self, options: dict[str, Any]) -> pd.DataFrame:
         """The sentences of the file, or of the stored set in the order of its import."""
         if options["sentences"]:
-            return read_sentences(options["sentences"])
+            return super().sentences(options)
         stored = Sentence.objects.filter(material_set=find_materials(options["materials"])).order_by("pk")
         return sentence_table(stored.only("key", "text", "attributes", "critical_region"))
 
-    def regions(self, method: str, options: dict[str, Any]) -> dict[str, tuple[str, str]]:
-        """Prefix and critical word of each sentence, from a file of pairs or from the stored ones."""
-        if options["pairs"]:
-            source = options["pairs"]
-            result = sentence_regions(
-                cast(list[dict[str, Any]], read_pairs(source).to_dict("records")), method
-            )
-        elif options["materials"]:
-            source = options["materials"]
-            result = prefix_regions(pair_frame(find_materials(source)), method)
-        else:
-            raise BadInput(
-                f"{method} needs the pairs.", column="--pairs", remedy="Give a release's pairs.jsonl."
-            )
-        if not result:
-            remedy = f"Pairs need the flag {method}_method, or its prefix and words."
-            raise BadInput(f"no pair is made for the {method} method.", file=source, remedy=remedy)
-        return result
-
-    def pair_partners(self, options: dict[str, Any]) -> dict[str, list[str]]:
-        """The ids of the other members of each sentence's pairs, from a file of pairs or the stored ones."""
-        if options["pairs"]:
-            pairs = read_pairs(options["pairs"])
-        elif options["materials"]:
-            frame = pair_frame(find_materials(options["materials"]))
-            pairs = frame[~frame["discard"].astype(bool)]
-        else:
-            raise BadInput(
-                f"{FORCED_CHOICE} needs the pairs.", column="--pairs", remedy="Give a file of pairs."
-            )
-        partners: dict[str, list[str]] = {}
-        for good, bad in zip(pairs["good_id"].astype(str), pairs["bad_id"].astype(str), strict=True):
-            partners.setdefault(good, []).append(bad)
-            partners.setdefault(bad, []).append(good)
-        return partners
-
-    def print_summary(self, scored: ScoredSentences, to: Path, *, as_json: bool) -> None:
-        """Print what was written, with a hint if many words are unknown to the model."""
-        summary = scored.summary
-        if as_json:
-            self.print_json({**summary, "to": str(to)})
-            return
-        columns = ", ".join(summary["columns"])
-        self.stdout.write(f"wrote {to}: {summary['sentences']} sentences, {columns}")
-        if written := summary.get("tokens_file"):
-            counts = ", ".join(f"{written[unit]} {unit}" for unit in ("tokens", "words", "regions"))
-            self.stdout.write(f"wrote {written['file']}: {counts}, surprisal in nats and bits")
-            if written["without a value"]:
-                self.stderr.write(
-                    f"{written['without a value']} words or regions have no value: see their notes"
-                )
-        if summary["missing_sentence_ids"]:
-            some = ", ".join(summary["missing_sentence_ids"][:5])
-            self.stderr.write(f"no score for {len(summary['missing_sentence_ids'])} sentences: {some}")
-        for name, n in summary["flags"].items():
-            self.stderr.write(f"{n} sentences: {name}")
-        if summary["path"]:
-            self.stderr.write(f"model path: {summary['path']}")
-        for warning in summary["warnings"]:
-            self.stderr.write(warning)
-        share = summary["unknown_tokens"] / max(summary["tokens"], 1)
-        if share > MANY_UNKNOWN:
-            self.stderr.write(
-                f"{share:.0%} of the tokens are unknown to the model{tokenization_hint(summary['spec'])}"
-            )
-
-
-def with_part(path: Path, revision: str) -> Path:
-    """The file of a revision: ``scores.step1000.csv`` for ``scores.csv``."""
-    return path.with_name(f"{path.stem}.{re.sub(r'[^A-Za-z0-9_-]', '-', revision)}{path.suffix}")
-
-
-def parse_revision(uri: str, revision: str) -> str:
-    """The model URI without its options and revision."""
-    return uri.partition("?")[0].removesuffix(revision).rstrip("@/")
-
-
-def with_options(uri: str, options: dict[str, str]) -> str:
-    """The model URI with further options; kinds of models that do not have them refuse them."""
-    parsed = parse_model_uri(uri)
-    return str(parsed._replace(options={**parsed.options, **options})) if options else uri
-
-
-def tokenization_hint(spec: dict[str, Any]) -> str:
-    """Unused options of word models that may make more words known."""
-    unused = [("casing", "as-is", "lower"), ("punctuation", "keep", "split")]
-    suggestions = [f"{name}={better}" for name, now, better in unused if spec[name] == now]
-    return (
-        f"; {' and '.join(suggestions)} may fit its text better"
-        if spec["tokens"] == "space" and suggestions
-        else ""
-    )
-
-
-def prompt_scores(
-    model: Scorer,
-    names: list[str],
-    texts: list[str],
-    contexts: list[str],
-    *,
-    partners: dict[str, list[str]] | None,
-    progress: Any,
-) -> RegionScores:
-    """The scores of a prompt; in forced choice none for sentences without a pair."""
-    by_name = dict(zip(names, texts, strict=True))
-    missing = sorted({name for row in (partners or {}).values() for name in row} - by_name.keys())
-    if missing:
-        raise BadInput(
-            f"the pairs have sentences that are not scored: {', '.join(missing[:3])}.", column="--pairs"
-        )
-    places = [place for place, name in enumerate(names) if partners is None or partners.get(name)]
-    questions = [
-        prompt_question(
-            texts[place],
-            context=contexts[place],
-            others=[by_name[partner] for partner in (partners or {}).get(names[place], [])],
-        )
-        for place in places
-    ]
-    values = np.full(len(names), np.nan)
-    values[places] = model.score(questions, progress=progress).logprob
-    zeros = np.zeros(len(names), dtype=np.int32)
-    return RegionScores(values, zeros, zeros.astype(np.bool_))
-
-
-def with_column(scored: ScoredSentences, method: str, scores: RegionScores) -> ScoredSentences:
-    """The scores with one more column; sentences without a value count as missing there."""
-    name = f"{scored.summary['model']}:{method}"
-    frame = scored.frame.assign(**{name: scores.logprob})
-    n_cut = int(scores.is_cut.sum())
-    summary = {
-        **scored.summary,
-        "flags": {**scored.summary["flags"], **({f"{method}: {CUT}": n_cut} if n_cut else {})},
-        "columns": [*scored.summary["columns"], name],
-        "missing": {**scored.summary["missing"], name: int(frame[name].isna().sum())},
-    }
-    return replace(scored, frame=frame, summary=summary)
-
-
-def write(scored: ScoredSentences, to: Path) -> None:
-    """Write the specification and the counts first, because scores without them are not traceable."""
-    with atomic_write(to.with_suffix(RECORD)) as draft, atomic_write(to.with_suffix(COUNTED)) as counts:
-        draft.write_text(json.dumps(scored.summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        scored.counts.to_parquet(counts, index=False)
-        write_table(scored.frame, to)
+    def pair_rows(
+        self, options: dict[str, Any], *, has_discarded: bool = True
+    ) -> list[dict[str, Any]] | None:
+        """The pairs of the file, or of the stored set."""
+        if options["pairs"] or not options["materials"]:
+            return super().pair_rows(options)
+        pairs = pair_frame(find_materials(options["materials"]))
+        return pair_fields(pairs if has_discarded else pairs[~pairs["discard"].astype(bool)])

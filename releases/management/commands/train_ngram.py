@@ -1,6 +1,6 @@
 """``manage.py train_ngram``: train an n-gram model on a text and write it as an ARPA file."""
 
-from analysis.command_line.train_ngram import NgramTraining
+from analysis.command_line.models.train_ngram import NgramTraining
 from config.commands import ContractCommand
 
 

@@ -10,7 +10,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 import analysis  # figures through the package, which loads Altair when the first one is drawn
-from analysis.comparison.leaderboard import CONSTANT, PEOPLE
+from analysis.comparison.leaderboard import CONSTANT, DEFAULT_SORT, PEOPLE
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import csv_bytes
 from analysis.report.page_findings import leaderboard_finding
@@ -18,7 +18,7 @@ from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest
 from judgments.frames.measurements import no_formula
 from releases.comparison.compare import Options, lowest_and_highest, request_comparison
-from releases.comparison.leaderboard import DEFAULT_SORT, done_runs, leaderboard
+from releases.comparison.leaderboard import done_runs, leaderboard
 from releases.models import Release
 from releases.reports.study_figures import addresses_of
 from releases.views.base import explained_on_top, json_attachment, page, study_page

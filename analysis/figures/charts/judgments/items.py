@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.aggregation.ratings import item_means
 from analysis.aggregation.transforms import transform_ratings
-from analysis.agreement.report import item_table
+from analysis.agreement.item_statistics import item_statistics_table
 from analysis.columns import require_columns
 from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, lacks_decisions, lacks_task
@@ -193,18 +193,22 @@ def _draw_sentences(evidence: Evidence) -> alt.LayerChart:
 
 
 def _draw(evidence: Evidence) -> alt.LayerChart:
-    items = item_table(evidence.kept, before=evidence.judgments)
-    judged = items[items["share"].notna()]
-    distance = (judged["share"] - 0.5).abs()
-    judged = judged.assign(item=_unique_names(judged))
-    nearest = judged.loc[distance.sort_values(kind="stable").index[:MOST_DRAWN]]
-    left = f"The {MOST_DRAWN} most contested of {len(judged):,}." if len(judged) > MOST_DRAWN else ""
+    items, remark = contested_items(item_statistics_table(evidence.kept, before=evidence.judgments))
     return item_strip(
-        nearest,
-        note=f"{left} {evidence.note}".strip(),
+        items.assign(item=_unique_names(items)),
+        note=f"{remark} {evidence.note}".strip(),
         members=evidence.members,
         addresses=evidence.addresses,
     )
+
+
+def contested_items(items: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the items whose shares are nearest to one half, and a remark where others are left out."""
+    judged = items[items["share"].notna()]
+    distance = (judged["share"] - 0.5).abs()
+    nearest = judged.loc[distance.sort_values(kind="stable").index[:MOST_DRAWN]]
+    left_out = len(judged) > MOST_DRAWN
+    return nearest, f"The {MOST_DRAWN} most contested of {len(judged):,}." if left_out else ""
 
 
 def _unique_names(items: pd.DataFrame) -> pd.Series:

@@ -1,9 +1,10 @@
 """Amounts in minor units, with the digits that each currency has."""
 
 import pytest
+from babel.numbers import get_currency_precision, list_currencies
 
 from analysis.errors import BadInput
-from experiments.studies.money import format_money, minor_units
+from analysis.power.money import format_money, minor_digits, minor_units
 
 
 @pytest.mark.parametrize(
@@ -28,3 +29,9 @@ def test_an_amount_has_the_digits_of_its_currency(text, currency, minor, formatt
 def test_an_amount_that_is_ambiguous_or_too_fine_is_refused(text, currency):
     with pytest.raises(BadInput, match="amount"):
         minor_units(text, currency)
+
+
+def test_the_digits_are_those_of_cldr():
+    assert {name: minor_digits(name) for name in list_currencies()} == {
+        name: get_currency_precision(name) for name in list_currencies()
+    }

@@ -1,0 +1,1 @@
+"""Commands on language models: training, scores, comparisons, leaderboards."""

@@ -1,0 +1,141 @@
+"""Options and text of the command ``power``: a planned study, or other sizes of a pilot in a file."""
+
+import argparse
+from argparse import ArgumentParser
+from typing import Any
+
+from analysis.command_line.documents import usable_magnitudes
+from analysis.command_line.output import CommandOutput, add_zeros, magnitudes_line, selected
+from analysis.comparison.files import read_judgments
+from analysis.errors import BadInput
+from analysis.power.exact import TARGET
+from analysis.power.money import format_money, minor_units
+from analysis.power.report import MODELS, SIZES, Price, pilot_report, prospective_report
+from analysis.power.simulation import ANALYSES, Noise
+
+RESAMPLING = ("participants", "by", "transform", "criterion", "alpha", "draws", "seed", "pilots")
+
+
+class PowerAnalysis(CommandOutput):
+    """Power of a planned study, or of other sizes of a study already run, beside its cost."""
+
+    help = "Power: 'prospective' from a stated effect, 'resample' from a pilot's judgments."
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """The two ways."""
+        modes = parser.add_subparsers(dest="mode", required=True, metavar="prospective|resample")
+        ahead = modes.add_parser("prospective", help="simulate a planned study")
+        ahead.add_argument("--task", required=True, metavar="|".join(MODELS))
+        ahead.add_argument(
+            "--effect", type=float, required=True, metavar="D", help="difference in SDs of a person's ratings"
+        )
+        ahead.add_argument("--items", type=int, nargs="+", default=[8], metavar="N", help="lexicalizations")
+        ahead.add_argument("--lists", type=int, default=2, metavar="N", help="lists of the Latin square")
+        ahead.add_argument("--analysis", default="participants", metavar="|".join(ANALYSES))
+        for name, meaning in NOISE.items():
+            ahead.add_argument(
+                f"--{name.replace('_', '-')}", type=float, default=getattr(Noise(), name), help=meaning
+            )
+        resample = modes.add_parser("resample", help="draw a pilot's participants again")
+        pilot = resample.add_mutually_exclusive_group(required=True)
+        pilot.add_argument("--judgments", metavar="FILE", help="participant, item, value, …")
+        self.add_study_options(ahead, resample, pilot)
+        resample.add_argument("--by", default="phenomenon", help="column of the contrasts")
+        resample.add_argument("--transform", default="z", help="of ratings")
+        add_zeros(resample)
+        resample.add_argument(
+            "--criterion", default="t", metavar="t|bayes", help="what counts as a detection"
+        )
+        resample.add_argument(
+            "--pilots", type=int, default=0, help="resample the pilot so often for an interval"
+        )
+        for mode in (ahead, resample):
+            mode.add_argument("--reward", metavar="AMOUNT", help="paid to each participant, such as 1.50")
+            mode.add_argument("--currency", default="GBP", help="of the reward")
+            mode.add_argument("--fee", type=float, default=0.0, help="of the platform, in percent")
+            mode.add_argument("--participants", type=int, nargs="+", default=list(SIZES), metavar="N")
+            mode.add_argument("--draws", type=int, default=1_000, help="simulated studies per design")
+            mode.add_argument("--seed", type=int, default=0)
+            mode.add_argument("--alpha", type=float, default=0.05)
+            mode.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
+
+    def add_study_options(self, ahead: ArgumentParser, resample: ArgumentParser, pilot: Any) -> None:
+        """Add options that name a stored study; ``pilot`` is the group of sources of a pilot."""
+
+    def run(self, **options: Any) -> None:
+        """Compute and print."""
+        if not 0 < options["alpha"] < 1:
+            raise BadInput(f"alpha is {options['alpha']}.", remedy="It lies between 0 and 1.")
+        price, currency = self.price(options)
+        compute = prospective if options["mode"] == "prospective" else self.resampled
+        document = compute(options, price)
+        if options["json"]:
+            self.print_json({**document, "currency": currency})
+        else:
+            self.stdout.write(power_text(document, currency))
+
+    def price(self, options: dict[str, Any]) -> tuple[Price, str]:
+        """The reward and fee of each participant, and the currency."""
+        if options["reward"] is None:
+            return Price(), options["currency"]
+        reward = minor_units(options["reward"], options["currency"])
+        return Price(reward, options["fee"] / 100), options["currency"]
+
+    def resampled(self, options: dict[str, Any], price: Price) -> dict[str, Any]:
+        """Power of other numbers of participants, from a file of the pilot's judgments."""
+        judgments, magnitudes = usable_magnitudes(
+            read_judgments(options["judgments"]), transform=options["transform"], zeros=options["zeros"]
+        )
+        return pilot_report(judgments, price=price, **selected(options, *RESAMPLING)) | magnitudes
+
+
+NOISE = {
+    "residual": "SD of one rating around its sentence and person",
+    "item_effect": "SD of the effect between items",
+    "participant_effect": "SD of the effect between participants",
+    "choice_gain": "how much larger the effect is in forced choice",
+}
+
+
+def prospective(options: dict[str, Any], price: Price) -> dict[str, Any]:
+    """Power of a planned study."""
+    noise = Noise(**{name: options[name] for name in NOISE})
+    if not noise.residual > 0 or min(noise.item_effect, noise.participant_effect) < 0:
+        raise BadInput("a standard deviation is not positive.", remedy="Give positive numbers.")
+    chosen = selected(options, "participants", "items", "lists", "alpha", "draws", "seed", "analysis")
+    return prospective_report(options["task"], options["effect"], noise=noise, price=price, **chosen)
+
+
+def power_text(document: dict[str, Any], currency: str) -> str:
+    """Describe the result for a terminal."""
+    if document["mode"] == "resample":
+        lines = [f"{document['task']}, {document['pilot_participants']} participants, {document['test']}"]
+        if document["few_in_pilot"]:
+            lines.append("fewer than 30 participants: power from this pilot is too high")
+        lines.append(f"{'n':>6}  share of phenomena with power of at least {TARGET:g}")
+        lines += [
+            f"{row['n']:>6}  {row['share_powered']:.3f}{_sure(row)}{_cost(row, currency)}"
+            for row in document["sizes"]
+        ]
+        lines += [magnitudes_line(document["magnitudes"])] if document["magnitudes"] else []
+        return "\n".join(lines)
+    lines = [f"{document['task']}, effect {document['effect']:g} SD, {document['analysis']}"]
+    lines.append(f"{'people':>7}{'items':>7}{'trials':>8}{'power':>8}{'Type S':>8}{'Type M':>8}{'width':>8}")
+    for row in document["designs"]:
+        cells = "".join(f"{_number(row[name]):>8}" for name in ("power", "type_s", "type_m", "ci_width"))
+        plan = f"{row['participants']:>7}{row['items']:>7}{row['trials_per_participant']:>8}"
+        lines.append(f"{plan}{cells}{_cost(row, currency)}")
+    return "\n".join(lines)
+
+
+def _sure(row: dict[str, Any]) -> str:
+    """The same share at the lower ends of the intervals over pilots, where they are known."""
+    return f" ({row['share_sure']:.3f} at the pilot's lower end)" if "share_sure" in row else ""
+
+
+def _number(number: float | None) -> str:
+    return "–" if number is None else f"{number:.3f}"
+
+
+def _cost(row: dict[str, Any], currency: str) -> str:
+    return f"  {format_money(row['cost_minor'], currency)}" if row["cost_minor"] else ""

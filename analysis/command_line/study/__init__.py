@@ -1,0 +1,1 @@
+"""Reports of the judgments of a study: options, and texts for a terminal."""
