@@ -15,6 +15,7 @@ from django.db import transaction
 
 from analysis.errors import BadInput
 from analysis.power.exact import inclusion_power, sign_power
+from analysis.power.money import format_money
 from analysis.power.report import Price
 from experiments.generation.paradigms.language import read_language
 from experiments.intake.store import MaterialSetInfo, store_materials
@@ -22,7 +23,6 @@ from experiments.lists.rounds import MOST_LISTS
 from experiments.models import Design, Experiment, Lab, PairSet
 from experiments.paradigms.pair_sets import materials_of
 from experiments.studies.creation import create_study
-from experiments.studies.money import format_money
 from experiments.studies.targets import minutes, participants_needed
 
 TASK = "forced_choice"

@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils.text import capfirst
 
 from analysis.errors import BadInput
+from analysis.power.money import minor_units
 from analysis.power.report import Price
 from experiments.models import Lab, PairSet
 from experiments.pages.access import AuthenticatedRequest
@@ -27,7 +28,6 @@ from experiments.paradigms.validation import (
     plan_of,
 )
 from experiments.studies.languages import interface_language
-from experiments.studies.money import minor_units
 
 
 class ValidationForm(forms.Form):
