@@ -13,7 +13,7 @@ from analysis.ngrams import BackoffModel, token_logprobs
 
 FOLDS = 5
 SOLVED = 0.9  # accuracy from which a cue alone solves a set
-MARKS = ".,?!;:"
+MARKS = ".,?!;:。，？！；：、"
 Features = list[tuple[str, ...]]
 
 

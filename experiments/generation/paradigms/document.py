@@ -20,6 +20,7 @@ from experiments.generation.paradigms.language import (
     read_toml,
     unknown,
 )
+from experiments.generation.paradigms.realization import MARKS
 from experiments.generation.paradigms.templates import Place, Template, places, read_template
 
 FOLDER = Path(__file__).parent
@@ -881,4 +882,4 @@ def _filled(template: Template, texts: Mapping[str, Template]) -> Template:
 def _inventory(template: Template) -> list[str]:
     """List the words and slots of a template in alphabetical order, without marks and capitals."""
     text = "".join(f"{{{part.slot}:{part.form}}}" if isinstance(part, Place) else part for part in template)
-    return sorted(re.sub(r"[.,?!]", "", text).casefold().split())
+    return sorted(re.sub(rf"[{MARKS}]", "", text).casefold().split())

@@ -59,10 +59,10 @@ class LexiconMasks:
 
         return self._mask(("value", column, value), matches)
 
-    def with_words(self, form: str, n_words: int) -> Mask:
-        """Mark the rows whose form has so many words."""
+    def with_length(self, form: str, length: int, joiner: str) -> Mask:
+        """Mark the rows whose form has so many words, or characters where words are written together."""
         return self._mask(
-            ("words", form, str(n_words)), lambda row: len(row.forms.get(form, "").split()) == n_words
+            ("length", form, str(length)), lambda row: word_length(row.forms.get(form, ""), joiner) == length
         )
 
     def meeting(self, head: Lexeme, column: str) -> Mask:
@@ -121,6 +121,11 @@ class LexiconMasks:
         if key not in self._masks:
             self._masks[key] = np.fromiter((holds(row) for row in self.rows), bool, len(self.rows))
         return self._masks[key]
+
+
+def word_length(text: str, joiner: str) -> int:
+    """Return the number of words, or of characters where words are written together."""
+    return len(text.split()) if joiner else len(text)
 
 
 @lru_cache(maxsize=4)

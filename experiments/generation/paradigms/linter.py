@@ -142,7 +142,10 @@ def lint(
     report.findings += [finding for check in checks for finding in check(sampler, pairs)]
     report.findings += _overlap(paradigm, pairs, comparison)
     if pairs:
-        report.cues = surface_cues(pd.DataFrame(report.rows), models=models)
+        # Words, not sentences: the cues split at spaces.
+        segments = [(pair.good_segments, pair.bad_segments) for pair in pairs]
+        table = pd.DataFrame(segments, columns=["sentence_good", "sentence_bad"])
+        report.cues = surface_cues(table, models=models)
         report.findings += _cues(paradigm, pairs, report.cues)
     report.findings = with_lines(report.findings, content)
     return report

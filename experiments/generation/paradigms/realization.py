@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from experiments.generation.paradigms.language import Language
 
 WORD = re.compile(r"[^\s]+")
-MARKS = ".,?!;:"
+MARKS = ".,?!;:。，？！；：、"
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,14 @@ class Token:
     end: int
 
 
-def sentence(text: str, language: Language, starts_with_vowel: Callable[[str], bool]) -> str:
-    """Return a filled template as a sentence: single spaces, right articles, a capital."""
-    text = re.sub(r"\s+([.,?!;:])", r"\1", " ".join(text.split()))
+def segmented(text: str, language: Language, starts_with_vowel: Callable[[str], bool]) -> str:
+    """Return a filled template with single spaces, right articles and a capital.
+
+    Marks stay with the word before them; where words are written together they are segments of their own.
+    """
+    text = re.sub(r"\s+([.,?!;:。，？！])", r"\1", " ".join(text.split()))
     if not language.joiner:
-        text = text.replace(" ", "")
+        return " ".join(re.sub(rf"([{MARKS}])", r" \1 ", text).split())
     if language.articles:
         first, second = language.articles
 
@@ -34,23 +37,36 @@ def sentence(text: str, language: Language, starts_with_vowel: Callable[[str], b
     return text[:1].upper() + text[1:] if language.capital else text
 
 
-def tokens(text: str, language: Language) -> tuple[Token, ...]:
-    """Split a sentence into words without marks, or into characters where words are written together.
+def joined(segments: str, language: Language) -> str:
+    """Return the sentence of segments: the spaces are dropped where words are written together.
+
+    Examples
+    --------
+    >>> from experiments.generation.paradigms.language import read_language
+    >>> joined("她 买 了 一 匹 马 。", read_language("zh"))
+    '她买了一匹马。'
+    """
+    return segments if language.joiner else segments.replace(" ", "")
+
+
+def tokens(segments: str, language: Language) -> tuple[Token, ...]:
+    """Split segments into words without marks; their places are those in the sentence.
 
     Examples
     --------
     >>> from experiments.generation.paradigms.language import read_language
     >>> [token.text for token in tokens("Has the owl slept?", read_language("en"))]
     ['Has', 'the', 'owl', 'slept']
+    >>> [(token.text, token.start) for token in tokens("她 买 了 马 。", read_language("zh"))]
+    [('她', 0), ('买', 1), ('了', 2), ('马', 3)]
     """
-    if not language.joiner:
-        return tuple(Token(letter, place, place + 1) for place, letter in enumerate(text) if letter.isalnum())
-    found = []
-    for match in WORD.finditer(text):
-        word = match[0].rstrip(MARKS)
+    words, n_spaces = [], 0
+    for match in WORD.finditer(segments):
+        word, start = match[0].rstrip(MARKS), match.start() - n_spaces
         if word:
-            found.append(Token(word, match.start(), match.start() + len(word)))
-    return tuple(found)
+            words.append(Token(word, start, start + len(word)))
+        n_spaces += 0 if language.joiner else 1
+    return tuple(words)
 
 
 @dataclass(frozen=True)
@@ -93,7 +109,7 @@ class Difference:
 
 
 def difference(good: str, bad: str, language: Language) -> Difference:
-    """Return where two sentences differ, ignoring capitals and marks."""
+    """Return where two segmented sentences differ, ignoring capitals and marks."""
     a, b = tokens(good, language), tokens(bad, language)
     texts_a, texts_b = [t.text.casefold() for t in a], [t.text.casefold() for t in b]
     first = 0

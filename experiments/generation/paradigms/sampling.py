@@ -16,12 +16,13 @@ from analysis.errors import BadInput
 from experiments.generation.lexicon import Lexicon, read_lexicon
 from experiments.generation.paradigms.document import VARIABLE, Condition, Frame, Paradigm, Slot
 from experiments.generation.paradigms.language import Language, ParadigmError
-from experiments.generation.paradigms.lexicon_masks import LexiconMasks, Mask, lexicon_masks
+from experiments.generation.paradigms.lexicon_masks import LexiconMasks, Mask, lexicon_masks, word_length
 from experiments.generation.paradigms.realization import (
     Difference,
     difference,
+    joined,
     one_prefix,
-    sentence,
+    segmented,
     two_prefix,
 )
 from experiments.generation.paradigms.templates import Place, Template, places
@@ -38,10 +39,12 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Pair:
-    """A minimal pair with what it was drawn from."""
+    """A minimal pair with what it was drawn from; segments are words separated by spaces."""
 
     good: str
     bad: str
+    good_segments: str
+    bad_segments: str
     frame: Frame
     values: Mapping[str, str]
     lexemes: Mapping[str, str]
@@ -314,6 +317,8 @@ class Sampler:
             return "several words"
         if abs(len(change.good) - len(change.bad)) > self.paradigm.length:
             return "length"
+        if not self.language.joiner and abs(len(pair.good) - len(pair.bad)) > self.paradigm.length:
+            return "length"
         return ""
 
     def _start(self, values: dict[str, str], rng: np.random.Generator | None) -> _Draw:
@@ -371,16 +376,16 @@ class Sampler:
         return draw
 
     def _same_length(self, ids: Ids, plan: _Plan, draw: _Draw) -> Ids:
-        """Keep replacements with as many words as what they replace."""
-        name = plan.slot.name
+        """Keep replacements with as many words, or characters where words are written together."""
+        name, unit = plan.slot.name, self.language.joiner
         for form in plan.forms:
             key = self._resolved(form, draw)
             if name in draw.words:
-                n_words = len(draw.words[name].split())
+                text = draw.words[name]
             else:
                 row = self.masks.rows[draw.rows[name]]
-                n_words = len(row.forms.get(key, row.lemma).split())
-            ids = ids[self.masks.with_words(key, n_words)[ids]]
+                text = row.forms.get(key, row.lemma)
+            ids = ids[self.masks.with_length(key, word_length(text, unit), unit)[ids]]
         return ids
 
     def _pick(
@@ -517,6 +522,8 @@ class Sampler:
         change = difference(good, bad, self.language)
         target = self.paradigm.target
         return Pair(
+            joined(good, self.language),
+            joined(bad, self.language),
             good,
             bad,
             frame,
@@ -551,7 +558,7 @@ class Sampler:
             text = self._part(Place(part.slot, form), slot, draw, names.get(part.slot, part.slot))
             plural = self._resolved(form, draw) == "pl" and text.endswith("s")
             parts.append(text)
-        return sentence("".join(parts), self.language, self.masks.starts_with_vowel)
+        return segmented("".join(parts), self.language, self.masks.starts_with_vowel)
 
     def _part(self, place: Place, slot: Slot, draw: _Draw, name: str) -> str:
         if slot.name in draw.absent:
@@ -648,6 +655,7 @@ def pair_row(sampler: Sampler, pair: Pair, number: int) -> dict[str, Any]:
         "sentence_good": pair.good,
         "sentence_bad": pair.bad,
         **prefixes,
+        **segmentation(sampler, pair),
         "field": paradigm.field,
         "linguistics_term": paradigm.phenomenon,
         "UID": paradigm.uid,
@@ -670,10 +678,13 @@ def pair_row(sampler: Sampler, pair: Pair, number: int) -> dict[str, Any]:
 def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) -> dict[str, Any]:
     """Return a drawn row with other sentences: critical regions and prefixes are those of the new ones.
 
-    A method that the new sentences do not allow is switched off.
+    A method that the new sentences do not allow is switched off. Where words are written together, nobody has
+    segmented the new sentences: their characters are compared, and the segmentation is left out.
     """
-    change = difference(good, bad, language)
+    segments = [text if language.joiner else " ".join(text) for text in (good, bad)]
+    change = difference(*segments, language)
     derived = (
+        *("segmentation_good", "segmentation_bad"),
         *("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),
         *("two_prefix_prefix_good", "two_prefix_prefix_bad", "two_prefix_word"),
     )
@@ -691,3 +702,10 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
         "critical_good": change.span(change.good, change.good_end),
         "critical_bad": change.span(change.bad, change.bad_end),
     }
+
+
+def segmentation(sampler: Sampler, pair: Pair) -> dict[str, str]:
+    """Return the words of both members, separated by spaces, where a language writes them together."""
+    if sampler.language.joiner:
+        return {}
+    return {"segmentation_good": pair.good_segments, "segmentation_bad": pair.bad_segments}
