@@ -1,8 +1,8 @@
 """Do models rank our paradigms as they rank BLiMP's? A trigram, an LSTM and a transformer, trained here.
 
 Run ``python tests/benchmarks/bench_ranking.py --text wiki.txt --pairs blimp/*.jsonl --out FOLDER``; without
-``--text`` and ``--pairs`` the files of ``shared/data`` beside the project. The text is WikiText's (a paragraph
-per line, tokens separated by spaces), CoNLL-U, or CoLA's table, of which the acceptable sentences are taken.
+``--text`` and ``--pairs`` the files of ``shared/data`` beside the project. The text is WikiText's (a
+paragraph per line, tokens separated by spaces), CoNLL-U, or CoLA's table, of which the acceptable sentences are taken.
 ``--out`` keeps the trained models: a second run scores only. Prints the accuracy of each model on each of
 the given paradigms and on ours of the same name, Pearson's and Spearman's correlation with their intervals,
 and the same for all 67 with the published accuracies of BLiMP.
@@ -14,8 +14,10 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,7 @@ def settings() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--text", type=Path, nargs="+")
     parser.add_argument("--pairs", type=Path, nargs="+")
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="folder of the models; a temporary one by default")
     parser.add_argument("--n", type=int, default=500, help="pairs of each paradigm")
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--vocabulary", type=int, default=8000)
@@ -62,7 +64,13 @@ def settings() -> argparse.Namespace:
     if options.pairs is None:
         options.pairs = sorted((SHARED / "blimp").glob("*.jsonl"))
     if not options.text or not options.pairs:
-        raise SystemExit("No text or pairs beside the project: give --text and --pairs.")
+        print("No text or pairs beside the project: give --text and --pairs. Nothing is compared.")
+        raise SystemExit(0)
+    if not find_spec("torch"):
+        print("torch is not installed: make install-models. Nothing is compared.")
+        raise SystemExit(0)
+    if options.out is None:
+        options.out = Path(tempfile.mkdtemp(prefix="obelus-bench-"))
     return options
 
 
@@ -81,8 +89,15 @@ def sentences(path: Path) -> Iterator[str]:
         return
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.strip() and not line.startswith(" ="):
-            # WikiText's own tokens; its unknown words become one rare word, because "<unk>" is the models' mark.
-            text = line.strip().lower().replace("<unk>", "unk").replace(" @-@ ", "-").replace(" @,@ ", ",").replace(" @.@ ", ".")
+            # Tokens of WikiText; its unknown words become one rare word: "<unk>" is the models' mark.
+            text = (
+                line.strip()
+                .lower()
+                .replace("<unk>", "unk")
+                .replace(" @-@ ", "-")
+                .replace(" @,@ ", ",")
+                .replace(" @.@ ", ".")
+            )
             parts = text.replace(" ? ", " ?\n").replace(" ! ", " !\n").replace(" . ", " .\n").split("\n")
             yield from (part.strip() for part in parts if len(part.split()) >= 3)
 
@@ -134,7 +149,7 @@ def pair_sets(options: argparse.Namespace) -> tuple[Pairs, Pairs]:
 
 
 def accuracies(scores: Floats, pairs: Pairs) -> dict[str, float]:
-    """Share of pairs whose acceptable member is more probable, ties one half; scores are good, bad, good, ..."""
+    """Share of pairs whose acceptable member is more probable, ties one half; scores alternate."""
     found, place = {}, 0
     for uid, rows in pairs.items():
         differences = np.diff(-scores[place : place + 2 * len(rows)].reshape(-1, 2), axis=1).round(6)
@@ -156,7 +171,10 @@ def measured(options: argparse.Namespace) -> dict[str, tuple[dict[str, float], d
     path = corpus_file(options)
     corpus = read_corpus(path)
     n_tokens = sum(len(line.split()) for line in corpus.train)
-    print(f"{len(corpus.train):,} sentences, {n_tokens:,} tokens; {options.n} pairs of each paradigm", flush=True)
+    print(
+        f"{len(corpus.train):,} sentences, {n_tokens:,} tokens; {options.n} pairs of each paradigm",
+        flush=True,
+    )
     n_given = 2 * sum(map(len, given.values()))
     results = {}
     for name in ("trigram", "5-gram", "lstm", "transformer"):
@@ -207,7 +225,10 @@ def main() -> None:
     for name, column in (("5-gram", "ngram_5"), ("lstm", "lstm"), ("transformer", "transformer_xl")):
         ours = results[name][1]
         published = table.loc[list(ours), column].tolist()
-        print(f"all: {name} here on ours, published {column} on BLiMP: {correlation(list(ours.values()), published)}")
+        print(
+            f"all: {name} here on ours, published {column} on BLiMP: "
+            f"{correlation(list(ours.values()), published)}"
+        )
     (options.out / "accuracies.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 

@@ -1,5 +1,6 @@
 """The paradigms that come with the platform: clean, with pairs of our own, as documented."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from experiments.generation.paradigms.sampling import comparable
 ROOT = Path(__file__).parents[3]
 BLIMP = ROOT.parent / "shared" / "data" / "blimp"
 DOCUMENT = ROOT / "docs" / "how-to" / "paradigms.md"
+READ = ROOT / "tests" / "reference" / "paradigms_read.csv"
 SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural", "distractor")
 
 
@@ -82,8 +84,18 @@ def test_the_example_of_the_documentation_is_clean(tmp_path):
     assert report.findings == []
 
 
-def test_the_table_of_the_documentation_has_every_paradigm():
-    table = (ROOT / "docs" / "reference" / "paradigms.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("language", "heading"), [("en", "English"), ("zh", "Mandarin")])
+def test_the_tables_of_the_documentation_have_every_paradigm(language, heading):
+    page = (ROOT / "docs" / "reference" / "paradigms.md").read_text(encoding="utf-8")
+    table = page.split(f"## {heading}\n")[1].split("\n## ")[0]
     assert re.findall(r"^\| \w+ \| `(\w+)`", table, re.MULTILINE) == sorted(
-        shipped(), key=lambda uid: (find_paradigm(uid).phenomenon, uid)
+        shipped(language), key=lambda uid: (find_paradigm(uid, language=language).phenomenon, uid)
     )
+
+
+def test_every_paradigm_was_read():
+    with READ.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    names = {(row["language"], row["paradigm"]) for row in rows}
+    assert names == {(language, uid) for language in ("en", "zh") for uid in shipped(language)}
+    assert all(0 <= int(row["odd"]) <= 20 for row in rows)
