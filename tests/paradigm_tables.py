@@ -1,8 +1,8 @@
 """Write docs/reference/paradigms.md: ``python -m tests.paradigm_tables [--text WIKITEXT…]``.
 
 The tables have the counts and surface cues of 1,000 pairs of every paradigm, the accuracy of a 5-gram model
-of the text, the share of pairs that a reader found odd (``tests/reference/paradigms_read.csv``), and published
-figures. Without ``--text``, WikiText-2 of ``shared/data`` beside the project.
+of the text, the share of pairs that a reader found odd (``tests/reference/paradigms_read.csv``), and
+published figures. Without ``--text``, WikiText-2 of ``shared/data`` beside the project.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 
 Run ``python tests/benchmarks/bench_ranking.py --text wiki.txt --pairs blimp/*.jsonl --out FOLDER``; without
 ``--text`` and ``--pairs`` the files of ``shared/data`` beside the project. The text is WikiText's (a
-paragraph per line, tokens separated by spaces), CoNLL-U, or CoLA's table, of which the acceptable sentences are taken.
+paragraph per line, tokens separated by spaces), CoNLL-U, or CoLA's table, of which the
+acceptable sentences are taken.
 ``--out`` keeps the trained models: a second run scores only. Prints the accuracy of each model on each of
 the given paradigms and on ours of the same name, Pearson's and Spearman's correlation with their intervals,
 and the same for all 67 with the published accuracies of BLiMP.
