@@ -681,8 +681,8 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
     A method that the new sentences do not allow is switched off. Where words are written together, nobody has
     segmented the new sentences: their characters are compared, and the segmentation is left out.
     """
-    segments = [text if language.joiner else " ".join(text) for text in (good, bad)]
-    change = difference(*segments, language)
+    segments, others = (text if language.joiner else " ".join(text) for text in (good, bad))
+    change = difference(segments, others, language)
     derived = (
         *("segmentation_good", "segmentation_bad"),
         *("one_prefix_prefix", "one_prefix_word_good", "one_prefix_word_bad"),

@@ -70,8 +70,9 @@ class Command(ContractCommand):
                     )
                 )
         if options["figures"] is not None:
+            content = _figures(reports, options["language"], _other_figures(options))
             with atomic_write(options["figures"]) as temporary:
-                temporary.write_text(_figures(reports, options["language"]), encoding="utf-8")
+                temporary.write_text(content, encoding="utf-8")
         if options["json"]:
             self.print_json({"paradigms": [report.document() for report in reports]})
         else:
@@ -94,10 +95,22 @@ class Command(ContractCommand):
             self.stdout.write(f"  {good}  /  {bad}")
 
 
-def _figures(reports: list[LintReport], language: str) -> str:
+def _other_figures(options: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the figures of other languages that the file has."""
+    path: Path = options["figures"]
+    if not path.is_file():
+        return {}
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise BadInput(f"not JSON ({error}).", file=str(path), remedy="Delete the file.") from error
+    return {name: row for name, row in stored.items() if not name.startswith(f"{options['language']}:")}
+
+
+def _figures(reports: list[LintReport], language: str, others: dict[str, dict[str, Any]]) -> str:
     """Return the figures of clean paradigms as JSON, with the hashes of what they are about."""
     version = read_lexicon(language).version
-    table = {}
+    table = dict(others)
     for report in reports:
         if not report.is_clean or report.cues is None:
             continue

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.generation.paradigms import find_paradigm, lint, sample_pairs, shipped
-from experiments.generation.paradigms.sampling import comparable
+from experiments.generation.paradigms.sampling import comparable, edited_row
 
 ROOT = Path(__file__).parents[3]
 CLIMP = ROOT.parent / "shared" / "data" / "climp"
@@ -43,6 +43,14 @@ def test_critical_region_and_prefixes_are_places_in_the_sentence_without_spaces(
     row = sample_pairs(find_paradigm("anaphor_agreement_gender", language="zh"), 1)[0]
     assert row["one_prefix_word_good"] in ("她自己", "他自己")
     assert row["sentence_good"] == f"{row['one_prefix_prefix']}{row['one_prefix_word_good']}。"
+
+
+def test_an_edited_pair_is_compared_by_characters_and_loses_its_segmentation():
+    paradigm = find_paradigm("anaphor_agreement_gender", language="zh")
+    drawn = sample_pairs(paradigm, 1)[0]
+    row = edited_row(drawn, "马莉称赞了她自己。", "马莉称赞了他自己。", paradigm.language)
+    assert row["critical_good"] == [5, 6] and row["one_prefix_word_bad"] == "他"
+    assert "segmentation_good" not in row and row["lexemes"]
 
 
 @pytest.mark.parametrize("uid", SYMMETRIC)
