@@ -27,6 +27,7 @@ from experiments.generation.paradigms import (
 from experiments.generation.paradigms.language import languages, parse_toml
 from experiments.models import Experiment, Lab, OwnParadigm, PairSet, ParadigmVersion, WordList
 from experiments.models.generation.sharing import Shared
+from experiments.paradigms.word_lists import lexicon_for
 from experiments.teams.roles import may_edit
 
 FIGURES = Path(__file__).parents[1] / "generation" / "paradigms" / "figures.json"
@@ -35,6 +36,7 @@ MAX_OWN = 500  # paradigms of one user
 MAX_VERSIONS = 500
 CHECKED_PAIRS, SAVED_PAIRS = 200, 1000  # drawn while writing, and on saving
 CHECK_SECONDS = 10.0
+MAX_SEED = 2**31 - 1
 UID = re.compile(r"[A-Za-z]\w{0,79}", re.ASCII)
 UID_LINE = re.compile(r"^uid\s*=\s*\"[^\"\n]*\"", re.MULTILINE)
 OWN = "own"
@@ -94,13 +96,6 @@ def built_in_paradigm(language: str, uid: str) -> BuiltIn | None:
     return next((row for row in built_in(language) if row.paradigm.uid == uid), None)
 
 
-def lexicon_of(language: str) -> Lexicon:
-    """Return the shipped lexicon of a language that a text names."""
-    if language not in languages():
-        raise UnknownName("language", language, languages())
-    return read_lexicon(language)
-
-
 # ------------------------------------------------------------------ check and save
 
 
@@ -118,6 +113,14 @@ def text_document(text: str) -> tuple[str, str, dict[str, Any]]:
     if not isinstance(language, str) or language not in languages():
         raise UnknownName("language", str(language), languages())
     return uid, language, document
+
+
+def language_of(text: str) -> str:
+    """Return the language of a text; English where it cannot be read, which the linter then says."""
+    try:
+        return text_document(text)[1]
+    except BadInput:
+        return "en"
 
 
 def check(text: str, *, lexicon: Lexicon | None = None, n: int | None = None, seed: int = 0) -> LintReport:
@@ -327,11 +330,6 @@ def choice_of(version: ParadigmVersion) -> Choice:
     lexicon = lexicon_for(version.paradigm, language)
     paradigm = parse_paradigm(version.text.encode(), file=f"{uid}.toml", lexicon=lexicon)
     return Choice(paradigm, lexicon, version)
-
-
-def lexicon_for(place: OwnParadigm | User, language: str) -> Lexicon:
-    """Return the words that an own paradigm, or a new one of a user, draws from."""
-    return lexicon_of(language)
 
 
 def text_of(address: str, user: User) -> str:

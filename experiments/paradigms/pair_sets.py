@@ -40,7 +40,7 @@ from experiments.models import (
     PairSet,
     ParadigmVersion,
 )
-from experiments.paradigms.library import Choice, built_in_choice, choice_of, chosen, share
+from experiments.paradigms.library import MAX_SEED, Choice, built_in_choice, choice_of, chosen, share
 
 DRAW, MATERIALS = "paradigms.draw", "paradigms.materials"
 MAX_EACH = 10_000  # pairs of a paradigm
@@ -90,7 +90,7 @@ def create_pair_set(
         raise BadInput(
             f"{n * len(choices):,} pairs in all.", remedy=f"A set has at most {MAX_PAIRS:,}; draw two."
         )
-    if not 0 <= seed < 2**31:
+    if not 0 <= seed <= MAX_SEED:
         raise BadInput(f"the seed is {seed}.", remedy="Give a whole number from 0.")
     if PairSet.objects.filter(owner=user).count() >= MAX_SETS:
         raise BadInput(f"you have {MAX_SETS} sets of pairs.", remedy="Delete some.")
@@ -170,7 +170,10 @@ def _recorded(entry: dict[str, Any]) -> Choice:
         version = ParadigmVersion.objects.filter(paradigm=entry["own"], number=entry["version"]).first()
         if version is None:
             raise BadInput(f"the paradigm {entry['uid']} was deleted.", remedy="Draw a set without it.")
-        return choice_of(version)
+        choice = choice_of(version)
+        if choice.lexicon.version != entry["lexicon"]:
+            raise BadInput(f"the words of {entry['uid']} have changed since.", remedy="Draw a new set.")
+        return choice
     choice = built_in_choice(entry["language"], entry["uid"])
     if choice.paradigm.sha256 != entry["sha256"]:
         raise BadInput(f"the paradigm {entry['uid']} has changed since.", remedy="Draw a new set.")

@@ -128,11 +128,11 @@ def _citation_forms(row: Lexeme) -> set[str]:
     return {row.forms[key] for key in ("sg", "pl", "mass", "base", "s") if key in row.forms}
 
 
-def selection_faults(lexicon: Lexicon) -> Iterator[BadInput]:
-    """Yield selections of a noun that does not exist, or that admit too few nouns."""
+def selection_faults(lexicon: Lexicon, rows: Iterable[Lexeme] | None = None) -> Iterator[BadInput]:
+    """Yield selections, of some rows or all, of a noun that does not exist, or that admit too few nouns."""
     singles = {own_class(row.lemma) for row in lexicon.select("noun")}
     admitted: dict[tuple[str, ...], int] = {}
-    for row in lexicon.rows:
+    for row in lexicon.rows if rows is None else rows:
         for column, fewest in SELECTIONS.items():
             expression = row.features.get(column, ())
             for term in expression:
@@ -153,9 +153,9 @@ def selection_faults(lexicon: Lexicon) -> Iterator[BadInput]:
                 )
 
 
-def list_faults(lexicon: Lexicon) -> Iterator[BadInput]:
-    """Yield words that a column lists and no row holds: complements, classifiers, general nouns."""
-    for row in lexicon.rows:
+def list_faults(lexicon: Lexicon, rows: Iterable[Lexeme] | None = None) -> Iterator[BadInput]:
+    """Yield words that a column of some rows or all lists and no row holds: complements, classifiers, …"""
+    for row in lexicon.rows if rows is None else rows:
         for column, categories in LISTS.items():
             options = [
                 other.lemma for category in categories for other in lexicon.by_category.get(category, ())

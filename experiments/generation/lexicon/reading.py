@@ -230,7 +230,7 @@ def text_of(content: bytes, *, file: str) -> str:
     return text
 
 
-def _cells(text: str, *, file: str) -> Iterator[tuple[int, dict[str, str]]]:
+def table_rows(text: str, *, file: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a CSV file with their numbers; rows with another number of cells are refused."""
     lines = csv.reader(io.StringIO(text))
     header = next(lines, [])
@@ -253,7 +253,7 @@ def _cells(text: str, *, file: str) -> Iterator[tuple[int, dict[str, str]]]:
 def read_forms(text: str, *, file: str) -> dict[tuple[str, str], dict[str, str]]:
     """Read a table of forms: (lemma, category) → key → form."""
     forms: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
-    for row, cells in _cells(text, file=file):
+    for row, cells in table_rows(text, file=file):
         missing = [name for name in FORM_COLUMNS if name not in cells]
         if missing:
             raise MissingColumns(missing, existing=list(cells), file=file)
@@ -274,7 +274,7 @@ def read_forms(text: str, *, file: str) -> dict[tuple[str, str], dict[str, str]]
 def read_rows(text: str, *, file: str) -> Iterator[Lexeme]:
     """Yield the lexemes of one CSV file without their forms; the first fault raises."""
     definitions, tree = columns(), class_tree()
-    for row, cells in _cells(text, file=file):
+    for row, cells in table_rows(text, file=file):
         for name in cells:
             if name not in definitions and name not in IDENTITY:
                 error = UnknownName("column", name, [*IDENTITY, *definitions])

@@ -7,9 +7,11 @@ from django.shortcuts import render
 from django.utils.http import urlencode
 
 from analysis.errors import BadInput
-from experiments.generation.lexicon import Lexeme, Lexicon, languages, read_lexicon
+from experiments.generation.lexicon import Lexeme, Lexicon, languages
+from experiments.models import WordList
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.pagination import page_of
+from experiments.paradigms.word_lists import lexicon_for
 
 PER_PAGE = 50
 MAX_LENGTH = 200
@@ -92,15 +94,18 @@ def shown_features(lexicon: Lexicon, row: Lexeme) -> list[tuple[str, str]]:
 
 @login_required
 def lexicon_page(request: AuthenticatedRequest) -> HttpResponse:
-    """Show the lexemes of a language that meet a search."""
+    """Show the lexemes of a language that meet a search, the user's own among them."""
     language = request.GET.get("language", "en")
-    lexicon = read_lexicon(language if language in languages() else "en")
+    lexicon = lexicon_for(request.user, language if language in languages() else "en")
     form = LexiconSearch({"language": lexicon.language, **request.GET.dict()}, lexicon=lexicon)
     page = page_of(request, form.rows(), most=PER_PAGE)
     context = {
         "section": "materials",
         "form": form,
         "lexicon": lexicon,
+        "own": [
+            (row, row.newest) for row in WordList.objects.visible_to(request.user).select_related("owner")
+        ],
         "page_of": page,
         "rows": [(row, shown_features(lexicon, row), distinct_forms(row)) for row in page],
         "keep": urlencode(

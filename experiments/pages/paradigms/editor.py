@@ -17,12 +17,12 @@ from experiments.paradigms.library import (
     MAX_CHARACTERS,
     check,
     copy_of,
-    lexicon_for,
+    language_of,
     names_of,
     save_paradigm,
-    text_document,
     text_of,
 )
+from experiments.paradigms.word_lists import lexicon_for
 
 BEGINNING = """format = 1
 uid = "my_paradigm"
@@ -137,11 +137,7 @@ def _report(request: AuthenticatedRequest, text: str, row: OwnParadigm | None) -
     facts: dict[str, Any] = {"seed": seed, "another_seed": another_seed()}
     try:
         count_check(request.user)
-        try:
-            _, language, _ = text_document(text)
-        except BadInput:  # the linter says what is wrong
-            language = "en"
-        report = check(text, lexicon=lexicon_for(row or request.user, language), seed=seed)
+        report = check(text, lexicon=lexicon_for(row or request.user, language_of(text)), seed=seed)
     except BadInput as error:
         return facts | {"refused": capfirst(str(error))}
     return facts | {"report": report}

@@ -25,19 +25,19 @@ from experiments.pages.confirm import ask, is_sure
 from experiments.paradigms.library import (
     CHECK_SECONDS,
     CHECKED_PAIRS,
+    MAX_SEED,
     built_in,
     built_in_paradigm,
     check,
     delete_paradigm,
     languages_with_paradigms,
-    lexicon_for,
     may_change,
     owns,
     share,
 )
+from experiments.paradigms.word_lists import lexicon_for
 
 CHECKS_PER_MINUTE = 60  # of one user; each takes up to some seconds of a core
-MAX_SEED = 2**31 - 1
 
 
 def seed_of(request: HttpRequest) -> int:

@@ -23,7 +23,7 @@ from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.confirm import ask, is_sure
 from experiments.pages.pagination import page_of
 from experiments.pages.paradigms.library import ShareForm, another_seed, count_check, seed_of, share_row
-from experiments.paradigms.library import chosen, may_change, owns
+from experiments.paradigms.library import MAX_SEED, chosen, may_change, owns
 from experiments.paradigms.pair_sets import (
     MAX_EACH,
     MAX_PAIRS,
@@ -42,7 +42,6 @@ from experiments.paradigms.pair_sets import (
 PER_PAGE = 50
 EXAMPLES = 5
 MOST_PREVIEWED = 70  # paradigms on one page
-MAX_SEED = 2**31 - 1
 
 
 class DrawForm(forms.Form):
@@ -214,8 +213,9 @@ def pair_page(request: AuthenticatedRequest, pk: int, pair: int) -> HttpResponse
     form = PairForm(request.POST or None, initial={"good": one.good, "bad": one.bad})
     if request.method == "POST":
         try:
-            if _changed(request, one, form):
-                messages.success(request, f"{one.key} is changed; the pair as drawn is kept.")
+            if (is_changed := _changed(request, one, form)) is not None:
+                said = "is changed; the pair as drawn is kept" if is_changed else "reads so already"
+                messages.success(request, f"{one.key} {said}.")
                 return redirect(f"{reverse('pair-set', args=[pk])}?{urlencode({'q': one.key})}#rows")
         except BadInput as error:
             form.add_error(None, capfirst(str(error)))
@@ -234,21 +234,19 @@ def pair_page(request: AuthenticatedRequest, pk: int, pair: int) -> HttpResponse
     return render(request, "experiments/pair_edit.html", context, status=422 if form.errors else 200)
 
 
-def _changed(request: AuthenticatedRequest, pair: GeneratedPair, form: PairForm) -> bool:
-    """Do what the pressed button asks; False where the form has errors."""
+def _changed(request: AuthenticatedRequest, pair: GeneratedPair, form: PairForm) -> bool | None:
+    """Do what the pressed button asks; return whether it changed the pair, None for a form with errors."""
     reason = request.POST.get("reason", "")
     if "strike" in request.POST:
-        strike_pair(pair, request.user, reason=reason)
-    elif "restore" in request.POST:
-        restore_pair(pair, request.user, reason=reason)
-    elif "as_drawn" in request.POST:
+        return strike_pair(pair, request.user, reason=reason)
+    if "restore" in request.POST:
+        return restore_pair(pair, request.user, reason=reason)
+    if "as_drawn" in request.POST:
         drawn = pair.fields
-        edit_pair(pair, request.user, good=drawn["sentence_good"], bad=drawn["sentence_bad"], reason=reason)
-    elif form.is_valid():
-        edit_pair(pair, request.user, **form.cleaned_data)
-    else:
-        return False
-    return True
+        return edit_pair(
+            pair, request.user, good=drawn["sentence_good"], bad=drawn["sentence_bad"], reason=reason
+        )
+    return edit_pair(pair, request.user, **form.cleaned_data) if form.is_valid() else None
 
 
 @login_required

@@ -1,0 +1,417 @@
+"""Paradigms over REST: those of the platform, own ones with their versions, the linter, and drawn pairs."""
+
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
+from rest_framework import generics, serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from analysis.errors import BadInput
+from config.api_schema import ErrorSerializer
+from experiments.api.authentication import count_request
+from experiments.api.serializers import ObjectField, storable
+from experiments.generation.paradigms import sample_pairs, source_of
+from experiments.models import GeneratedPair, OwnParadigm, PairSet
+from experiments.pages.paradigms.library import CHECKS_PER_MINUTE
+from experiments.paradigms.library import (
+    CHECK_SECONDS,
+    MAX_CHARACTERS,
+    MAX_SEED,
+    BuiltIn,
+    built_in,
+    built_in_paradigm,
+    check,
+    chosen,
+    delete_paradigm,
+    language_of,
+    languages_with_paradigms,
+    may_change,
+    save_paradigm,
+)
+from experiments.paradigms.pair_sets import MAX_EACH, MAX_IMMEDIATE, create_pair_set, delete_pair_set
+from experiments.paradigms.word_lists import lexicon_for
+
+MOST_CHOSEN = 200
+MAX_LINTED = 1000  # pairs that a request of the linter draws
+
+
+class PlainText(serializers.CharField):
+    """Text that every database can store."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Refuse what no database keeps."""
+        return storable(super().to_internal_value(data))
+
+
+class ParadigmSerializer(serializers.Serializer[Any]):
+    """A paradigm of the platform."""
+
+    address = serializers.CharField(help_text="What names it where pairs are drawn, such as `en:wh_island`.")
+    uid = serializers.CharField()
+    language = serializers.CharField()
+    phenomenon = serializers.CharField()
+    field = serializers.CharField()
+    definition = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # DRF allows a field of this name
+    n_frames = serializers.IntegerField()
+    figures = ObjectField(
+        help_text="Possible pairs and accuracies of surface cues on 1,000 pairs; may be empty."
+    )
+
+
+class ParadigmTextSerializer(ParadigmSerializer):
+    """A paradigm of the platform with its file."""
+
+    text = serializers.CharField(help_text="TOML.")
+
+
+def described(row: BuiltIn) -> dict[str, Any]:
+    """Return a paradigm of the platform as plain data."""
+    paradigm = row.paradigm
+    names = ("uid", "phenomenon", "field", "definition", "n_frames")
+    return {
+        "address": row.address,
+        "language": paradigm.language.tag,
+        "source": row.source,
+        "figures": row.figures,
+        **{name: getattr(paradigm, name) for name in names},
+    }
+
+
+class ParadigmsView(generics.GenericAPIView[Any]):
+    """Paradigms of the platform."""
+
+    serializer_class = ParadigmSerializer
+    filter_backends = ()
+
+    @extend_schema(
+        operation_id="paradigms_list",
+        summary="Paradigms of the platform",
+        parameters=[OpenApiParameter("language", str, enum=languages_with_paradigms(), default="en")],
+        responses=ParadigmSerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        """By phenomenon and name."""
+        language = request.query_params.get("language", "en")
+        if language not in languages_with_paradigms():
+            raise BadInput(f"there are no paradigms in {language!r}.", column="language")
+        rows = self.paginate_queryset([described(row) for row in built_in(language)])
+        return self.get_paginated_response(ParadigmSerializer(rows, many=True).data)
+
+
+class ParadigmView(APIView):
+    """One paradigm of the platform."""
+
+    @extend_schema(
+        operation_id="paradigms_retrieve",
+        summary="One paradigm of the platform, with its file",
+        responses=ParadigmTextSerializer,
+    )
+    def get(self, request: Request, language: str, uid: str) -> Response:
+        """The paradigm with its text."""
+        row = built_in_paradigm(language, uid)
+        if row is None:
+            raise Http404
+        return Response({**described(row), "text": source_of(uid, language=language).decode()})
+
+
+class LintRequest(serializers.Serializer[Any]):
+    """A text to check."""
+
+    text = PlainText(max_length=MAX_CHARACTERS, trim_whitespace=False, help_text="TOML.")
+    n = serializers.IntegerField(
+        required=False, default=200, min_value=1, max_value=MAX_LINTED, help_text="Pairs to draw."
+    )
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
+
+
+class FindingSerializer(serializers.Serializer[Any]):
+    """One problem."""
+
+    code = serializers.CharField(help_text="L01 to L20.")
+    level = serializers.ChoiceField(["error", "warning"])
+    place = serializers.CharField(help_text="File and table.")
+    line = serializers.IntegerField(help_text="Line of the text; 0 where no line is to blame.")
+    message = serializers.CharField()
+    remedy = serializers.CharField(allow_blank=True)
+
+
+class LintSerializer(serializers.Serializer[Any]):
+    """What the linter finds, as `lint_paradigm --json` prints it."""
+
+    file = serializers.CharField()
+    clean = serializers.BooleanField()
+    capacity = serializers.IntegerField(help_text="Possible pairs, estimated.")
+    frames = serializers.IntegerField()
+    findings = FindingSerializer(many=True)
+    examples = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+    cues = ObjectField(allow_null=True)
+
+
+class LintView(APIView):
+    """The linter."""
+
+    @extend_schema(
+        operation_id="paradigms_lint",
+        summary="Check the text of a paradigm",
+        request=LintRequest,
+        responses={200: LintSerializer, 422: ErrorSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Findings with line and remedy, and examples; nothing is stored."""
+        user = cast("User", request.user)
+        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        form = LintRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        data = form.validated_data
+        lexicon = lexicon_for(user, language_of(data["text"]))
+        return Response(check(data["text"], lexicon=lexicon, n=data["n"], seed=data["seed"]).document())
+
+
+class OwnParadigmSerializer(serializers.ModelSerializer[OwnParadigm]):
+    """A paradigm of yours, or one that a lab or study shares with you."""
+
+    address = serializers.SerializerMethodField(help_text="What names it where pairs are drawn: `own:17`.")
+    version = serializers.IntegerField(source="newest.number", read_only=True)
+    n_errors = serializers.IntegerField(source="newest.n_errors", read_only=True)
+    text = PlainText(source="newest.text", trim_whitespace=False, max_length=MAX_CHARACTERS)
+    based_on = serializers.IntegerField(
+        write_only=True, required=False, min_value=1, max_value=10**6, help_text="Version that was changed."
+    )
+    # Methods: DRF leaves out a field with a default from the answer to a PATCH.
+    lab = serializers.SerializerMethodField(help_text="Whose members see it.")
+    study = serializers.SerializerMethodField(help_text="Whose team sees it.")
+
+    class Meta:
+        model = OwnParadigm
+        fields = [
+            *("id", "address", "uid", "language", "phenomenon", "version", "n_errors"),
+            *("lab", "study", "text", "based_on"),
+        ]
+        read_only_fields = ["id", "uid", "language", "phenomenon"]
+
+    def get_address(self, row: OwnParadigm) -> str:
+        """What a selection calls it."""
+        return f"own:{row.pk}"
+
+    def get_lab(self, row: OwnParadigm) -> str | None:
+        """The lab that shares it."""
+        return row.lab.slug if row.lab else None
+
+    def get_study(self, row: OwnParadigm) -> str | None:
+        """The study whose team shares it."""
+        return row.study.slug if row.study else None
+
+
+@extend_schema_view(
+    get=extend_schema(summary="Your paradigms, and those shared with you"),
+    post=extend_schema(summary="Save a text as a new paradigm of yours"),
+)
+class OwnParadigmsView(generics.ListCreateAPIView[OwnParadigm]):
+    """Own paradigms."""
+
+    queryset = OwnParadigm.objects.none()
+    serializer_class = OwnParadigmSerializer
+    filter_backends = ()
+
+    def get_queryset(self) -> QuerySet[OwnParadigm]:
+        """Paradigms of the caller."""
+        return OwnParadigm.objects.visible_to(self.request.user).select_related("lab", "study")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[OwnParadigm]) -> None:
+        """The first version."""
+        user = cast("User", self.request.user)
+        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        version = save_paradigm(user, serializer.validated_data["newest"]["text"])
+        serializer.instance = version.paradigm
+
+
+@extend_schema_view(
+    get=extend_schema(summary="One own paradigm"),
+    patch=extend_schema(summary="Save a text as its next version"),
+    delete=extend_schema(summary="Delete it with its versions"),
+)
+class OwnParadigmView(generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
+    """One own paradigm; its text changes by further versions."""
+
+    queryset = OwnParadigm.objects.none()
+    serializer_class = OwnParadigmSerializer
+    http_method_names = ["get", "patch", "delete", "head", "options"]
+
+    def get_queryset(self) -> QuerySet[OwnParadigm]:
+        """Paradigms of the caller."""
+        return OwnParadigm.objects.visible_to(self.request.user).select_related("lab", "study")
+
+    def perform_update(self, serializer: serializers.BaseSerializer[OwnParadigm]) -> None:
+        """The next version, by editors only."""
+        user, row = cast("User", self.request.user), self.get_object()
+        if not may_change(user, row):
+            raise PermissionDenied("Viewers do not change a paradigm.")
+        data = serializer.validated_data
+        if "newest" in data:
+            count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+            version = save_paradigm(user, data["newest"]["text"], paradigm=row, based_on=data.get("based_on"))
+            serializer.instance = version.paradigm
+
+    def perform_destroy(self, instance: OwnParadigm) -> None:
+        """By its owner only."""
+        delete_paradigm(instance, cast("User", self.request.user))
+
+
+class GenerateRequest(serializers.Serializer[Any]):
+    """What to draw."""
+
+    paradigms = serializers.ListField(
+        child=PlainText(max_length=100),
+        min_length=1,
+        max_length=MOST_CHOSEN,
+        help_text="Addresses, such as `en:wh_island` and `own:17`.",
+    )
+    n = serializers.IntegerField(min_value=1, max_value=MAX_EACH, help_text="Pairs of each paradigm.")
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
+
+
+class GeneratedSerializer(serializers.Serializer[Any]):
+    """Drawn pairs, with BLiMP's fields."""
+
+    seed = serializers.IntegerField()
+    pairs = serializers.ListField(child=ObjectField())
+
+
+class GenerateView(APIView):
+    """Pairs without storing them."""
+
+    @extend_schema(
+        operation_id="paradigms_generate",
+        summary=f"Draw up to {MAX_IMMEDIATE:,} pairs; nothing is stored",
+        request=GenerateRequest,
+        responses={200: GeneratedSerializer, 422: ErrorSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """The pairs of `manage.py generate` with the same seed."""
+        user = cast("User", request.user)
+        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        form = GenerateRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        data = form.validated_data
+        choices = chosen(user, data["paradigms"])
+        if data["n"] * len(choices) > MAX_IMMEDIATE:
+            raise BadInput(
+                f"{data['n'] * len(choices):,} pairs in all.",
+                remedy=f"At most {MAX_IMMEDIATE:,} here; more are drawn by a job: POST to pair-sets/.",
+            )
+        rows = [
+            row
+            for choice in choices
+            for row in sample_pairs(
+                choice.paradigm, data["n"], seed=data["seed"], lexicon=choice.lexicon, seconds=CHECK_SECONDS
+            )
+        ]
+        return Response({"seed": data["seed"], "pairs": rows})
+
+
+class PairSetSerializer(serializers.ModelSerializer[PairSet]):
+    """A set of drawn pairs."""
+
+    paradigms = serializers.ListField(
+        child=PlainText(max_length=100), min_length=1, max_length=MOST_CHOSEN, write_only=True
+    )
+    n = serializers.IntegerField(source="n_each", min_value=1, max_value=MAX_EACH)
+    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=MAX_SEED)
+    name = PlainText(max_length=150)
+    recipe = serializers.ListField(child=ObjectField(), read_only=True)
+    materials = serializers.CharField(source="materials.slug", read_only=True, default=None, allow_null=True)
+    job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+
+    class Meta:
+        model = PairSet
+        fields = [
+            "id",
+            "name",
+            "paradigms",
+            "n",
+            "seed",
+            "language",
+            "recipe",
+            "drawn_at",
+            "job",
+            "materials",
+        ]
+        read_only_fields = ["id", "language", "drawn_at"]
+
+
+@extend_schema_view(
+    get=extend_schema(summary="Your sets of drawn pairs, newest first"),
+    post=extend_schema(
+        summary="Draw a set; a large one is drawn by a job (`drawn_at` is null until it is done)"
+    ),
+)
+class PairSetsView(generics.ListCreateAPIView[PairSet]):
+    """Sets of drawn pairs."""
+
+    queryset = PairSet.objects.none()
+    serializer_class = PairSetSerializer
+    filter_backends = ()
+
+    def get_queryset(self) -> QuerySet[PairSet]:
+        """Sets of the caller."""
+        return PairSet.objects.visible_to(self.request.user).select_related("materials")
+
+    def perform_create(self, serializer: serializers.BaseSerializer[PairSet]) -> None:
+        """Draw, or queue the draw."""
+        user, data = cast("User", self.request.user), serializer.validated_data
+        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        serializer.instance = create_pair_set(
+            user, name=data["name"], addresses=data["paradigms"], n=data["n_each"], seed=data["seed"]
+        )
+
+
+@extend_schema_view(
+    get=extend_schema(summary="One set of drawn pairs"), delete=extend_schema(summary="Delete a set")
+)
+class PairSetView(generics.RetrieveDestroyAPIView[PairSet]):
+    """One set."""
+
+    queryset = PairSet.objects.none()
+    serializer_class = PairSetSerializer
+
+    def get_queryset(self) -> QuerySet[PairSet]:
+        """Sets of the caller."""
+        return PairSet.objects.visible_to(self.request.user).select_related("materials")
+
+    def perform_destroy(self, instance: PairSet) -> None:
+        """By its owner only."""
+        delete_pair_set(instance, cast("User", self.request.user))
+
+
+class DrawnPairSerializer(serializers.ModelSerializer[GeneratedPair]):
+    """A pair as it reads now, with the row as it was drawn."""
+
+    fields_drawn = ObjectField(source="fields", read_only=True, help_text="The row as it was drawn.")
+
+    class Meta:
+        model = GeneratedPair
+        fields = ["key", "paradigm", "good", "bad", "is_struck", "fields_drawn"]
+        read_only_fields = fields
+
+
+@extend_schema_view(get=extend_schema(summary="Pairs of a set, as they read now"))
+class DrawnPairsView(generics.ListAPIView[GeneratedPair]):
+    """Pairs of one set, in the order of their draw."""
+
+    queryset = GeneratedPair.objects.none()
+    serializer_class = DrawnPairSerializer
+    filter_backends = ()
+
+    def get_queryset(self) -> QuerySet[GeneratedPair]:
+        """Pairs of the set, or 404 for strangers."""
+        rows = PairSet.objects.visible_to(self.request.user).filter(pk=self.kwargs.get("pk"))
+        if (row := rows.first()) is None:
+            raise Http404
+        return row.pairs.order_by("pk")
