@@ -8,11 +8,11 @@ import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from config.error_reports import without_persons
+from tests.doubles import serving
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN, PERSON, WORDS = "4fT0xQ2sT0kEnOfASession", "5f5f5f5f5f5f5f5f5f5f5f5f", "my grandmother says so"
@@ -68,10 +68,8 @@ def ingest():
     """The endpoint with the envelopes that it got."""
     server = HTTPServer(("127.0.0.1", 0), Ingest)
     server.envelopes = []  # type: ignore[attr-defined]
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield server
 
 
 def test_an_event_keeps_the_place_and_loses_persons_tokens_and_words():

@@ -9,9 +9,10 @@ import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
+
+from tests.doubles import serving
 
 CADDYFILE = Path(__file__).parents[2] / "docker" / "proxy" / "Caddyfile"
 
@@ -37,10 +38,8 @@ def arrived():
             """Write nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Upstream)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port, requests
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield server.server_port, requests
 
 
 def test_headers_with_underscores_do_not_pass_caddy(arrived, tmp_path):

@@ -8,7 +8,6 @@ product answers at another host name (127.0.0.1 and localhost are two sites).
 import argparse
 import hmac
 import json
-import threading
 import time
 from calendar import timegm
 from collections import Counter
@@ -23,6 +22,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
+from tests.doubles import serving
 from tests.doubles.mturk_service import CHANGES, KINDS, PREVIEW, TurkService, group_of
 from tests.doubles.mturk_validation import TurkError, external_url
 
@@ -315,14 +315,8 @@ class DoubleServer(ThreadingHTTPServer):
 def running(service: TurkService | None = None, *, port: int = 0) -> Iterator[DoubleServer]:
     """Serve a double in a thread."""
     server = DoubleServer(service or TurkService(), port=port)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 class Double:

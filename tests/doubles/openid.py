@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
+
+from tests.doubles import serving
 
 CLIENTS = {"obelus": "obelus-secret", "obelus-orcid": "obelus-orcid-secret"}
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -96,9 +97,5 @@ def running() -> Iterator[OpenIDProvider]:
     provider = OpenIDProvider("")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider))
     provider.address = f"http://127.0.0.1:{server.server_port}"
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with serving(server):
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()

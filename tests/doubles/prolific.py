@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import jsonschema
 
+from tests.doubles import serving
 from tests.doubles.faults import Fault, FaultKind, Faults
 from tests.doubles.prolific_platform import (
     EVENT_TYPES,
@@ -128,15 +129,8 @@ class ProlificDouble(ThreadingHTTPServer):
 def running(platform: ProlificPlatform | None = None) -> Iterator[ProlificDouble]:
     """A double that serves in a thread until the block ends."""
     server = ProlificDouble(platform)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    try:
+    with server.at_close, serving(server):
         yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-        server.at_close.close()
 
 
 def account(double: ProlificDouble, study: Any, by: Any) -> Any:

@@ -3,12 +3,13 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from threading import Thread
 from typing import Any
 
 import boto3
 import httpx
 import pytest
+
+from tests.doubles import serving
 
 BUCKET = "lab"
 REFUSAL = (
@@ -80,13 +81,10 @@ def running(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Double]:
 
     server = make_server("127.0.0.1", 0, application, True, request_handler=MotoRequestHandler)
     double.address = f"http://127.0.0.1:{server.server_port}"
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    httpx.post(f"{double.address}/moto-api/reset")  # moto keeps its objects in the process
-    double.client.create_bucket(Bucket=BUCKET)
-    try:
-        yield double
-    finally:
-        server.shutdown()
-        thread.join()
-        double.address = ""
+    with serving(server):
+        httpx.post(f"{double.address}/moto-api/reset")  # moto keeps its objects in the process
+        double.client.create_bucket(Bucket=BUCKET)
+        try:
+            yield double
+        finally:
+            double.address = ""

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from analysis.scoring import scorer
 from tests.analysis.scoring.neural.conftest import SENTENCES
+from tests.doubles import serving
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 pytest.importorskip("transformers", reason="neural models are an extra: make install-models")
@@ -84,12 +84,9 @@ def hub(causal):
     """The double, with a tiny model behind it."""
     handler = type("TinyHub", (Hub,), {"folder": causal("gpt2").folder})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     server.handler = handler
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(server):
+        yield server
 
 
 def download_and_score(hub, cache: Path) -> dict:

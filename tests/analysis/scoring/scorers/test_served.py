@@ -4,7 +4,7 @@ import json
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
-from threading import Condition, Thread
+from threading import Condition
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from analysis.scoring.base import FLAG_MARKED, FLAG_SAME, FLAGS, flag_counts
 from analysis.scoring.judgment_prompts import PromptScorer, prompt_question
 from analysis.scoring.scorers import http_server
 from analysis.scoring.words.regions import score_words
+from tests.doubles import serving
 
 
 class Double(BaseHTTPRequestHandler):
@@ -94,10 +95,8 @@ def server(monkeypatch):
     double.silent = double.forgets = double.drifts = double.deaf = False
     double.changed, double.gathers = Condition(), 0
     double.refuses, double.headers, double.busy, double.most_at_once, double.slow_s = "", {}, 0, 0, 0.0
-    Thread(target=double.serve_forever, daemon=True).start()
-    yield double
-    double.shutdown()
-    double.server_close()
+    with serving(double):
+        yield double
 
 
 def last_request(server):
