@@ -157,26 +157,27 @@ def _ratings(
 ) -> tuple[float, tuple[Floats, Floats], tuple[Floats, Floats, Floats]]:
     """Compute log P of the ratings, its derivatives in location and log discrimination, negative second ones.
 
-    P = F(a) - F(b) with a = (θ_y - η) exp(s), b = (θ_(y-1) - η) exp(s).
+    P = F(a) - F(b) with a = (θ_y - η) exp(s), b = (θ_(y-1) - η) exp(s). For the logistic F this is
+    F(a) F(-b) (1 - exp(b - a)), whose logarithm and derivatives neither cancel nor underflow far from the data.
     """
     steep = np.exp(scale)
     a, b = ((edge - location) * steep for edge in (edges[y + 1], edges[y]))
+    distance = np.maximum((edges[y + 1] - edges[y]) * steep, 1e-300)  # infinite at the ends of the scale
     upper, lower = scipy.special.expit(a), scipy.special.expit(b)
-    # In the upper tail the difference keeps its digits from the other side.
-    tail = scipy.special.expit(-b) - scipy.special.expit(-a)
-    probability = np.maximum(np.where(lower > 0.5, tail, upper - lower), 1e-300)
+    between = -np.expm1(-distance)
+    log_probability = scipy.special.log_expit(a) + scipy.special.log_expit(-b) + np.log(between)
     f, g = upper * (1 - upper), lower * (1 - lower)
-    df, dg = f * (1 - 2 * upper), g * (1 - 2 * lower)
-    a, b = (np.where(np.isfinite(at), at, 0.0) for at in (a, b))  # at the ends of the scale densities are 0
-    by_location = -steep * (f - g) / probability
-    by_scale = (a * f - b * g) / probability
-    location_curvature = steep**2 * (df - dg) / probability - by_location**2
-    mixed = -steep * (f - g + a * df - b * dg) / probability - by_location * by_scale
-    scale_curvature = (a * f + a**2 * df - b * g - b**2 * dg) / probability - by_scale**2
+    a, b, distance = (np.where(np.isfinite(at), at, 0.0) for at in (a, b, distance))  # no density at the ends
+    middle, spread = 1 - upper - lower, np.exp(-distance) * distance / between
+    by_scale = a * (1 - upper) - b * lower + spread
     return (
-        float(np.log(probability).sum()),
-        (by_location, by_scale),
-        (-location_curvature, -mixed, -scale_curvature),
+        float(log_probability.sum()),
+        (-steep * middle, by_scale),
+        (
+            steep**2 * (f + g),
+            steep * (middle - a * f - b * g),
+            a**2 * f + b**2 * g + spread * (spread + distance) - by_scale,
+        ),
     )
 
 

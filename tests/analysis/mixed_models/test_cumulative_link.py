@@ -69,6 +69,16 @@ def test_the_likelihood_with_scale_effects_equals_clm():
         assert (up[1][1 - k] - down[1][1 - k]) / (2 * step) == pytest.approx(-second[1], abs=1e-5)
 
 
+def test_the_likelihood_keeps_its_slope_far_from_the_data():
+    # A probability that underflows would be flat there, and the search for the mode would stand still.
+    y, edges = np.array([0, 1, 2]), np.array([-np.inf, -1.0, 0.5, np.inf])
+    value, (by_location, _), (curvature, _, _) = _ratings(y, edges, np.full(3, 900.0), np.zeros(3))
+    expected = (-1 - 900) + (0.5 - 900 + np.log(1 - np.exp(-1.5)))
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert by_location == pytest.approx([-1, -1, 0])
+    assert np.isfinite(curvature).all() and (curvature >= 0).all()
+
+
 def scale_users(people=60, items=24, sd_scale=0.6, seed=4):
     """Simulate people who spread the same latent differences differently over five points."""
     rng = np.random.default_rng(seed)
