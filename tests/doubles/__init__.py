@@ -6,8 +6,6 @@ import threading
 from collections.abc import Iterator
 
 POLL_S = 0.01  # how long `shutdown` waits at most; half a second by default, once in each test
-    0.01  # how long `shutdown` waits at most; the standard library's half second was a third of such tests
-)
 
 
 @contextlib.contextmanager
