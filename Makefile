@@ -65,10 +65,10 @@ run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and 
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
 # One thread for each numerical library: with a process on every core, more threads wait for each other.
-# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults.
-test: $(VENV)/.dev ## Run all tests in parallel (ARGS="tests/judgments -n 0"; browser tests need a Chromium)
+# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults: `-m ""` runs the slow ones too.
+test: $(VENV)/.dev ## Run all tests but the slow ones in parallel (ARGS="tests/judgments -n 0"; browser tests need a Chromium)
 	@export OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; \
-	  $(BIN)/python -m pytest -n logical --dist worksteal $(ARGS)
+	  $(BIN)/python -m pytest -n logical --dist worksteal -m "not slow" $(ARGS)
 
 lint: $(VENV)/.dev ## Check format, types, templates, migrations and the API document
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -24,6 +24,14 @@ def pytest_configure() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that open a database; the others need not run again on another one."""
+    for item in items:
+        fixtures = {"db", "transactional_db"}.intersection(getattr(item, "fixturenames", ()))
+        if fixtures or item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):
+            item.add_marker("database")
+
+
 def pytest_collection_finish() -> None:
     """Exempt all imported modules and collected tests from garbage collection."""
     gc.collect()

@@ -158,7 +158,7 @@ def _ratings(
     """Compute log P of the ratings, its derivatives in location and log discrimination, negative second ones.
 
     P = F(a) - F(b) with a = (θ_y - η) exp(s), b = (θ_(y-1) - η) exp(s). For the logistic F this is
-    F(a) F(-b) (1 - exp(b - a)), whose logarithm and derivatives neither cancel nor underflow far from the data.
+    F(a) F(-b) (1 - exp(b - a)), whose logarithm and derivatives do not underflow far from the data.
     """
     steep = np.exp(scale)
     a, b = ((edge - location) * steep for edge in (edges[y + 1], edges[y]))

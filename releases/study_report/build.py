@@ -110,16 +110,12 @@ def html_report(report: Report, charts: dict[str, Any]) -> bytes:
 
 def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
     """The report on A4; system fonts are used only for characters that the built-in fonts lack."""
-    widths = {name: _width(chart) for name, chart in charts.items()}
+    sizes = {name: _page_size(chart) for name, chart in charts.items()}
     files = {
-        f"{name}.pdf": analysis.figures.export_figure(chart, "pdf", width=widths[name])
+        f"{name}.pdf": analysis.figures.export_figure(chart, "pdf", width=sizes[name][0])
         for name, chart in charts.items()
     }
-    heights = {
-        name: _shape(analysis.figures.export_figure(chart, "svg", width=widths[name]))
-        for name, chart in charts.items()
-    }
-    files["main.typ"] = typst_source(report, heights).encode()
+    files["main.typ"] = typst_source(report, {name: shape for name, (_, shape) in sizes.items()}).encode()
     with TemporaryDirectory() as folder:
         for name, content in files.items():
             Path(folder, name).write_bytes(content)
@@ -188,16 +184,18 @@ def _inline(svg: bytes, prefix: str) -> str:
     return _IDS.sub(lambda match: f"{match[1]}{prefix}-", text)
 
 
-def _width(chart: Any) -> int:
-    """The width at which a figure fits a page: a high one is drawn wider and then shrunk.
+def _page_size(chart: Any) -> tuple[int, float]:
+    """The width at which a figure fits a page, and its height by width.
 
-    Names of rows take fewer lines in a wider figure, so that readable widths are tried first.
+    A high figure is drawn wider and then shrunk. Names of rows take fewer lines in a wider figure, so
+    that readable widths are tried first.
     """
     for width in READABLE:
         shape = _shape(analysis.figures.export_figure(chart, "svg", width=width))
         if shape * PAGE_WIDTH <= MAX_FIGURE_HEIGHT:
-            return width
-    return min(MAX_WIDTH, round(READABLE[-1] * shape * PAGE_WIDTH / MAX_FIGURE_HEIGHT))
+            return width, shape
+    width = min(MAX_WIDTH, round(READABLE[-1] * shape * PAGE_WIDTH / MAX_FIGURE_HEIGHT))
+    return width, _shape(analysis.figures.export_figure(chart, "svg", width=width))
 
 
 def _shape(svg: bytes) -> float:

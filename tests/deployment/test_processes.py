@@ -156,24 +156,30 @@ def test_a_study_is_taken_a_job_runs_and_every_process_ends_on_sigterm(tmp_path,
             process.wait()
 
 
-def test_the_health_check_asks_by_the_name_that_is_served(tmp_path):
+@pytest.fixture(scope="module")
+def migrated(tmp_path_factory) -> Path:
+    """A data folder with the tables of this version."""
+    folder = tmp_path_factory.mktemp("migrated")
+    environment = {**os.environ, "VAR_DIR": str(folder), "DATABASE_URL": "", "SECRET_KEY": ""}
+    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+    return folder
+
+
+def test_the_health_check_asks_by_the_name_that_is_served(migrated):
     """One host name, HTTPS, a proxy before it: another name would be refused, and HTTP led away."""
     settings = {"ALLOWED_HOSTS": SITE_HOST, "HTTPS": "yes", "BEHIND_PROXY": "yes", "DEBUG": ""}
     settings |= {"SECRET_KEY": FILLED_IN["SECRET_KEY"]}
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": "", **settings}
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
-    with serving(tmp_path, **settings) as server:
+    environment = {**os.environ, "VAR_DIR": str(migrated), "DATABASE_URL": "", **settings}
+    with serving(migrated, **settings) as server:
         environment["WEB_PORT"] = str(server.port)
         assert until(lambda: is_healthy("web", environment))
         other = {**environment, "ALLOWED_HOSTS": "elsewhere.example.org"}
         assert not is_healthy("web", other)
 
 
-def test_a_process_that_has_never_worked_is_named(tmp_path):
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "DATABASE_URL": "", "SECRET_KEY": ""}
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+def test_a_process_that_has_never_worked_is_named(migrated):
+    environment = {**os.environ, "VAR_DIR": str(migrated), "DATABASE_URL": "", "SECRET_KEY": ""}
     command = [sys.executable, "manage.py", "heartbeat", "worker", "--json"]
     process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert process.returncode == 1

@@ -72,6 +72,7 @@ def weight(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the image is of Linux")
 def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path: Path) -> None:
     environment = {

@@ -261,6 +261,7 @@ def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
                     reader.readall()
 
 
+@pytest.mark.slow
 def test_a_backup_of_an_earlier_version_is_restored_and_migrated(tmp_path):
     def installation(name, *command):
         variables = {"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.sqlite3", "VAR_DIR": str(tmp_path / name)}

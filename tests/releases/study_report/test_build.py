@@ -5,10 +5,12 @@ import json
 import re
 from html import unescape
 
+import altair
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from analysis.figures import export_figure
 from analysis.report.checking import differences
 from experiments import job_runner
 from experiments.models import Design, Experiment, Job
@@ -23,6 +25,19 @@ from tests.releases.study import add_sitting, judged_study, ready_release
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope="module")
+def drawing():
+    """One small figure in the forms of a report."""
+    chart = altair.Chart(altair.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    return {form: export_figure(chart, form, width=310) for form in ("svg", "pdf")}
+
+
+@pytest.fixture
+def drawn_once(monkeypatch, drawing):
+    """Every figure of a report is the same small one: for tests of what stands beside the figures."""
+    monkeypatch.setattr("analysis.figures.export_figure", lambda chart, form, **_: drawing[form])
+
+
 def new_report(study, **options):
     """A report that a worker has made."""
     report = request_report(study, ReportOptions(**options), user=cast.ada())
@@ -31,6 +46,7 @@ def new_report(study, **options):
     return report
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_the_report_has_the_numbers_of_pages_and_commands(task):
     study = judged_study("judged", task=task)
@@ -50,6 +66,7 @@ def test_the_report_has_the_numbers_of_pages_and_commands(task):
         assert list(differences({key: expected[key] for key in values}, values)) == [], name
 
 
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize(
     ("people", "method", "author"),
     [
@@ -91,6 +108,7 @@ def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch
     assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
     study = judged_study(task="likert")
     for words, name, author in (
@@ -104,6 +122,7 @@ def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
     assert "p (Holm)" not in page and "Holm, S." not in page
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_path):
     study = judged_study(task="likert")
     call_command("report", study.slug, "--out", str(tmp_path / "report"), "--sesoi", "0.2")
@@ -117,6 +136,7 @@ def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_pa
     assert answer.status_code == 400 and "no smallest effect of interest" in answer.content.decode()
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     study = judged_study(task="likert")
     call_command("report", study.slug, "--out", str(tmp_path / "report"), "--outliers", "1000-20000")
@@ -125,6 +145,7 @@ def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     assert "Baayen, R. H." in page and "48 of 48 response times" in page or "48 response times" in page
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_the_multiverse_where_it_is_asked_for(tmp_path):
     study = judged_study(task="likert")
     call_command("report", study.slug, "--out", str(tmp_path / "report"), "--multiverse")
@@ -173,6 +194,7 @@ def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     assert everywhere and elsewhere and not everywhere & elsewhere
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
     report = build_report(study, Options())
@@ -180,6 +202,7 @@ def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine
     assert report.files["report.pdf"].startswith(b"%PDF")
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_button_makes_a_report_once_for_the_same_data(ada):
     study = judged_study()
     address = reverse("study-reports", args=[study.slug])
@@ -219,6 +242,7 @@ def test_a_study_without_judgments_shows_a_message(ada):
     assert "there are no judgments to report on" in answer.content.decode()
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_strangers_find_nothing_and_readers_may_read(client):
     study = judged_study()
     report = new_report(study)
@@ -233,6 +257,7 @@ def test_strangers_find_nothing_and_readers_may_read(client):
     assert client.get(link.replace("report.html", "manifest.json")).status_code == 404
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_api_makes_lists_and_gives_reports(ada):
     study = judged_study()
     address = reverse("api-study-reports", args=[study.slug])
@@ -251,6 +276,7 @@ def test_the_api_makes_lists_and_gives_reports(ada):
     assert ada.get(address).status_code == 404
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
     """Warstadt et al. 2020, section 3.4: 67 of 69 paradigms, majority 96.4 %, individuals 88.6 %."""
     path = shared_data("blimp/human_responses.csv")
@@ -268,6 +294,7 @@ def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
         assert phrase in words
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     """Sprouse, Wagers & Phillips 2012, experiment 1: four islands, no label of what is expected."""
     path = shared_data("swp2012-exp1/SWP.EXP1.results.csv")
@@ -286,6 +313,7 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     assert "142 participants rated sentences on a scale from 1 to 7" in words
 
 
+@pytest.mark.usefixtures("drawn_once")
 def test_simulated_participants_of_a_dry_run_took_no_part_in_the_study():
     study = judged_study("judged", people=3, target_judgments=12)
     Design.objects.create(experiment=study, n_lists=2)
