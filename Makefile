@@ -19,7 +19,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -113,6 +113,11 @@ sbom: $(VENV)/.dev ## List the installed packages with hashes as CycloneDX, in v
 dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
 	@$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('$(OUT)')" >/dev/null
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir "$(OUT)" "$(OUT)"/obelus_judgments-*.tar.gz && ls -l "$(OUT)"
+
+# An empty environment of each Python: make test-wheel PYTHONS="python3.12 python3.13"; without an index ARGS=--here.
+PYTHONS ?= $(BIN)/python
+test-wheel: $(VENV)/.dev ## Run examples and tests of the library against the installed wheel (PYTHONS="…", ARGS="--here")
+	@$(BIN)/python -m tests.installed_wheel $(ARGS) --python $(PYTHONS)
 
 doubles: $(VENV)/.dev ## Start local doubles of the recruitment platforms; print addresses and settings
 	@$(BIN)/python -m tests.doubles

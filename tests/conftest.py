@@ -1,22 +1,14 @@
 """Fixtures shared by every test, among them real data beside the project where there are any."""
 
 import gc
-import json
 import os
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
-settings.register_profile(  # a busy core is not a failing property
-    "shared_machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("shared_machine")
+from tests.real_data import shared_data, shared_vectors
 
-BESIDE = Path(__file__).resolve().parent.parent.parent / "shared"
+__all__ = ["shared_data", "shared_vectors"]  # fixtures
 
 
 def pytest_configure() -> None:
@@ -36,28 +28,6 @@ def pytest_collection_finish() -> None:
     """Exempt all imported modules and collected tests from garbage collection."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Callable[[str], Path]:
-    """Return the path of a real data file; skip the test where the data are missing."""
-
-    def locate(name: str) -> Path:
-        path = BESIDE / "data" / name
-        if not path.exists():
-            pytest.skip(f"real data is not here: put it at {path} to run this test")
-        return path
-
-    return locate
-
-
-@pytest.fixture(scope="session")
-def shared_vectors() -> dict[str, Any]:
-    """Return the statistics' test vectors by id; skip the test where they are missing."""
-    path = BESIDE / "reference" / "test_vectors.json"
-    if not path.exists():
-        pytest.skip(f"the test vectors are not here: put them at {path} to run this test")
-    return {vector["id"]: vector for vector in json.loads(path.read_text())["vectors"]}
 
 
 @pytest.fixture
