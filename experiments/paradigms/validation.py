@@ -17,6 +17,7 @@ from analysis.errors import BadInput
 from analysis.power.exact import inclusion_power, sign_power
 from analysis.power.money import format_money
 from analysis.power.report import Price
+from analysis.text import plural
 from experiments.generation.paradigms.language import read_language
 from experiments.intake.store import MaterialSetInfo, store_materials
 from experiments.lists.rounds import MOST_LISTS
@@ -194,7 +195,7 @@ def create_validation(
 
 def _description(plan: ValidationPlan) -> str:
     return (
-        f"Validation by BLiMP's design: {PAIRS} pairs of each of {plan.n_paradigms} paradigms, "
+        f"Validation by BLiMP's design: {PAIRS} pairs of each of {plural(plan.n_paradigms, 'paradigm')}, "
         f"{PER_SESSION} pairs and an attention item a person, {plan.judgments} choices of each pair. "
         f"A paradigm is included if the majority is right on {NEEDED} of {PAIRS} pairs (rule {RULE})."
     )

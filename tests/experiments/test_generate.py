@@ -6,7 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from experiments.generation.paradigms import shipped
+from experiments.generation.paradigms import find_paradigm, shipped, source_of
 from experiments.materials.readers.detect import read_materials
 
 BLIMP = """
@@ -103,3 +103,21 @@ def test_lint_prints_surface_cues_and_models_of_a_text(tmp_path, capsys):
 
 def test_there_are_blimps_67_paradigms():
     assert len(shipped()) == 67
+
+
+def test_lint_writes_the_figures_that_the_list_of_paradigms_shows(tmp_path):
+    path = tmp_path / "figures.json"
+    call_command("lint_paradigm", "adjunct_island", n=20, figures=path)
+    (name, figures), *others = json.loads(path.read_text()).items()
+    assert name == "en:adjunct_island" and not others
+    assert figures["sha256"] == find_paradigm("adjunct_island").sha256 and figures["capacity"] > 20_000
+
+
+def test_lint_names_the_line(tmp_path, capsys):
+    broken = tmp_path / "broken.toml"
+    broken.write_text(
+        source_of("wh_island").decode().replace("wh_island", "broken").replace("[draw]", "[drow]")
+    )
+    with pytest.raises(CommandError):
+        call_command("lint_paradigm", str(broken))
+    assert "L01 broken.toml, line 11: unknown key 'drow'. Did you mean draw" in capsys.readouterr().out

@@ -18,12 +18,12 @@ from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.gold.writers import jsonl_bytes
-from experiments.models import Experiment, GeneratedPair, Job, PairSet
+from experiments.models import Experiment, GeneratedPair, Job, OwnParadigm, PairSet
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.confirm import ask, is_sure
 from experiments.pages.pagination import page_of
 from experiments.pages.paradigms.library import ShareForm, another_seed, count_check, seed_of, share_row
-from experiments.paradigms.library import MAX_SEED, chosen, may_change, owns
+from experiments.paradigms.library import MAX_SEED, OWN, chosen, may_change, owns
 from experiments.paradigms.pair_sets import (
     MAX_EACH,
     MAX_PAIRS,
@@ -63,10 +63,15 @@ class DrawForm(forms.Form):
     )
 
 
-def default_name(addresses: list[str]) -> str:
-    """Return a name for a set of some paradigms."""
-    names = [address.partition(":")[2] for address in addresses if not address.startswith("own:")]
-    return names[0] if len(names) == len(addresses) == 1 else f"{len(addresses)} paradigms"
+def default_name(user: User, addresses: list[str]) -> str:
+    """Return a name for a set of some paradigms: that of a single one, or their number."""
+    if len(addresses) != 1:
+        return f"{len(addresses)} paradigms"
+    kind, _, name = addresses[0].partition(":")
+    if kind == OWN and name.isdecimal():
+        row = OwnParadigm.objects.visible_to(user).filter(pk=int(name)).first()
+        return row.uid if row else "Pairs"
+    return name
 
 
 @login_required
@@ -75,7 +80,9 @@ def preview_page(request: AuthenticatedRequest) -> HttpResponse:
     data = request.POST if request.method == "POST" else request.GET
     addresses = list(dict.fromkeys(data.getlist("paradigm")))[:MOST_PREVIEWED]
     seed = seed_of(request)
-    form = DrawForm(request.POST or None, initial={"seed": seed, "name": default_name(addresses)})
+    form = DrawForm(
+        request.POST or None, initial={"seed": seed, "name": default_name(request.user, addresses)}
+    )
     if request.method == "POST" and form.is_valid():
         try:
             row = create_pair_set(request.user, addresses=addresses, **form.cleaned_data)

@@ -12,6 +12,7 @@ from analysis.errors import BadInput, NotEnoughData, UnknownName
 from analysis.power.exact import (
     critical_count,
     enough_participants,
+    inclusion_power,
     paired_t_power,
     share_powered,
     sign_power,
@@ -243,3 +244,13 @@ def test_power_from_a_small_pilot_comes_with_its_interval():
     assert few["pilot_low"] < few["power"] < few["pilot_high"]
     many = pd.concat([rows.assign(participant=rows["participant"] + 12 * n) for n in range(3)])
     assert "pilot_low" not in pilot_report(many, participants=[20], transform="raw")["phenomena"][0]
+
+
+def test_inclusion_is_the_share_of_simulated_paradigms_with_four_right_majorities():
+    rng = np.random.default_rng(5)
+    choices = rng.random((40_000, 5, 20)) < 0.6
+    right = choices.sum(axis=2) > 10
+    assert float(inclusion_power(0.6)) == pytest.approx((right.sum(axis=1) >= 4).mean(), abs=0.01)
+    assert float(inclusion_power(1)) == 1 and float(inclusion_power(0)) == 0
+    with pytest.raises(BadInput, match="below 0 or above 1"):
+        inclusion_power(1.5)
