@@ -162,6 +162,9 @@ PROLIFIC_URL = env_str("PROLIFIC_URL", "https://api.prolific.com")
 PROLIFIC_WEB_URL = env_str("PROLIFIC_WEB_URL", "https://app.prolific.com")
 PROLIFIC_EVENT_WINDOW_S = env_int("PROLIFIC_EVENT_WINDOW_S", 300)
 
+# Whether webhooks may lead into private networks, and begin with http://: for receivers beside this server.
+WEBHOOK_PRIVATE_TARGETS = env_bool("WEBHOOK_PRIVATE_TARGETS", False)
+
 # Repositories on which releases are published; accounts in test mode use the sandboxes.
 HUGGINGFACE_URL = env_str("HUGGINGFACE_URL", "https://huggingface.co")
 ZENODO_URL = env_str("ZENODO_URL", "https://zenodo.org")

@@ -11,6 +11,7 @@ from experiments.intake.uploads import discard_unfinished
 from experiments.operation import backup, database_cache, heartbeats
 from experiments.pages.materials import previews
 from experiments.paradigms import pair_sets
+from experiments.webhooks import delivery
 
 JOB_MODULES = (
     backup,
@@ -18,6 +19,7 @@ JOB_MODULES = (
     upload_job,
     pair_sets,
     previews,
+    delivery,
 )  # imported so that the worker registers their kinds of job
 
 
@@ -47,3 +49,4 @@ def delete_expired_rows() -> None:
     # Sessions from before the upgrade to login sessions of our own, whose rows a migration copied.
     Session.objects.filter(expire_date__lt=timezone.now()).delete()
     database_cache.delete_expired()
+    delivery.delete_old_deliveries()

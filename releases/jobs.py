@@ -8,6 +8,7 @@ from celery import shared_task
 
 from experiments.job_runner import Run, job
 from experiments.models import Experiment, Job
+from experiments.webhooks.events import emit
 from judgments.quality_check import CHECK, check_stale_studies
 from releases.comparison.compare import COMPARE, compare
 from releases.gold.freeze import BUILD, finish_release, freeze
@@ -44,7 +45,10 @@ def publish_release(run: Run) -> None:
 
 def _scoring_failed(scoring: Job, reason: str) -> None:
     unfinished = ScoringRun.objects.filter(pk=scoring.arguments["run"]).exclude(state=ScoringRun.State.DONE)
-    unfinished.update(state=ScoringRun.State.FAILED, error=reason)
+    if unfinished.update(state=ScoringRun.State.FAILED, error=reason):
+        run = ScoringRun.objects.get(pk=scoring.arguments["run"])
+        about = {"run": run.pk, "name": run.name, "state": "failed", "error": reason}
+        emit(scoring.experiment, "run.finished", about)
 
 
 @job(SCORE, after_failure=_scoring_failed)
@@ -56,6 +60,8 @@ def score_sentences(run: Run) -> None:
     scores = score(scoring, progress=run.progress)
     with run.finishing() as result:
         result |= store_scores(scoring, scores)
+        about = {"run": scoring.pk, "name": scoring.name, "state": "done"}
+        emit(run.job.experiment, "run.finished", about)
 
 
 @job(COST)
@@ -81,6 +87,8 @@ def compare_models(run: Run) -> None:
     with run.finishing() as result:
         Comparison.objects.filter(pk=comparison.pk).update(report=report)
         result |= {"models": len(report["models"]), "pairs": report["pairs"]}
+        about = {"comparison": comparison.pk, "release": comparison.release.number, "title": comparison.title}
+        emit(comparison.release.experiment, "comparison.finished", about)
 
 
 @job(REPORT)

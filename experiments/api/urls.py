@@ -5,6 +5,7 @@ from typing import Any
 from django.urls import path
 
 from experiments.api import design_views, paradigm_views, views
+from experiments.api import design_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
@@ -13,6 +14,28 @@ urlpatterns = [
     path("studies/", views.StudyViews.as_view(studies), name="api-studies"),
     path("studies/<slug:slug>/", views.StudyViews.as_view(one_study), name="api-study"),
     path("studies/<slug:slug>/design/", design_views.DesignView.as_view(), name="api-design"),
+    path("studies/<slug:slug>/webhooks/", webhook_views.WebhookViews.as_view(), name="api-webhooks"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/", webhook_views.WebhookView.as_view(), name="api-webhook"),
+    path(
+        "studies/<slug:slug>/webhooks/<int:pk>/secret/",
+        webhook_views.WebhookSecretView.as_view(),
+        name="api-webhook-secret",
+    ),
+    path(
+        "studies/<slug:slug>/webhooks/<int:pk>/test/",
+        webhook_views.WebhookTestView.as_view(),
+        name="api-webhook-test",
+    ),
+    path(
+        "studies/<slug:slug>/webhooks/<int:pk>/deliveries/",
+        webhook_views.DeliveryViews.as_view(),
+        name="api-webhook-deliveries",
+    ),
+    path(
+        "studies/<slug:slug>/webhooks/<int:pk>/deliveries/<int:delivery>/send/",
+        webhook_views.DeliverySendView.as_view(),
+        name="api-webhook-send",
+    ),
     path("materials/", views.MaterialViews.as_view({"get": "list"}), name="api-materials"),
     path("materials/<slug:slug>/", views.MaterialViews.as_view({"get": "retrieve"}), name="api-material"),
     path("materials/<slug:slug>/pairs/", views.PairViews.as_view(), name="api-pairs"),

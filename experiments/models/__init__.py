@@ -17,6 +17,7 @@ from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm
 from experiments.models.review_link import ReviewLink
 from experiments.models.team import AuditEntry, Membership, Preferences
 from experiments.models.upload import Upload
+from experiments.models.webhook import Webhook, WebhookDelivery
 
 __all__ = [
     "ApiToken",
@@ -54,4 +55,6 @@ __all__ = [
     "Upload",
     "WordList",
     "WordListVersion",
+    "Webhook",
+    "WebhookDelivery",
 ]

@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from experiments.operation import page
-from experiments.pages import account, jobs, manual, questions, settings, studies
+from experiments.pages import account, jobs, manual, questions, settings, studies, webhooks
 from experiments.pages.design import page as design
 from experiments.pages.design import rounds, sample
 from experiments.pages.editing import history, texts
@@ -44,6 +44,17 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/design/rounds/<int:number>/start/", rounds.start, name="study-round-start"),
     path("studies/<slug:slug>/move/<slug:step>/", studies.move, name="study-move"),
+    path("studies/<slug:slug>/webhooks/", webhooks.webhooks, name="study-webhooks"),
+    path("studies/<slug:slug>/webhooks/<int:number>/", webhooks.webhook, name="study-webhook"),
+    path("studies/<slug:slug>/webhooks/<int:number>/test/", webhooks.test, name="study-webhook-test"),
+    path("studies/<slug:slug>/webhooks/<int:number>/switch/", webhooks.switch, name="study-webhook-switch"),
+    path("studies/<slug:slug>/webhooks/<int:number>/secret/", webhooks.rotate, name="study-webhook-rotate"),
+    path("studies/<slug:slug>/webhooks/<int:number>/remove/", webhooks.remove, name="study-webhook-remove"),
+    path(
+        "studies/<slug:slug>/webhooks/<int:number>/deliveries/<int:delivery>/send/",
+        webhooks.send_again,
+        name="study-webhook-again",
+    ),
     path("", include("experiments.pages.teams.urls")),
     path("materials/", include("experiments.pages.materials.urls")),
     path("paradigms/", include("experiments.pages.paradigms.urls")),

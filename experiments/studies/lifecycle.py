@@ -27,6 +27,7 @@ from experiments.models import (
 from experiments.studies.languages import with_default_texts
 from experiments.tasks.registry import get_task, shown_task
 from experiments.teams.roles import may_edit
+from experiments.webhooks.events import emit
 
 FROZEN_FIELDS = (
     "slug",
@@ -258,6 +259,7 @@ def _move(experiment: Experiment, status: Experiment.Status, *, user: Any) -> Ex
         details = {"from": locked.status, "to": str(status)}
         _set_status(locked, status)
         AuditEntry.objects.create(experiment=locked, user=user, action="status", details=details)
+        emit(locked, "study.status_changed", details)
     elif status in Status.taking_participants():
         _freeze_if_ready(locked)
     experiment.refresh_from_db()

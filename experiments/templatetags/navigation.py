@@ -40,7 +40,11 @@ class Group:
 
 # Name of the page, of its address, and its label.
 GROUPS = {
-    "Overview": (("overview", "study", "Overview"), ("team", "study-team", "Team")),
+    "Overview": (
+        ("overview", "study", "Overview"),
+        ("team", "study-team", "Team"),
+        ("webhooks", "study-webhooks", "Webhooks"),
+    ),
     "Plan": (
         ("settings", "study-settings", "Task and texts"),
         ("design", "study-design", "Design and lists"),

@@ -13,6 +13,7 @@ WORDS = {
     "judgments.reconcile_campaign": "Reading of submissions",
     "judgments.send_to_platform": "Sending of decisions",
     "judgments.erase_all": "Deletion of everybody’s answers",
+    "experiments.webhook": "Delivery of an event",
     "operation.backup": "Backup",
     "paradigms.draw": "Draw of pairs",
     "paradigms.materials": "Materials of drawn pairs",

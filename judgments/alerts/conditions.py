@@ -14,6 +14,8 @@ from django.urls import reverse
 from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
+from experiments.webhooks.delivery import disabled_webhooks
+from experiments.webhooks.endpoints import host_of
 from judgments.models import Alert, AlertSettings, PlatformEvent, Session, Submission, WebhookState
 from judgments.monitoring.overview import (
     counted_sessions,
@@ -234,9 +236,19 @@ def deadline(subject: Subject) -> Iterator[Condition]:
 
 
 def webhook(subject: Subject) -> Iterator[Condition]:
-    """Events of a platform are refused, cannot be handled, or do not arrive."""
+    """Events of a platform are refused or do not arrive, or a webhook of the study was disabled."""
     if not subject.limits.webhook:
         return
+    for row in disabled_webhooks().filter(experiment=subject.study):
+        yield Condition(
+            Kind.WEBHOOK,
+            f"delivery:{row.pk}",
+            f"The webhook to {host_of(row)} was disabled",
+            f"{row.disabled_reason} Nothing is lost here, but its events since then were not sent. See the"
+            " responses in its log, mend the receiver, enable the webhook and send again what it missed.",
+            subject.page("study-webhook", row.pk),
+            "See the deliveries",
+        )
     states = (Campaign.State.RUNNING, Campaign.State.PAUSED, Campaign.State.FINISHED)
     accounts = {row.account for row in subject.campaigns(*states) if row.account is not None}
     for account in sorted(accounts, key=lambda row: row.pk):

@@ -10,6 +10,8 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from experiments.models import AuditEntry, Campaign, Experiment
+from experiments.webhooks.delivery import disabled_webhooks
+from experiments.webhooks.events import emit
 from judgments.alerts.conditions import LOCAL_RULES, REMOTE_RULES, Condition, Rule, Subject
 from judgments.models import Alert, AlertMail, AlertSettings
 from judgments.recruitment.recruiter import PlatformError
@@ -40,6 +42,7 @@ def evaluate_all(*, is_remote: bool = False, now: datetime | None = None) -> int
     )
     due = Q(status=Experiment.Status.OPEN, origin=Experiment.Origin.COLLECTED)
     due |= Q(pk__in=recruiting.values("experiment"))
+    due |= Q(pk__in=disabled_webhooks().values("experiment"))
     due |= Q(pk__in=Alert.objects.filter(resolved_at__isnull=True).values("experiment"))
     n_raised = 0
     for study in Experiment.objects.filter(due).order_by("pk"):
@@ -88,6 +91,8 @@ def _raise(study: Experiment, condition: Condition, *, now: datetime) -> bool:
             )
     except IntegrityError:  # Race: another worker stored it in this moment, with its mail.
         return False
+    about = {"kind": condition.kind, "title": condition.title, "page": condition.address}
+    emit(study, "study.full" if condition.kind == Alert.Kind.FULL else "alert.raised", about)
     members = study.memberships.filter(user__is_active=True).values_list("user", flat=True)
     AlertMail.objects.bulk_create([AlertMail(alert=alert, user_id=user) for user in members])
     return True

@@ -12,6 +12,7 @@ from experiments.intake.previews import Preview, Report, preview_or_job, store_p
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job, MaterialSet, Upload
+from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import PRESETS, preset_rows, recognized_format
 from judgments.imports.readers.shapes import OpenAnswer
@@ -163,6 +164,7 @@ def import_judgments(run: Run) -> None:
     with run.finishing() as result:
         imported = store(prepared, user=user)
         result.update(outcome(imported))
+        emit(imported.experiment, "judgments.imported", dict(result))
     Job.objects.filter(pk=run.job.pk).update(experiment=imported.experiment)
     discard_uploads(uploads)
 

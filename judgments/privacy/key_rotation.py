@@ -19,9 +19,11 @@ from experiments.encryption import (
     encrypt_text,
     is_current,
 )
-from experiments.models import PlatformAccount
+from experiments.models import PlatformAccount, Webhook
+from experiments.models.webhook import WebhookSecretField
 from judgments.models import PlatformIdentity
 
+STORED_SECRETS = ("stored_secret", "stored_earlier_secret")
 BATCH = 500  # rows in one transaction
 
 
@@ -32,11 +34,12 @@ class Counts:
     accounts: int = 0
     identities: int = 0
     second_factors: int = 0
+    webhooks: int = 0
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.accounts + self.identities + self.second_factors
+        return self.accounts + self.identities + self.second_factors + self.webhooks
 
     def as_dict(self) -> dict[str, int]:
         """For JSON."""
@@ -51,6 +54,7 @@ def rotate(*, dry_run: bool = False) -> Counts:
     for start in range(0, len(identities), BATCH):
         counts.identities += _rotate_identities(identities[start : start + BATCH], dry_run)
     counts.second_factors = sum(_rotate_factor(pk, dry_run) for pk in _keys(Authenticator))
+    counts.webhooks = sum(_rotate_webhook(pk, dry_run) for pk in _keys(Webhook))
     return counts
 
 
@@ -113,6 +117,18 @@ def _rotate_factor(pk: int, dry_run: bool) -> bool:
         if codes:
             factor.data["migrated_codes"] = [_anew(code) for code in codes]
         factor.save(update_fields=["data"])
+    return True
+
+
+@transaction.atomic
+def _rotate_webhook(pk: int, dry_run: bool) -> bool:
+    casts = {name: Cast(name.removeprefix("stored_"), TextField()) for name in STORED_SECRETS}
+    row = Webhook.objects.select_for_update().filter(pk=pk).annotate(**casts).first()
+    purpose = WebhookSecretField.purpose
+    if row is None or all(_is_current_text(getattr(row, name), purpose=purpose) for name in STORED_SECRETS):
+        return False
+    if not dry_run:  # the fields decrypt when they are read, and encrypt with the current key
+        row.save(update_fields=["secret", "earlier_secret"])
     return True
 
 

@@ -24,6 +24,7 @@ from analysis.power.money import format_money
 from analysis.text import plural
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import AuditEntry, Campaign, Job
+from experiments.webhooks.events import emit
 from judgments import payments
 from judgments.models import Payment, PlatformCall, Session, Submission
 from judgments.recruitment import ledger
@@ -604,6 +605,7 @@ def send(run: Run) -> None:
     with run.finishing() as result:
         for state in State.values:
             result[state] = sum(call.state == state for call in tried)
+        emit(campaign.experiment, "submissions.sent", {"campaign": campaign.name, "calls": dict(result)})
 
 
 # Fairness

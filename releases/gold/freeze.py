@@ -11,6 +11,7 @@ from django.db.models import Max
 from analysis.exclusions.apply import Excluded
 from experiments.job_runner import IOFailure, enqueue
 from experiments.models import AuditEntry, Experiment, Job
+from experiments.webhooks.events import emit
 from releases.gold.build import build_release
 from releases.gold.options import Options
 from releases.gold.plans import find_plan, find_plan_row, write_mask
@@ -90,9 +91,11 @@ def finish_release(release: Release, frozen: Frozen) -> dict[str, Any]:
         manifest=frozen.manifest,
     )
     masked = write_mask(release.plan, frozen.excluded) if release.plan else 0
-    return {
+    result = {
         "release": release.number,
         "sha256": frozen.sha256,
         "files": len(frozen.manifest["files"]),
         "mask": masked,
     }
+    emit(release.experiment, "release.frozen", {"title": release.title, **result})
+    return result

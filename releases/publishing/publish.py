@@ -22,6 +22,7 @@ from analysis.gold.citation import Licence, licence_of
 from experiments.job_runner import IOFailure, Run, enqueue
 from experiments.models import AuditEntry, Experiment, Job, Mode, PlatformAccount
 from experiments.teams.roles import may_edit, owns
+from experiments.webhooks.events import emit
 from judgments.recruitment.credentials import secrets_of
 from releases.gold.describe import authors_of
 from releases.gold.storage import MANIFEST, chunks, read, zip_entry
@@ -350,7 +351,9 @@ def finish(publication: Publication, deposit: Deposit, *, cited: str) -> dict[st
     publication.save(update_fields=["state", "error", "address", "doi", "is_open", "facts", "verified_at"])
     written = {"address": deposit.address, "doi": deposit.doi}
     _note(publication, "publication verified", by=publication.created_by, **written)
-    return {"release": publication.release.number, "place": publication.place_name, **written}
+    result = {"release": publication.release.number, "place": publication.place_name, **written}
+    emit(publication.release.experiment, "release.published", {"is_public": deposit.is_public, **result})
+    return result
 
 
 def citation(publication: Publication, deposit: Deposit) -> str:

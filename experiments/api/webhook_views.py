@@ -1,0 +1,216 @@
+"""Webhooks over REST: editors add, change, test and remove them; viewers see them without their addresses."""
+
+from typing import Any, cast
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import generics, mixins, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from experiments.models import Experiment, Webhook, WebhookDelivery
+from experiments.pages.access import get_study, may_edit
+from experiments.webhooks import endpoints
+from experiments.webhooks.events import EVENTS
+from experiments.webhooks.targets import MAX_LENGTH
+
+
+class WebhookSerializer(serializers.ModelSerializer[Webhook]):
+    """A webhook; its secret is in the response that adds or rotates it, and never again."""
+
+    address = serializers.CharField(max_length=MAX_LENGTH, help_text="Begins with https://; for editors.")
+    events = serializers.ListField(child=serializers.ChoiceField(choices=list(EVENTS)), min_length=1)
+    host = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Webhook
+        fields = [
+            "id", "address", "host", "events", "is_enabled", "disabled_reason", "n_failed", "created_at",
+        ]  # fmt: skip
+        read_only_fields = ["disabled_reason", "n_failed"]
+
+    def get_host(self, row: Webhook) -> str:
+        """The host of the address."""
+        return endpoints.host_of(row)
+
+    def to_representation(self, instance: Webhook) -> dict[str, Any]:
+        """Leave out the address for viewers: its path may be a secret of the receiver's service."""
+        shown = super().to_representation(instance)
+        if not self.context.get("may_edit", True):
+            shown["address"] = ""
+        return cast("dict[str, Any]", shown)
+
+
+class WebhookWithSecretSerializer(WebhookSerializer):
+    """A webhook with its new secret."""
+
+    secret = serializers.CharField(read_only=True)
+
+    class Meta(WebhookSerializer.Meta):
+        fields = [*WebhookSerializer.Meta.fields, "secret"]
+
+
+class AttemptSerializer(serializers.Serializer[Any]):
+    """One attempt of a delivery."""
+
+    at = serializers.CharField()
+    status = serializers.IntegerField(help_text="0: no answer.")
+    ms = serializers.IntegerField()
+    response = serializers.CharField(help_text="The beginning of the response; for editors.")
+
+
+class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
+    """One event for one webhook."""
+
+    attempts = AttemptSerializer(many=True, read_only=True)
+    state = serializers.CharField(read_only=True, help_text="waiting, delivered or failed.")
+
+    class Meta:
+        model = WebhookDelivery
+        fields = ["id", "event_id", "event", "body", "state", "attempts", "created_at", "delivered_at"]
+        read_only_fields = fields
+
+    def to_representation(self, instance: WebhookDelivery) -> dict[str, Any]:
+        """Leave out responses for viewers."""
+        shown = cast("dict[str, Any]", super().to_representation(instance))
+        if not self.context.get("may_edit", True):
+            shown["attempts"] = [{**attempt, "response": ""} for attempt in shown["attempts"]]
+        return shown
+
+
+class WebhookAPIView(generics.GenericAPIView[Any]):
+    """Base of the views of one study's webhooks."""
+
+    queryset = Webhook.objects.none()
+    serializer_class: Any = WebhookSerializer
+    filter_backends: list[Any] = []
+
+    def study(self) -> Experiment:
+        """The study: 404 without access, 403 for viewers who would change it."""
+        editing = self.request.method not in {"GET", "HEAD", "OPTIONS"}
+        return get_study(self.request.user, self.kwargs["slug"], editing=editing)
+
+    @property
+    def user(self) -> User:
+        """The authenticated user."""
+        return cast("User", self.request.user)
+
+    def webhook(self) -> Webhook:
+        """The webhook of the address."""
+        return get_object_or_404(self.study().webhooks.select_related("experiment"), pk=self.kwargs["pk"])
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        """With the right to see addresses."""
+        context = super().get_serializer_context()
+        if "slug" in self.kwargs:
+            study = Experiment.objects.filter(slug=self.kwargs["slug"]).first()
+            context["may_edit"] = study is not None and may_edit(self.request.user, study)
+        return context
+
+    def body(self, *, partial: bool = False) -> dict[str, Any]:
+        """The validated body."""
+        serializer = WebhookSerializer(data=self.request.data, partial=partial)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+
+@extend_schema_view(get=extend_schema(summary="Webhooks of a study"))
+class WebhookViews(mixins.ListModelMixin, WebhookAPIView):
+    """The webhooks of a study."""
+
+    def get_queryset(self) -> QuerySet[Webhook]:
+        """In the order in which they were added."""
+        return Webhook.objects.filter(experiment=self.study())
+
+    def get(self, request: Request, slug: str) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Add a webhook", request=WebhookSerializer, responses={201: WebhookWithSecretSerializer}
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Store it; the response has the secret, once."""
+        study, data = self.study(), self.body()
+        webhook = endpoints.add(study, data["address"], events=data["events"], by=self.user)
+        if data.get("is_enabled") is False:
+            webhook = endpoints.change(webhook, is_enabled=False, by=self.user)
+        return Response(WebhookWithSecretSerializer(webhook).data, status=status.HTTP_201_CREATED)
+
+
+class WebhookView(WebhookAPIView):
+    """One webhook."""
+
+    @extend_schema(summary="One webhook", responses=WebhookSerializer)
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """The webhook."""
+        return Response(self.get_serializer(self.webhook()).data)
+
+    @extend_schema(summary="Change a webhook", request=WebhookSerializer, responses=WebhookSerializer)
+    def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Change address or events, disable it, or enable it again."""
+        webhook = self.webhook()
+        return Response(
+            WebhookSerializer(endpoints.change(webhook, **self.body(partial=True), by=self.user)).data
+        )
+
+    @extend_schema(summary="Remove a webhook with its log", responses={204: None})
+    def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Remove it."""
+        endpoints.remove(self.webhook(), by=self.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class WebhookSecretView(WebhookAPIView):
+    """The secret of a webhook."""
+
+    @extend_schema(
+        summary="Give a webhook another secret", request=None, responses={200: WebhookWithSecretSerializer}
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """The response has the secret, once; for a day the earlier one signs as well."""
+        webhook = endpoints.rotate_secret(self.webhook(), by=self.user)
+        return Response(WebhookWithSecretSerializer(webhook).data)
+
+
+class WebhookTestView(WebhookAPIView):
+    """A test of a webhook."""
+
+    serializer_class = DeliverySerializer
+
+    @extend_schema(summary="Send a test event", request=None, responses={202: DeliverySerializer})
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Queue the delivery."""
+        delivery = endpoints.test(self.webhook(), by=self.user)
+        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+
+
+@extend_schema_view(get=extend_schema(summary="Deliveries of a webhook, newest first"))
+class DeliveryViews(mixins.ListModelMixin, WebhookAPIView):
+    """The log of a webhook."""
+
+    serializer_class = DeliverySerializer
+
+    def get_queryset(self) -> QuerySet[WebhookDelivery]:
+        """Newest first."""
+        return WebhookDelivery.objects.filter(webhook=self.webhook())
+
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """One page."""
+        return self.list(request)
+
+
+class DeliverySendView(WebhookAPIView):
+    """The repetition of a delivery."""
+
+    serializer_class = DeliverySerializer
+
+    @extend_schema(summary="Send a delivery again", request=None, responses={202: DeliverySerializer})
+    def post(self, request: Request, slug: str, pk: int, delivery: int) -> Response:
+        """Queue it again with the same id and body."""
+        row = get_object_or_404(self.webhook().deliveries.select_related("webhook__experiment"), pk=delivery)
+        endpoints.repeat(row, by=self.user)
+        row.refresh_from_db()
+        return Response(DeliverySerializer(row).data, status=status.HTTP_202_ACCEPTED)
