@@ -37,10 +37,10 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
     def to_representation(self, instance: Webhook) -> dict[str, Any]:
         """Leave out the address for viewers: its path may be a secret of the receiver's service."""
-        shown = super().to_representation(instance)
+        shown = dict(super().to_representation(instance))
         if not self.context.get("may_edit", True):
             shown["address"] = ""
-        return cast("dict[str, Any]", shown)
+        return shown
 
 
 class WebhookWithSecretSerializer(WebhookSerializer):
@@ -52,7 +52,7 @@ class WebhookWithSecretSerializer(WebhookSerializer):
         fields = [*WebhookSerializer.Meta.fields, "secret"]
 
 
-class AttemptSerializer(serializers.Serializer[Any]):
+class WebhookAttemptSerializer(serializers.Serializer[Any]):
     """One attempt of a delivery."""
 
     at = serializers.CharField()
@@ -61,10 +61,10 @@ class AttemptSerializer(serializers.Serializer[Any]):
     response = serializers.CharField(help_text="The beginning of the response; for editors.")
 
 
-class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
+class WebhookDeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
     """One event for one webhook."""
 
-    attempts = AttemptSerializer(many=True, read_only=True)
+    attempts = WebhookAttemptSerializer(many=True, read_only=True)
     state = serializers.CharField(read_only=True, help_text="waiting, delivered or failed.")
 
     class Meta:
@@ -74,7 +74,7 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
 
     def to_representation(self, instance: WebhookDelivery) -> dict[str, Any]:
         """Leave out responses for viewers."""
-        shown = cast("dict[str, Any]", super().to_representation(instance))
+        shown = dict(super().to_representation(instance))
         if not self.context.get("may_edit", True):
             shown["attempts"] = [{**attempt, "response": ""} for attempt in shown["attempts"]]
         return shown
@@ -178,20 +178,20 @@ class WebhookSecretView(WebhookAPIView):
 class WebhookTestView(WebhookAPIView):
     """A test of a webhook."""
 
-    serializer_class = DeliverySerializer
+    serializer_class = WebhookDeliverySerializer
 
-    @extend_schema(summary="Send a test event", request=None, responses={202: DeliverySerializer})
+    @extend_schema(summary="Send a test event", request=None, responses={202: WebhookDeliverySerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Queue the delivery."""
         delivery = endpoints.test(self.webhook(), by=self.user)
-        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+        return Response(WebhookDeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
 
 
 @extend_schema_view(get=extend_schema(summary="Deliveries of a webhook, newest first"))
 class DeliveryViews(mixins.ListModelMixin, WebhookAPIView):
     """The log of a webhook."""
 
-    serializer_class = DeliverySerializer
+    serializer_class = WebhookDeliverySerializer
 
     def get_queryset(self) -> QuerySet[WebhookDelivery]:
         """Newest first."""
@@ -205,12 +205,12 @@ class DeliveryViews(mixins.ListModelMixin, WebhookAPIView):
 class DeliverySendView(WebhookAPIView):
     """The repetition of a delivery."""
 
-    serializer_class = DeliverySerializer
+    serializer_class = WebhookDeliverySerializer
 
-    @extend_schema(summary="Send a delivery again", request=None, responses={202: DeliverySerializer})
+    @extend_schema(summary="Send a delivery again", request=None, responses={202: WebhookDeliverySerializer})
     def post(self, request: Request, slug: str, pk: int, delivery: int) -> Response:
         """Queue it again with the same id and body."""
         row = get_object_or_404(self.webhook().deliveries.select_related("webhook__experiment"), pk=delivery)
         endpoints.repeat(row, by=self.user)
         row.refresh_from_db()
-        return Response(DeliverySerializer(row).data, status=status.HTTP_202_ACCEPTED)
+        return Response(WebhookDeliverySerializer(row).data, status=status.HTTP_202_ACCEPTED)

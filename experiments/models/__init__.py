@@ -8,9 +8,8 @@ from experiments.models.experiment import Experiment, ExperimentVersion
 from experiments.models.generation.lexicon import WordList, WordListVersion
 from experiments.models.generation.pair_set import GeneratedPair, PairEdit, PairSet
 from experiments.models.generation.paradigm import OwnParadigm, ParadigmVersion
-from experiments.models.heartbeat import Heartbeat
 from experiments.models.invitation import Invitation
-from experiments.models.job import Job
+from experiments.models.job import Heartbeat, Job
 from experiments.models.lab import Lab, LabMembership
 from experiments.models.login_session import LoginSession
 from experiments.models.material import Item, MaterialSet, MinimalPair, Paradigm, Phenomenon, Sentence

@@ -1,4 +1,4 @@
-"""Background jobs: what to do, progress and result."""
+"""Background jobs (what to do, progress and result), and signs of life of the processes that run them."""
 
 from django.conf import settings
 from django.db import models
@@ -77,3 +77,16 @@ class Job(models.Model):
     def percent(self) -> int | None:
         """Progress in whole percent; None while the total is unknown."""
         return min(100, round(100 * self.progress / self.total)) if self.total else None
+
+
+class Heartbeat(models.Model):
+    """When a process of a host last did its work."""
+
+    process = models.CharField(max_length=100, unique=True, help_text="Kind of process and its host.")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["process"]
+
+    def __str__(self) -> str:
+        return f"{self.process} at {self.at}"

@@ -1,0 +1,40 @@
+"""A receiver, and a webhook of Ada's study that leads to it."""
+
+import pytest
+
+from experiments import job_runner, jobs
+from experiments.models import Job
+from experiments.webhooks.events import DELIVER
+from tests import cast
+from tests.doubles import receiver as double
+
+
+@pytest.fixture(autouse=True)
+def _private_targets(settings, monkeypatch):
+    """Receivers of the tests are on this machine; ids are not sent to a broker."""
+    assert DELIVER in job_runner.KINDS and jobs
+    settings.WEBHOOK_PRIVATE_TARGETS = True
+    monkeypatch.setattr(job_runner, "send", lambda job_id: None)
+
+
+@pytest.fixture
+def receiver():
+    with double.running() as server:
+        yield server
+
+
+@pytest.fixture
+def study(db):
+    return cast.study("agreement")
+
+
+@pytest.fixture
+def run_deliveries():
+    """Run every delivery that waits, as a worker would, without the delay of a repetition."""
+
+    def run() -> None:
+        Job.objects.filter(kind=DELIVER).update(retry_at=None)
+        for job_id in list(Job.objects.filter(kind=DELIVER, state="queued").values_list("pk", flat=True)):
+            job_runner.run(job_id)
+
+    return run
