@@ -17,11 +17,21 @@ from experiments.webhooks.events import EVENTS
 from experiments.webhooks.targets import MAX_LENGTH
 
 
+class WebhookRequest(serializers.Serializer[Any]):
+    """What a webhook is added or changed with."""
+
+    address = serializers.CharField(max_length=MAX_LENGTH, help_text="Begins with https://.")
+    events = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(EVENTS)), min_length=1, max_length=len(EVENTS)
+    )
+    is_enabled = serializers.BooleanField(required=False)
+
+
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
     """A webhook; its secret is in the response that adds or rotates it, and never again."""
 
-    address = serializers.CharField(max_length=MAX_LENGTH, help_text="Begins with https://; for editors.")
-    events = serializers.ListField(child=serializers.ChoiceField(choices=list(EVENTS)), min_length=1)
+    address = serializers.CharField(read_only=True, help_text="Empty for viewers.")
+    events = serializers.ListField(child=serializers.CharField(), read_only=True)
     host = serializers.SerializerMethodField()
 
     class Meta:
@@ -29,7 +39,7 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
         fields = [
             "id", "address", "host", "events", "is_enabled", "disabled_reason", "n_failed", "created_at",
         ]  # fmt: skip
-        read_only_fields = ["disabled_reason", "n_failed"]
+        read_only_fields = fields
 
     def get_host(self, row: Webhook) -> str:
         """The host of the address."""
@@ -103,7 +113,7 @@ class WebhookAPIView(generics.GenericAPIView[Any]):
 
     def get_serializer_context(self) -> dict[str, Any]:
         """With the right to see addresses."""
-        context = super().get_serializer_context()
+        context = dict(super().get_serializer_context())
         if "slug" in self.kwargs:
             study = Experiment.objects.filter(slug=self.kwargs["slug"]).first()
             context["may_edit"] = study is not None and may_edit(self.request.user, study)
@@ -111,7 +121,7 @@ class WebhookAPIView(generics.GenericAPIView[Any]):
 
     def body(self, *, partial: bool = False) -> dict[str, Any]:
         """The validated body."""
-        serializer = WebhookSerializer(data=self.request.data, partial=partial)
+        serializer = WebhookRequest(data=self.request.data, partial=partial)
         serializer.is_valid(raise_exception=True)
         return dict(serializer.validated_data)
 
@@ -129,7 +139,7 @@ class WebhookViews(mixins.ListModelMixin, WebhookAPIView):
         return self.list(request)
 
     @extend_schema(
-        summary="Add a webhook", request=WebhookSerializer, responses={201: WebhookWithSecretSerializer}
+        summary="Add a webhook", request=WebhookRequest, responses={201: WebhookWithSecretSerializer}
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store it; the response has the secret, once."""
@@ -148,7 +158,7 @@ class WebhookView(WebhookAPIView):
         """The webhook."""
         return Response(self.get_serializer(self.webhook()).data)
 
-    @extend_schema(summary="Change a webhook", request=WebhookSerializer, responses=WebhookSerializer)
+    @extend_schema(summary="Change a webhook", request=WebhookRequest, responses=WebhookSerializer)
     def patch(self, request: Request, slug: str, pk: int) -> Response:
         """Change address or events, disable it, or enable it again."""
         webhook = self.webhook()

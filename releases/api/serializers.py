@@ -134,7 +134,7 @@ class RunRequest(serializers.Serializer[Any]):
     file = serializers.FileField(help_text="CSV, TSV, JSON lines, Parquet or ARPA, by suffix.")
     name = PlainText(required=False, allow_blank=True, default="", max_length=200)
     column = PlainText(required=False, allow_blank=True, default="", max_length=200)
-    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, default="", help_text=SIGN)
+    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, help_text=SIGN)
     method = serializers.ChoiceField(
         choices=list(METHODS),
         required=False,
@@ -157,7 +157,7 @@ class ScoreSetsRequest(serializers.Serializer[Any]):
         required=False,
         help_text="model (a column's name) and any of name, method, family, training_tokens, seed, corpus.",
     )
-    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, default="", help_text=SIGN)
+    sign = serializers.ChoiceField(choices=list(ORIENTATIONS), required=False, help_text=SIGN)
 
 
 class ComparisonSerializer(serializers.ModelSerializer[Comparison]):

@@ -260,7 +260,7 @@ class ScoreSetViews(StudyAPIView):
         study = self.study()
         data = self.validated_body(ScoreSetsRequest)
         runs = request_score_sets(
-            study, data["file"], models=data.get("models"), sign=data["sign"], user=self.user
+            study, data["file"], models=data.get("models"), sign=data.get("sign", ""), user=self.user
         )
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
 
