@@ -91,9 +91,8 @@ def test_the_client_reads_studies_and_adds_a_webhook(api, client_package, settin
     studies = part("api.studies.studies_list").sync(client=api)
     assert [(study.slug, study.status) for study in studies.results] == [("agreement", "open")]
     models = part("models")
-    body = models.WebhookRequest(
-        address="http://127.0.0.1:9/hook", events=["release.frozen"], is_enabled=True
-    )
+    events = [models.EventsEnum("release.frozen")]
+    body = models.WebhookRequest(address="http://127.0.0.1:9/hook", events=events)
     created = part("api.studies.studies_webhooks_create").sync(slug="agreement", client=api, body=body)
     assert created.secret.startswith("whsec_") and Webhook.objects.get().pk == created.id
     listed = part("api.studies.studies_webhooks_list").sync(slug="agreement", client=api)
