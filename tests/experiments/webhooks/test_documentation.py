@@ -51,3 +51,21 @@ def test_the_shell_of_the_page_computes_the_signature(tmp_path):
 
 def test_every_event_is_on_the_page():
     assert [event for event in EVENTS if f"| `{event}` |" not in PAGE] == []
+
+
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="R is not installed")
+def test_the_r_of_the_page_accepts_deliveries_and_refuses_forged_ones(tmp_path):
+    if subprocess.run(["Rscript", "-e", "library(openssl)"], capture_output=True).returncode:
+        pytest.skip("R has no package openssl")
+    now = str(int(time.time()))
+    signed = signature(SECRET, EVENT, now, BODY)
+    (tmp_path / "body.json").write_bytes(BODY)
+    calls = f"""
+    body <- readBin("body.json", "raw", 1000)
+    call <- function(id, timestamp, body) is_genuine(id, timestamp, "v1,AA== {signed}", body, "{SECRET}")
+    cat(call("{EVENT}", "{now}", body), call("x", "{now}", body), call("{EVENT}", "1", body))
+    """
+    program = block("r", "is_genuine").split("#* @post")[0] + calls
+    (tmp_path / "check.R").write_text(program, encoding="utf-8")
+    printed = subprocess.run(["Rscript", "check.R"], cwd=tmp_path, capture_output=True, text=True).stdout
+    assert printed == "TRUE FALSE FALSE"

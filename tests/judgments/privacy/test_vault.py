@@ -10,8 +10,9 @@ from django.db import connection
 
 from analysis.errors import BadInput
 from experiments import encryption
-from experiments.models import PlatformAccount
+from experiments.models import PlatformAccount, Webhook
 from experiments.operation import tables
+from experiments.webhooks import endpoints
 from judgments.models import Participant, PlatformIdentity
 from judgments.recruitment import credentials
 from tests import cast
@@ -84,6 +85,8 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     account = credentials.add_account(
         study, platform="prolific", label="lab", secrets={"token": "prolific-token-1234"}, by=cast.ada()
     )
+    hook = endpoints.add(study, "https://lab.example.org/", events=["study.full"], by=cast.ada())
+    hook = endpoints.rotate_secret(hook, by=cast.ada())
     secret = generate_totp_secret()
     factor = TOTP.activate(cast.ada(), secret).instance
     assert secret not in json.dumps(Authenticator.objects.get(pk=factor.pk).data)
@@ -91,7 +94,7 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     settings.PLATFORM_KEY, settings.PLATFORM_KEYS_EARLIER = "second key", ["first key"]
     rotated(dry_run=True, json=True)
     assert json.loads(capsys.readouterr().out) == {
-        "dry_run": True, "accounts": 1, "identities": 1, "second_factors": 1, "total": 3
+        "dry_run": True, "accounts": 1, "identities": 1, "second_factors": 1, "webhooks": 1, "total": 4
     }  # fmt: skip
     rotated()
     capsys.readouterr()
@@ -105,6 +108,8 @@ def test_rotation_makes_the_earlier_key_needless(settings, capsys):
     }
     stored = Authenticator.objects.get(pk=factor.pk).data["secret"]
     assert encryption.decrypt_text(stored, purpose=encryption.SECOND_FACTOR) == secret
+    row = Webhook.objects.get()
+    assert (row.secret, row.earlier_secret) == (hook.secret, hook.earlier_secret)
 
 
 def test_without_its_key_the_vault_says_which_setting_lacks(settings):
