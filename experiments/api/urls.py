@@ -4,8 +4,7 @@ from typing import Any
 
 from django.urls import path
 
-from experiments.api import design_views, paradigm_views, views
-from experiments.api import design_views, views, webhook_views
+from experiments.api import design_views, paradigm_views, views, webhook_views
 
 studies: dict[str, Any] = {"get": "list", "post": "create"}
 one_study: dict[str, Any] = {"get": "retrieve", "patch": "partial_update"}
