@@ -85,7 +85,7 @@ def test_demo_has_something_true_for_every_page_and_is_made_once(var):
     trained = Comparison.objects.get(title=TRAINING).report["depth"]
     assert trained["learning"][0]["slope_per_doubling"] > 0
     hurt = next(row for row in trained["filtered"]["deltas"] if row["targeted"])
-    assert hurt["group"] == "npi_licensing" and hurt["accuracy_delta"] < -25
+    assert hurt["group"] == "only_npi_licensor_present" and hurt["accuracy_delta"] < -25
     depth = Comparison.objects.get(release__experiment__slug="demo", title=TITLE).report["depth"]
     assert {row["method"] for row in depth["prefixes"]} == {"one_prefix", "two_prefix"}
     assert all(depth[part] for part in ("tests", "predictors", "decisions"))

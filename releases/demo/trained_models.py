@@ -13,7 +13,7 @@ from experiments.models import MaterialSet
 from releases.demo.materials import SEED, folder
 
 TOKENS = Tokenization(casing="lower", punctuation="split")
-CORPUS_SIZE = 40_000
+CORPUS_SIZE = 16_000
 SIZES, SEEDS = (1_000, 2_000, 4_000, 8_000), (1, 2)
 FILTER, FILTERED_WORD = "npi_licensing", "ever"
 FAMILY = "trigram"

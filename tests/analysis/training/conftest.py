@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.training import Labelled
-from experiments.generation.corpus import acceptable_sentences
+from experiments.generation import acceptable_sentences
 
 
 @pytest.fixture(autouse=True)

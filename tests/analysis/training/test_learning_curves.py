@@ -6,8 +6,7 @@ import sys
 import pandas as pd
 import pytest
 
-from experiments.generation import minimal_pairs
-from experiments.generation.corpus import acceptable_sentences
+from experiments.generation import acceptable_sentences, minimal_pairs
 from tests.benchmarks import learning_curves
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
@@ -15,7 +14,7 @@ pytest.importorskip("torch", reason="neural models are an extra: make install-mo
 
 def test_models_of_two_sizes_and_seeds_are_averaged_and_drawn(tmp_path, monkeypatch, capsys):
     (tmp_path / "text.txt").write_text("\n".join(acceptable_sentences(300, seed=3)))
-    pairs = minimal_pairs("subject_verb_agreement", 12, seed=1)
+    pairs = minimal_pairs("regular_plural_subject_verb_agreement_1", 12, seed=1)
     rows = pairs[["sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID"]].astype(str)
     lines = [json.dumps(row) for row in rows.to_dict("records")]
     (tmp_path / "pairs.jsonl").write_text("\n".join(lines))
