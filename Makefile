@@ -84,8 +84,9 @@ format: $(VENV)/.dev ## Format code and templates
 docs: $(VENV)/.docs ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
 
-tutorial: $(VENV)/.base ## Run the tutorial notebook and write its page
+tutorial: $(VENV)/.dev ## Run the tutorials and write their output into their pages
 	@$(BIN)/python -m config.maintenance.tutorial
+	@$(BIN)/python -m tests.tutorial_pages
 
 pictures: $(VENV)/.dev ## Take the manual's screenshots again (needs a Chromium; ARGS="--only live")
 	@$(BIN)/python -m tests.pictures $(ARGS)

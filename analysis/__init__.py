@@ -17,6 +17,8 @@ HOMES = {
     "read_table": "files",
     "read_judgment_file": "judgment_tables",
     "tidy": "judgment_tables",
+    "example_study": "example_data",
+    "write_examples": "example_data",
     "Plan": "exclusions.plan",
     "Step": "exclusions.plan",
     "parse_plan": "exclusions.plan",

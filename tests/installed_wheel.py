@@ -105,7 +105,7 @@ def copy_tests(folder: Path, parts: list[str]) -> int:
     """Copy the tests that need the library only; return how many files are left out."""
     left_out = 0
     skipped = shutil.ignore_patterns("__pycache__", "*.pyc")
-    for part in [*parts, "tests/reference", "tests/benchmarks"]:
+    for part in [*parts, "tests/reference", "tests/benchmarks", "docs/tutorials"]:
         shutil.copytree(ROOT / part, folder / part, ignore=skipped, dirs_exist_ok=True)
     for parent in {parent for part in parts for parent in Path(part).parents if parent.name}:
         for path in (ROOT / parent).glob("*.py"):

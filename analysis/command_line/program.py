@@ -21,6 +21,7 @@ from analysis.command_line.documents import (
     reliability_document,
     times_document,
 )
+from analysis.command_line.examples import ExampleFiles
 from analysis.command_line.figures import FileFigures
 from analysis.command_line.models.compare import FileComparison
 from analysis.command_line.models.leaderboard import FileLeaderboard
@@ -84,6 +85,7 @@ FILE_COMMANDS: dict[str, type[Any]] = {
     "compare": FileComparison,
     "leaderboard": FileLeaderboard,
     "train-ngram": NgramTraining,
+    "examples": ExampleFiles,
 }
 
 
