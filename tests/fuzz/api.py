@@ -2,14 +2,16 @@
 
 import random
 from collections import Counter, defaultdict
+from contextlib import suppress
 from typing import Any
 
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis.errors import Unsatisfiable
+from hypothesis.errors import Flaky, FlakyStrategyDefinition, Unsatisfiable
 from hypothesis.stateful import RuleBasedStateMachine
 from schemathesis.checks import not_a_server_error
 from schemathesis.generation import GenerationMode
+from schemathesis.generation.stateful.state_machine import StepInput, StepOutput
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -28,6 +30,7 @@ CHECKS = [
 INVENTED = 0.2  # share of requests that keep their generated identifiers
 TIMEOUT_S = 120  # the first request for a report computes it, on a machine that may have other work
 STEPS = 12  # requests of one sequence
+SEQUENCES = 10  # of one search
 VALID = 0.5  # share of well-formed requests with the query and body of the operation's example
 Outcome = tuple[dict[str, Counter[int]], dict[str, str]]
 
@@ -67,29 +70,62 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
     statuses: dict[str, Counter[int]] = defaultdict(Counter)
     faults: dict[str, str] = {}
 
+    examples = {
+        operation.label: example_request(site, operation.method.upper(), operation.path)
+        for operation in (result.ok() for result in document.get_all_operations())
+    }
+    rng = random.Random(seed_number)
+
     class Sequence(document.as_state_machine()):  # type: ignore[misc]  # built at run time
         """Requests that follow each other, by the links that responses and addresses imply."""
 
+        content: dict[str, Any] = {}
+
+        def step(self, input: StepInput) -> StepOutput:
+            """Complete the identifiers that no earlier response gave, and some bodies, so that rows exist."""
+            case, self.content = input.case, {}
+            if rng.random() > INVENTED:
+                linked = {
+                    name: case.path_parameters[name]
+                    for _, name in input.applied_parameters
+                    if name in (case.path_parameters or {})
+                }
+                case.path_parameters = stored_identifiers(
+                    site.facts,
+                    case.path_parameters or {},
+                    case.operation.path,
+                    method=case.method,
+                    rng=rng,
+                    linked=linked,
+                )
+                if rng.random() < VALID:
+                    example = examples[case.operation.label]
+                    case.query, self.content = example.query, example.content
+            return super().step(input)
+
         def get_call_kwargs(self, case: Any) -> dict[str, Any]:
-            """Send the token."""
-            return {"headers": _headers(site), "timeout": TIMEOUT_S}
+            """Send the token, and the example's body where this step has it."""
+            return {"headers": _headers(site), "timeout": TIMEOUT_S, **self.content}
 
         def validate_response(self, response: Any, case: Any, **unused: Any) -> None:
             """Count the status and keep the fault."""
             statuses[case.operation.label][response.status_code] += 1
             _validate(case, response, faults)
 
-    machine: type[RuleBasedStateMachine] = Sequence
-    machine.run(  # type: ignore[attr-defined]  # of schemathesis's base class
-        settings=settings(
-            max_examples=max(1, cases // STEPS),
-            stateful_step_count=STEPS,
-            deadline=None,
-            database=None,
-            phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
-    )
+    while sum(counts.total() for counts in statuses.values()) < cases:
+        machine: type[RuleBasedStateMachine] = seed(rng.randrange(2**32))(type("Sequence", (Sequence,), {}))
+        # Hypothesis expects the same answers to the same choices; a platform that stores does not give them.
+        with suppress(FlakyStrategyDefinition, Flaky):
+            machine.run(  # type: ignore[attr-defined]  # of schemathesis's base class
+                settings=settings(
+                    max_examples=SEQUENCES,
+                    stateful_step_count=STEPS,
+                    deadline=None,
+                    database=None,
+                    phases=[Phase.generate],
+                    suppress_health_check=list(HealthCheck),
+                )
+            )
     return statuses, faults
 
 

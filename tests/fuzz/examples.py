@@ -87,13 +87,22 @@ def stored_rows(facts: dict[str, Any], address: str) -> list[dict[str, Any]]:
 
 
 def stored_identifiers(
-    facts: dict[str, Any], generated: dict[str, Any], address: str, *, method: str, rng: random.Random
+    facts: dict[str, Any],
+    generated: dict[str, Any],
+    address: str,
+    *,
+    method: str,
+    rng: random.Random,
+    linked: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Identifiers of one stored row in place of those that were generated."""
+    """Identifiers of one stored row in place of those that were generated; ``linked`` ones stay."""
+    linked = linked or {}
     if method == "PATCH":
-        return {"slug": rng.choice(facts["drafts"] + facts["studies"])}
-    stored = rng.choice(stored_rows(facts, address))
-    return {name: stored.get(name, value) for name, value in generated.items()}
+        return {"slug": rng.choice(facts["drafts"] + facts["studies"]), **linked}
+    rows = stored_rows(facts, address)
+    matching = [row for row in rows if all(row.get(name) == value for name, value in linked.items())]
+    stored = rng.choice(matching or rows)
+    return {name: linked.get(name, stored.get(name, value)) for name, value in generated.items()}
 
 
 def _answer(site: Site, token: str) -> dict[str, Any]:
