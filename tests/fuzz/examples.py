@@ -14,11 +14,14 @@ RESOURCES = {
     "/releases/{number}": "releases",
     "/scoring-runs/{id}": "runs",
     "/comparisons/{id}": "comparisons",
+    "/paradigms/{language}": "paradigms",
 }
 IDENTIFIERS = {
     "/jobs/": ("id", "jobs"),
     "/sessions/": ("token", "sessions"),
     "/materials/": ("slug", "materials"),
+    "/own-paradigms/": ("id", "own_paradigms"),
+    "/pair-sets/": ("id", "pair_sets"),
 }
 #: The study that an operation needs, where a study of forced choices has nothing to answer.
 STUDIES = {"ratings": "demo-likert", "ordinal": "demo-likert"}
@@ -45,15 +48,18 @@ class ExampleRequest:
 def example_request(site: Site, method: str, address: str) -> ExampleRequest:
     """The valid request of an operation."""
     facts = site.facts
-    path = dict(stored_rows(facts, address)[0]) if "{" in address else {}
+    # The row that is deleted is not the one that all other examples name.
+    path = dict(stored_rows(facts, address)[-1 if method == "DELETE" else 0]) if "{" in address else {}
     name = address.rstrip("/").rpartition("/")[2]
     if "{slug}" in address and name in STUDIES:
         path["slug"] = STUDIES[name]
     query = {"task": "likert", "effect": 0.5} if address.endswith("/v1/power/") else {}
     if address.startswith("/api/v1/sessions/"):
         path["token"] = facts["open_sessions"][0]
-    if method == "PATCH":
+    if method == "PATCH" and "{slug}" in address:
         return ExampleRequest({"slug": facts["drafts"][0]}, body={"description": "Changed."})
+    if method == "PATCH":
+        return ExampleRequest(path, body={"text": facts["paradigm_text"] + "\n# changed\n"})
     if method != "POST":
         return ExampleRequest(path, query)
     if name in {"scoring-runs", "score-sets"}:
@@ -68,6 +74,10 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         "model-runs": {"models": ["arpa:./fuzz.arpa"]},
         "releases": {"title": "A release"},
         "reports": {"correction": "bh"},
+        "own-paradigms": {"text": facts["paradigm_text"]},
+        "lint": {"text": facts["paradigm_text"], "n": 5},
+        "generate": {"paradigms": ["en:wh_island"], "n": 2},
+        "pair-sets": {"name": "A set", "paradigms": ["en:wh_island"], "n": 2},
         "comparisons": {"release": facts["releases"][0]["number"], "runs": [facts["runs"][0]["id"]]},
     }
     if name == "judgments":
@@ -97,7 +107,7 @@ def stored_identifiers(
 ) -> dict[str, Any]:
     """Identifiers of one stored row in place of those that were generated; ``linked`` ones stay."""
     linked = linked or {}
-    if method == "PATCH":
+    if method == "PATCH" and "{slug}" in address:
         return {"slug": rng.choice(facts["drafts"] + facts["studies"]), **linked}
     rows = stored_rows(facts, address)
     matching = [row for row in rows if all(row.get(name) == value for name, value in linked.items())]

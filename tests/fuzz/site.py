@@ -33,9 +33,12 @@ from pathlib import Path
 import releases.jobs  # registers the kinds of jobs
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from experiments.generation.paradigms.document import source_of
 from experiments.job_runner import run
 from experiments.models import ApiToken, Experiment, Job, MaterialSet
 from experiments.pages.account import make_token
+from experiments.paradigms.library import save_paradigm
+from experiments.paradigms.pair_sets import create_pair_set
 from experiments.studies.creation import create_study
 from judgments.models import Session, Trial
 from releases.models import Comparison, Release
@@ -53,6 +56,14 @@ token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
 draft = create_study(owner, title="A draft", task="likert")
 settings.MODELS_DIR.mkdir(parents=True, exist_ok=True)
 shutil.copy(Path(os.environ["VAR_DIR"], "demo", "unigram.arpa"), settings.MODELS_DIR / "fuzz.arpa")
+paradigm_text = source_of("wh_island").decode().replace("wh_island", "own_island")
+own_paradigms = [
+    save_paradigm(owner, paradigm_text.replace("own_island", f"own_{seed}")).paradigm.pk for seed in range(20)
+]
+pair_sets = [
+    create_pair_set(owner, name=f"set {seed}", addresses=["en:wh_island"], n=3, seed=seed).pk
+    for seed in range(20)
+]
 sentence = answered.materials.sentences.first().key
 of_release = Release.objects.filter(state=Release.State.READY).order_by("pk")
 print(json.dumps({
@@ -73,6 +84,10 @@ print(json.dumps({
     "reports": [
         {"slug": answered.slug, "number": report.number, "name": file["path"]} for file in report.files
     ],
+    "paradigms": [{"language": "en", "uid": uid} for uid in ("wh_island", "adjunct_island")],
+    "paradigm_text": paradigm_text,
+    "own_paradigms": own_paradigms,
+    "pair_sets": pair_sets,
     "deviations": [row["key"] for row in current_deviations(answered)["rows"]],
     "scores": f"sentence_id,fuzzed model\\n{sentence},-1.5\\n",
     "sessions": list(Session.objects.order_by("pk").values_list("token", flat=True)[:20]),
@@ -132,10 +147,12 @@ def running_site(folder: Path) -> Iterator[Site]:
         [sys.executable, "manage.py", "shell", "-v0", "-c", FACTS],
         cwd=ROOT,
         env=environment,
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
     )
+    if facts.returncode:
+        raise RuntimeError(facts.stderr)
     password = (folder / "var" / "demo_password").read_text(encoding="utf-8").strip()
     port = free_port()
     web = platform(port, environment, folder, only=("web",))["web"]
