@@ -59,7 +59,9 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
     if method == "PATCH" and "{slug}" in address:
         return ExampleRequest({"slug": facts["drafts"][0]}, body={"description": "Changed."})
     if method == "PATCH":
-        return ExampleRequest(path, body={"text": facts["paradigm_text"] + "\n# changed\n"})
+        return ExampleRequest(
+            path, body={"text": facts["paradigm_text"].replace("own_island", "own_0") + "\n# changed\n"}
+        )
     if method != "POST":
         return ExampleRequest(path, query)
     if name in {"scoring-runs", "score-sets"}:
