@@ -2,7 +2,14 @@
 
 from django.urls import path
 
-from releases.api import judgment_files, model_run_views, report_views, study_report_views, views
+from releases.api import (
+    judgment_files,
+    model_run_views,
+    publication_views,
+    report_views,
+    study_report_views,
+    views,
+)
 
 S = "studies/<slug:slug>/"
 
@@ -32,6 +39,16 @@ urlpatterns = [
     ),
     path(f"{S}releases/", views.ReleaseViews.as_view(), name="api-releases"),
     path(f"{S}releases/<int:number>/", views.ReleaseView.as_view(), name="api-release"),
+    path(
+        f"{S}releases/<int:number>/publications/",
+        publication_views.PublicationViews.as_view(),
+        name="api-publications",
+    ),
+    path(
+        f"{S}releases/<int:number>/publications/preview/",
+        publication_views.PublicationPreviewView.as_view(),
+        name="api-publication-preview",
+    ),
     path(f"{S}releases/<int:number>/download/", views.ReleaseZipView.as_view(), name="api-release-zip"),
     path(
         f"{S}releases/<int:number>/files/<path:name>",

@@ -40,6 +40,8 @@ PLANNING = [
     "campaigns/accounts/",
     "campaigns/new/",
     "team/",
+    "webhooks/",
+    "repositories/",
     "power/",
 ]
 QUESTION = {"name": "age", "label": "How old are you?", "type": "number", "min": 18}

@@ -97,6 +97,29 @@ def test_a_token_is_tested_stored_encrypted_and_never_shown(ada, study, double):
     assert PlatformAccount.objects.count() == 0
 
 
+def test_the_api_previews_sends_and_lists_and_only_owners_publish_by_it(client, release, double, connect):
+    connect("osf")
+    path = f"/api/v1/studies/agreement/releases/{release.number}/publications/"
+    writing = {"HTTP_AUTHORIZATION": f"Token {cast.token(cast.ada(), scopes=('read', 'write'))}"}
+
+    def post(address, body, **headers):
+        return client.post(address, body, content_type="application/json", **(headers or writing))
+
+    shown = post(f"{path}preview/", {"account": "osf"}).json()
+    assert shown["bytes"] == sum(row["bytes"] for row in shown["files"]) and double.requests == []
+    assert post(path, {"account": "wrong"}).json()["code"] == "unknown_name"
+    sent = post(path, {"account": "osf"})
+    assert sent.status_code == 202 and sent.json()["state"] == "sending"
+    job_runner.run(sent.json()["job"])
+    row = client.get(path, **writing).json()["results"][0]
+    assert (row["state"], row["is_open"], row["mode"]) == ("done", False, "test")
+    assert row["address"].startswith(double.url)
+    Membership.objects.filter(user=cast.ben()).update(role="editor")
+    bens = {"HTTP_AUTHORIZATION": f"Token {cast.token(cast.ben(), scopes=('read', 'write'))}"}
+    assert post(path, {"account": "osf", "is_public": True}, **bens).status_code == 403
+    assert post(path, {"account": "osf"}, **bens).status_code == 202
+
+
 def test_the_command_says_what_would_be_sent_then_sends_it(release, double, tmp_path):
     shown = json.loads(run_command("agreement/1", "--to", "zenodo", "--dry-run", "--json"))
     assert shown["sent"] is False and shown["visibility"] == "draft" and double.requests == []

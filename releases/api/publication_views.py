@@ -1,0 +1,127 @@
+"""API views of publications: where a release is, what would be sent, and the request to send it."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analysis.errors import UnknownName
+from experiments.models import PlatformAccount
+from judgments.recruitment.credentials import accounts_of
+from releases.api.views import StudyAPIView
+from releases.models import Publication, Release
+from releases.publishing.publish import REPOSITORIES, check_target, preview, request_publication
+from releases.views.releases import find
+
+
+class PublicationRequest(serializers.Serializer[Any]):
+    """Where to publish, and how visibly."""
+
+    account = serializers.CharField(
+        max_length=100, help_text="Label of one of the study's repository accounts."
+    )
+    target = serializers.CharField(
+        max_length=200, required=False, default="", allow_blank=True, help_text="ORG/NAME, on Hugging Face."
+    )
+    is_public = serializers.BooleanField(required=False, default=False, help_text="For owners; else a draft.")
+
+
+class PublicationSerializer(serializers.ModelSerializer[Publication]):
+    """A release in a repository."""
+
+    job = serializers.IntegerField(source="job_id", read_only=True, allow_null=True)
+    state = serializers.CharField(read_only=True, help_text="sending, done (verified) or failed.")
+    place = serializers.CharField(read_only=True, help_text="huggingface, zenodo or osf.")
+    mode = serializers.CharField(read_only=True, help_text="test: in the repository's sandbox; or live.")
+
+    class Meta:
+        model = Publication
+        fields = [
+            "id", "place", "target", "mode", "state", "is_open", "address", "doi", "error", "job",
+            "created_at", "verified_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class PublicationFile(serializers.Serializer[Any]):
+    """A file that would be sent."""
+
+    path = serializers.CharField()
+    bytes = serializers.IntegerField()
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What would be sent."""
+
+    title = serializers.CharField()
+    licence = serializers.CharField(help_text="Empty if none is stated.")
+    creators = serializers.ListField(child=serializers.CharField())
+    files = PublicationFile(many=True)
+    bytes = serializers.IntegerField()
+    notes = serializers.ListField(child=serializers.CharField())
+
+
+class PublicationAPIView(StudyAPIView):
+    """Base of the views of one release's publications."""
+
+    queryset = Publication.objects.none()
+    serializer_class: Any = PublicationSerializer
+
+    def release(self) -> Release:
+        """The release, which is ready."""
+        return find(self.study(), self.kwargs["number"], ready=True)
+
+    def account(self, release: Release, label: str) -> PlatformAccount:
+        """The study's account of that label."""
+        rows = accounts_of(release.experiment, *REPOSITORIES).order_by("-pk")
+        accounts = {row.label: row for row in rows}  # of equal labels, the first account
+        if label not in accounts:
+            raise UnknownName("account", label, list(accounts))
+        return accounts[label]
+
+
+@extend_schema_view(get=extend_schema(summary="Where a release is published"))
+class PublicationViews(mixins.ListModelMixin, PublicationAPIView):
+    """Publications of one release."""
+
+    def get_queryset(self) -> QuerySet[Publication]:
+        """In the order in which they were asked for."""
+        return Publication.objects.filter(release=self.release())
+
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """One page."""
+        return self.list(request)
+
+    @extend_schema(
+        summary="Publish a release", request=PublicationRequest, responses={202: PublicationSerializer}
+    )
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Queue the job; the same place again verifies it, continues it, or makes a draft public."""
+        release, data = self.release(), self.validated_body(PublicationRequest)
+        account = self.account(release, data["account"])
+        publication = request_publication(
+            release, account, target=data["target"], is_public=data["is_public"], by=self.user
+        )
+        return Response(PublicationSerializer(publication).data, status=status.HTTP_202_ACCEPTED)
+
+
+class PublicationPreviewView(PublicationAPIView):
+    """The dry run."""
+
+    serializer_class = PreviewSerializer
+
+    @extend_schema(
+        summary="What publishing a release would send",
+        request=PublicationRequest,
+        responses=PreviewSerializer,
+    )
+    def post(self, request: Request, slug: str, number: int) -> Response:
+        """Nothing leaves this server."""
+        release, data = self.release(), self.validated_body(PublicationRequest)
+        account = self.account(release, data["account"])
+        check_target(account.platform, data["target"])
+        shown = preview(release, account.platform, is_public=data["is_public"])
+        return Response(PreviewSerializer(shown.as_dict()).data)
