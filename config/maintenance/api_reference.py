@@ -60,26 +60,19 @@ def rendered_elsewhere(docs: Path) -> set[str]:
 def module_page(name: str, tree: ast.Module, elsewhere: set[str]) -> str:
     """The Markdown of a module's page."""
     anchor = "" if name in elsewhere else f" {{#{name}}}"  # a second one would be ambiguous
-    lines = [f"# `{name}`{anchor}", "", (ast.get_docstring(tree) or "").replace("``", "`"), ""]
     names = public_names(tree)
-    linked = [member for member in names if f"{name}.{member}" in elsewhere or (name in elsewhere)]
+    linked = [member for member in names if f"{name}.{member}" in elsewhere or name in elsewhere]
+    members = [member for member in names if member not in linked]
+    lines = [f"# `{name}`{anchor}", ""]
     if linked:
         lines += ["Described with its subject in the manual:", ""]
         lines += [f"* [`{member}`][{name}.{member}]: {names[member]}" for member in linked] + [""]
-    members = [member for member in names if member not in linked]
-    if members:
-        lines += [
-            f"::: {name}",
-            "    options:",
-            "      show_root_heading: false",
-            "      show_root_toc_entry: false",
-        ]
-        lines += [
-            "      show_docstring_description: true",
-            "      members:",
-            *(f"        - {m}" for m in members),
-            "",
-        ]
+    if members:  # the block begins with the docstring of the module
+        options = ("show_root_heading: false", "show_root_toc_entry: false", "members:")
+        lines += [f"::: {name}", "    options:", *(f"      {option}" for option in options)]
+        lines += [*(f"        - {member}" for member in members), ""]
+    else:
+        lines.insert(2, (ast.get_docstring(tree) or "").replace("``", "`") + "\n")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from analysis.comparison.baselines import recalibrated_delta
 from analysis.comparison.correlation import association, correlation_matrix
 from analysis.comparison.criteria import matthews_correlation
 from analysis.comparison.in_depth.filtered_training import accuracy_delta, probability_delta
@@ -147,3 +148,10 @@ def test_differences_that_are_equal_up_to_rounding_have_no_correlation_and_no_na
     (row,) = [row for row in rows if row["criterion"] == "pearson r"]
     assert (row["a_value"], row["difference"]) == (None, None) and row["b_value"] is not None
     json.dumps(rows, allow_nan=False)
+
+
+def test_no_line_goes_through_differences_that_are_equal_but_for_rounding():
+    families = pd.Series(["a", "a", "a", "b", "b", "b"])
+    equal_but_for_rounding = [0.1 + 0.2, 0.3, 0.3, 1.0, 2.0, 3.0]
+    predicted = recalibrated_delta([1.0, 2.0, 3.0, 1.0, 2.0, 3.0], equal_but_for_rounding, families)
+    assert np.isnan(predicted[3:]).all() and predicted[:3] == pytest.approx([0.3] * 3)
