@@ -1,11 +1,12 @@
 """The command ``obelus``: the reports of ``manage.py`` on files alone, with the same numbers and keys."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
+from analysis import __version__
 from analysis.agreement.item_statistics import item_statistics_table
 from analysis.columns import require_columns
 from analysis.command_line.documents import (
@@ -88,6 +89,25 @@ FILE_COMMANDS: dict[str, type[Any]] = {
     "examples": ExampleFiles,
 }
 
+#: Under the options of each command; after ``obelus examples`` most of them run as they are.
+EXAMPLES = {
+    "agreement": "validation.csv --exclude catch_failed --rule blimp --json",
+    "ratings": "ratings.csv --transform z",
+    "reliability": "validation.csv --exclude catch_failed --rule blimp",
+    "exclusions": "validation.csv --exclude catch_failed",
+    "effects": "ratings.csv --by phenomenon --transform z --json",
+    "times": "ratings.csv --outliers 200-10000,2.5sd",
+    "items": "validation.csv --pairs pairs.csv --json",
+    "multiverse": "ratings.csv --exclude catch_failed --transform z --model mixed-slopes --json",
+    "power": "prospective --task likert --effect 0.5 --participants 20 30 40 --items 8 --lists 2",
+    "figures": "validation.csv --exclude catch_failed --out figures --format svg,csv",
+    "score": "'arpa:trigram.arpa' --sentences sentences.csv --method lp slor --to trigram.csv",
+    "compare": "--human human.csv --pairs pairs.csv --scores trigram.csv gpt2.csv --json > comparison.json",
+    "leaderboard": "comparison.json --sort adc_0.5",
+    "train-ngram": "corpus.txt --order 3 --casing lower --punctuation split --out trigram.arpa",
+    "examples": "--out tutorial",
+}
+
 
 class LineWriter:
     """A stream whose ``write`` ends the line, as that of the platform's commands."""
@@ -103,7 +123,7 @@ class LineWriter:
 def report_of(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Compute a report of a file of judgments."""
     path = options["judgments"]
-    judgments, plan = read_judgment_file(path), parse_plan(options["exclude"])
+    plan, judgments = parse_plan(options["exclude"]), read_judgment_file(path)
     if options.get("round_number") is not None:
         require_columns(judgments, "round")
         judgments = judgments[judgments["round"] == options["round_number"]].reset_index(drop=True)
@@ -130,12 +150,19 @@ def print_report(command: CommandOutput, name: str, options: dict[str, Any]) -> 
 def parser_of_commands() -> tuple[ArgumentParser, dict[str, Any]]:
     """The parser, and the command behind each name."""
     parser = ArgumentParser(prog="obelus", description="Statistics of acceptability judgments, from files.")
+    parser.add_argument("--version", action="version", version=f"obelus {__version__}")
     parsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands: dict[str, Any] = {name: text() for name, (text, _, _) in REPORTS.items()}
     commands |= {name: kind() for name, kind in FILE_COMMANDS.items()}
     for name, command in commands.items():
         command.stdout, command.stderr = LineWriter(sys.stdout), LineWriter(sys.stderr)
-        subparser = parsers.add_parser(name, help=command.help, description=command.help)
+        subparser = parsers.add_parser(
+            name,
+            help=command.help,
+            description=command.help,
+            epilog=f"Example:\n  obelus {name} {EXAMPLES[name]}",
+            formatter_class=RawDescriptionHelpFormatter,
+        )
         if name in REPORTS:
             subparser.add_argument("judgments", metavar="FILE", help="judgments: CSV, TSV, JSONL or Parquet")
             subparser.add_argument("--name", default="", help="of the study; default: the file's")
