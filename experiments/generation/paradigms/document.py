@@ -256,6 +256,7 @@ class _Reader:
 
     def __init__(self, document: dict[str, Any], path: Path, lexicon: Lexicon | None, digest: str) -> None:
         self.document, self.path, self.sha256 = document, path, digest
+        self.n_variants = 0
         checked_keys(document, KEYS, place=path.name, kind="key")
         for key in REQUIRED:
             if key not in document:
@@ -396,8 +397,15 @@ class _Reader:
                     "macro", macro, list(self.macros), place=f"{self.path.name}, slots.{name}", code="L03"
                 )
         alternatives = [range(len(self.macros[macro])) for macro in macros.values()]
-        if (n_variants := _product(len(places) for places in alternatives)) > MAX_VARIANTS:
-            raise self.error("L03", f"{n_variants} variants.", table=table, remedy="Use fewer macros.")
+        # Counted over all frames, because each variant is checked and prepared by itself.
+        self.n_variants += _product(len(places) for places in alternatives)
+        if self.n_variants > MAX_VARIANTS:
+            raise self.error(
+                "L03",
+                f"{self.n_variants:,} variants so far.",
+                table=table,
+                remedy="Use fewer macros or frames.",
+            )
         return [
             self._variant(
                 number, entry, raw_slots, good, contrast, needed, dict(zip(macros, places, strict=True))

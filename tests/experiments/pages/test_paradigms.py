@@ -149,6 +149,10 @@ def test_too_many_values_and_frames_are_refused_at_once(ada):
     frames = '[[frames]]\ngood = "the {head} {be} {adj}."\n' * 50
     text = ada.post("/paradigms/check/", {"text": BEGINNING.replace("[contrast]", f"{frames}[contrast]")})
     assert "52 frames." in text.content.decode()
+    macros = "".join(f's{n} = {{ use = "np.person" }}\n' for n in range(5))
+    mentioned = " ".join(f"{{s{n}}}" for n in range(5))
+    many = BEGINNING.replace("[slots]\n", f"[slots]\n{macros}").replace("{adj}.", f"{{adj}} {mentioned}.")
+    assert "variants so far." in ada.post("/paradigms/check/", {"text": many}).content.decode()
 
 
 def test_markup_in_a_text_is_text(ada):
