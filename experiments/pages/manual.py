@@ -94,7 +94,9 @@ def _groups() -> list[Group]:
     for entry in navigation:
         for title, content in entry.items():
             if isinstance(content, list):
-                groups.append((title, [page for pages in content for page in pages.items()]))
+                pages = [page for entries in content for page in entries.items()]
+                # Pages that the build of the documentation writes are not among the files.
+                groups.append((title, [page for page in pages if (DOCS / page[1]).is_file()]))
     return groups
 
 
