@@ -50,7 +50,8 @@ acceptable; *5-gram*: of a Kneser–Ney model of WikiText-2's validation and tes
 words decide, because the contrasted words differ by nature.
 
 *Odd*: pairs of twenty whose acceptable member a speaker would not find plain (a word that does not go
-with the others), or whose unacceptable member has a reading. One reader, 23 November 2026, seed 202,
+with the others), or whose unacceptable member has a reading. One reader, a language
+model, 23 November 2026, seed 202,
 after {marked} seed 303; the lexicon had been corrected after a first reading with seed 101, and a
 paradigm that was corrected once more was read again. It is no judgment of several people: set up [a
 study](../how-to/studies.md) for that. In all {odd_en} of {read_en} pairs of English ({share_en}) and
