@@ -126,6 +126,7 @@ def _validation() -> pd.DataFrame:
                 "sentence_id": pair["good_id"] if chooses_good else pair["bad_id"],
                 "value": float(chooses_good),
                 "shown_first": pair["good_id"] if good_first else pair["bad_id"],
+                "expected_first": good_first,
                 "correct": None,
                 "rt_ms": _milliseconds(rng, careless=careless),
             })  # fmt: skip

@@ -32,13 +32,19 @@ class NotebookResult:
         return "\n".join([self._title(), *lines])
 
     def _repr_html_(self) -> str:
-        """Tables with their first rows; every text is escaped."""
-        body = "".join(
-            f"<tr><th style='text-align:left;vertical-align:top'>{escape(name)}</th>"
-            f"<td style='text-align:left'>{_html(value)}</td></tr>"
-            for name, value in self._parts()
-        )
-        return f"<table><caption><b>{escape(self._title())}</b></caption><tbody>{body}</tbody></table>"
+        """Single values, then each table with its first rows; every text is escaped."""
+        facts, blocks, empty = [], [], []
+        for name, value in self._parts():
+            if _is_empty(value):
+                empty.append(escape(name))
+            elif (block := _html(value)) is not None:
+                is_open = "" if _has_prose(value) else " open"
+                blocks.append(f"<details{is_open}><summary><b>{escape(name)}</b></summary>{block}</details>")
+            else:
+                facts.append(f"{escape(name)} <b>{escape(_line(value))}</b>")
+        parts = [f"<b>{escape(self._title())}</b>", " · ".join(facts), *blocks]
+        parts += [f"<small>empty: {', '.join(empty)}</small>"] if empty else []
+        return "".join(f"<div>{part}</div>" for part in parts if part)
 
 
 class Document(NotebookResult, dict[str, Any]):
@@ -91,7 +97,7 @@ def _line(value: Any) -> str:
     """A value in one line."""
     if _is_table(value):
         text = f"{len(value)} rows: {', '.join(map(str, value[0]))}"
-    elif hasattr(value, "columns") and hasattr(value, "index"):
+    elif _is_frame(value):
         text = f"{len(value)} rows: {', '.join(map(str, value.columns))}"
     elif isinstance(value, Mapping):
         text = ", ".join(f"{key} {_number(part)}" for key, part in value.items() if not _is_long(part))
@@ -114,19 +120,36 @@ def _number(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _html(value: Any) -> str:
+def _is_frame(value: Any) -> bool:
+    """Whether it is a table of pandas, without loading pandas."""
+    return hasattr(value, "columns") and hasattr(value, "index")
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (hasattr(value, "__len__") and len(value) == 0)
+
+
+def _has_prose(value: Any) -> bool:
+    """Whether it is a mapping of sentences, such as conventions."""
+    return isinstance(value, Mapping) and any(
+        isinstance(part, str) and " " in part for part in value.values()
+    )
+
+
+def _html(value: Any) -> str | None:
+    """A value as a block; None for what fits a line."""
     import pandas as pd
 
-    if _is_table(value):
-        value = pd.DataFrame(value)
     if isinstance(value, pd.Series):
         value = value.to_frame()
-    if isinstance(value, pd.DataFrame):
-        table = value.head(SHOWN_ROWS).to_html(index=False, escape=True, border=0, na_rep="–")
-        rest = len(value) - SHOWN_ROWS
-        return table + (f"<small>and {rest:,} more rows</small>" if rest > 0 else "")
+    if _is_table(value) or _is_frame(value):
+        frame = pd.DataFrame(value)
+        rows = frame.head(SHOWN_ROWS).to_html(index=False, escape=True, border=0, na_rep="–")
+        rest = len(frame) - SHOWN_ROWS
+        more = f"<small>and {rest:,} more rows</small>" if rest > 0 else ""
+        return f"<div style='overflow-x:auto'>{rows}</div>{more}"  # wide tables scroll by themselves
     if isinstance(value, NotebookResult):
         return value._repr_html_()
     if isinstance(value, Mapping):
-        return "<br>".join(f"{escape(str(key))}: {escape(_line(part))}" for key, part in value.items())
-    return escape(_number(value))
+        return " · ".join(f"{escape(str(key))} <b>{escape(_line(part))}</b>" for key, part in value.items())
+    return None
