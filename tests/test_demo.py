@@ -18,6 +18,7 @@ from judgments.monitoring.overview import study_numbers
 from releases.demo import login_line, make_demo
 from releases.demo.conclusions import TITLE, TRAINING
 from releases.demo.login import demo_user
+from releases.demo.materials import PAIRS_NAME, pair_materials
 from releases.demo.trained_models import SEEDS, SIZES
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
 from tests import cast
@@ -147,3 +148,13 @@ def test_a_demo_that_was_cut_off_is_completed(var, monkeypatch):
     monkeypatch.setattr("releases.demo.trained_models.SIZES", (500, 1_000))
     demo = make_demo()
     assert demo.is_new and Experiment.objects.count() == 4 and Comparison.objects.count() == 3
+
+
+def test_materials_of_an_earlier_versions_demo_stay(var):
+    owner = demo_user()
+    earlier = MaterialSet.objects.create(name=PAIRS_NAME, slug="demo", checksum="older", owner=owner)
+    assert pair_materials(owner) == earlier
+    earlier.owner = cast.ada()
+    earlier.save()
+    with pytest.raises(BadInput, match="exists with other content"):
+        pair_materials(owner)

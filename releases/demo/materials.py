@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from analysis.gold.writers import jsonl_bytes
 from experiments.generation import PARADIGMS, minimal_pairs, whether_island_design
 from experiments.intake.store import MaterialSetInfo, store_materials
+from experiments.materials.collection import Materials
 from experiments.materials.readers.detect import read_materials
 from experiments.models import MaterialSet
 
@@ -30,16 +31,20 @@ def pair_materials(owner: User) -> MaterialSet:
         pairs = minimal_pairs(uid, PAIRS_PER_PARADIGM, seed=SEED)
         rows = [{str(name): value for name, value in row.items()} for row in pairs.to_dict("records")]
         paths.append(_written(f"{uid}.jsonl", jsonl_bytes(rows)))
-    about = MaterialSetInfo(PAIRS_NAME, **ABOUT)
-    return store_materials(read_materials(paths, format="blimp"), about, owner=owner).material_set
+    return _stored(PAIRS_NAME, read_materials(paths, format="blimp"), owner)
 
 
 def island_materials(owner: User) -> MaterialSet:
     """A 2 × 2 design: structure × length."""
     table = whether_island_design(ISLANDS, seed=SEED).to_csv(index=False, lineterminator="\n")
     path = _written("whether_islands.csv", table.encode())
-    about = MaterialSetInfo(ISLANDS_NAME, **ABOUT)
-    return store_materials(read_materials([path], format="table"), about, owner=owner).material_set
+    return _stored(ISLANDS_NAME, read_materials([path], format="table"), owner)
+
+
+def _stored(name: str, materials: Materials, owner: User) -> MaterialSet:
+    """Return the demo's materials; those of an earlier version stay, because its studies refer to them."""
+    earlier = MaterialSet.objects.filter(name=name, owner=owner).first()
+    return earlier or store_materials(materials, MaterialSetInfo(name, **ABOUT), owner=owner).material_set
 
 
 def _written(name: str, content: bytes) -> Path:
