@@ -1,7 +1,6 @@
 """The wheel: the modules of `analysis` as the package `obelus`, complete, and working where Django is not."""
 
 import json
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,6 +12,7 @@ import pytest
 
 import analysis
 import setup
+from tests.installed_wheel import build_wheel
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -55,12 +55,7 @@ def run(python, *arguments, **options):
 def wheel(tmp_path_factory):
     """The wheel, built from a copy so that the source tree stays as it is."""
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools: make test installs it")
-    source, folder = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "analysis", source / "analysis", ignore=shutil.ignore_patterns("__pycache__"))
-    run(sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", folder, "-q", source)
-    return next(folder.glob("*.whl"))
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_has_every_module_and_data_file(wheel):
