@@ -30,6 +30,7 @@ class LexiconMasks:
         self._masks: dict[tuple[str, ...], Mask] = {}
         self._places: dict[str, dict[tuple[str, ...], list[int]]] = {}
         self._above: dict[tuple[str, ...], frozenset[str]] = {}
+        self._terms: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {}
         self._vowels = {
             form.casefold().split()[0]: row.features["sound"] == ("vowel",)
             for row in self.rows
@@ -107,10 +108,12 @@ class LexiconMasks:
             tree = self.lexicon.classes
             above = {name for name in tree.parents for other in classes if tree.is_a(other, name)}
             self._above[classes] = frozenset({*above, *classes})
+        if expression not in self._terms:
+            excluded = frozenset(term[1:] for term in expression if term[0] == "!")
+            self._terms[expression] = frozenset(expression), excluded
+        admitted, excluded = self._terms[expression]
         above_classes = self._above[classes]
-        return not any(term[1:] in above_classes for term in expression if term[0] == "!") and any(
-            term in above_classes for term in expression
-        )
+        return not admitted.isdisjoint(above_classes) and excluded.isdisjoint(above_classes)
 
     def starts_with_vowel(self, word: str) -> bool:
         """Whether a word begins with a vowel sound: as its row states, else by spelling."""
