@@ -127,7 +127,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) -o lock/base.txt
 	$(LOCK_PROJECT) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
-	$(LOCK_PROJECT) --extra models -c lock/base.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
+	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt
 	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt

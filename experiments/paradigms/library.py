@@ -55,10 +55,9 @@ class BuiltIn:
         return f"{self.paradigm.language.tag}:{self.paradigm.uid}"
 
     @property
-    def possible(self) -> str:
-        """How many pairs are possible, to one digit, because it is an estimate."""
-        digits, _, power = f"{self.figures['capacity']:.0e}".partition("e+")
-        return f"{digits}·10^{int(power)}"
+    def possible(self) -> int:
+        """How many pairs are possible, to two digits, because it is an estimate."""
+        return int(float(f"{self.figures['capacity']:.1e}"))
 
     @property
     def source(self) -> str:

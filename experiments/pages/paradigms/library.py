@@ -36,6 +36,7 @@ from experiments.paradigms.library import (
     share,
 )
 from experiments.paradigms.word_lists import lexicon_for
+from experiments.studies.languages import language_name
 
 CHECKS_PER_MINUTE = 60  # of one user; each takes up to some seconds of a core
 
@@ -72,11 +73,11 @@ def paradigms(request: AuthenticatedRequest) -> HttpResponse:
     context = {
         "section": "materials",
         "language": language,
-        "languages": options,
+        "languages": [(tag, language_name(tag)) for tag in options],
         "n_built_in": len(rows),
         "figures_lexicon": ", ".join(sorted({row.figures["lexicon"] for row in rows if row.figures})),
         "groups": [
-            (phenomenon, list(group))
+            (phenomenon.replace("_", " "), list(group))
             for phenomenon, group in groupby(rows, lambda row: row.paradigm.phenomenon)
         ],
         "own": [(row, row.newest) for row in own],
