@@ -19,7 +19,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub run test lint format docs tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub run test lint format docs docs-commands tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -81,8 +81,12 @@ format: $(VENV)/.dev ## Format code and templates
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 	@git ls-files '*.html' | xargs $(BIN)/djade --target-version 5.2
 
-docs: $(VENV)/.docs ## Build the documentation into site/
+docs: $(VENV)/.docs ## Build the documentation into site/, check its links (ARGS="--check-links": external ones, too)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
+	@$(BIN)/python -m config.maintenance.links $(ARGS)
+
+docs-commands: $(VENV)/.dev ## Run the documentation's commands marked `.run` on a demo in a temporary data folder
+	@DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tests.documented_commands
 
 tutorial: $(VENV)/.dev ## Run the tutorials and write their output into their pages
 	@$(BIN)/python -m config.maintenance.tutorial

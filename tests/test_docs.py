@@ -12,6 +12,7 @@ from django.core.management.commands import migrate
 import analysis
 from config.commands import ContractCommand
 from experiments.tasks.registry import tasks
+from tests.documented_commands import PAGES, Shown, commands_of, fault_of
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -110,3 +111,29 @@ def test_commands_of_the_factorial_example_print_what_the_page_shows(monkeypatch
 def test_the_manual_of_the_service_offers_the_files_of_the_example(client):
     response = client.get("/manual/how-to/islands.csv")
     assert response["Content-Type"].startswith("text/csv") and "attachment" in response["Content-Disposition"]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_command_shown_has_the_options_it_is_shown_with(path):
+    faults = [
+        f"{shown.place}: {shown.program} {' '.join(shown.words)}: {fault}"
+        for shown in commands_of(path)
+        if (fault := fault_of(shown))
+    ]
+    assert faults == []
+
+
+def test_an_unknown_command_option_or_choice_is_noticed():
+    assert fault_of(Shown("", "manage.py", ("agrement",), False)) == "manage.py has no command agrement"
+    assert "--rul" in fault_of(Shown("", "manage.py", ("items", "demo", "--rul", "x"), False))
+    assert fault_of(Shown("", "obelus", ("agreement", "[--folder"), True)) == "no option --folder"
+    assert fault_of(Shown("", "manage.py", ("items", "demo", "--json"), False)) == ""
+    synopsis = ("simulate", "E", "[--through", "api|web]")
+    assert fault_of(Shown("", "manage.py", synopsis, True)) == "--through does not take web"
+
+
+def test_commands_are_collected_from_blocks_and_text():
+    shown = [each for path in PAGES for each in commands_of(path)]
+    assert len(shown) > 200
+    assert {each.program for each in shown} == {"manage.py", "obelus", "make"}
+    assert [each for each in shown if each.is_run]
