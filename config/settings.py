@@ -203,6 +203,13 @@ LOCALE_PATHS = [BASE_DIR / "judgments" / "locale"]  # the participant's pages; r
 TIME_ZONE = "UTC"
 USE_TZ = True
 
+# Registries whose components plugins may extend: shown by `manage.py plugins` and on the page of operation.
+PLUGIN_REGISTRIES = [
+    "judgments.imports.readers.registry.READERS",
+    "analysis.figures.registry.FIGURES",
+    "analysis.scoring.registry.SCORERS",
+]
+
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env_str("STATIC_ROOT") or VAR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]

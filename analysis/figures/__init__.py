@@ -16,7 +16,7 @@ from analysis.figures.drawing import Drawing, row_parts, statement_figure
 from analysis.figures.evidence import Evidence
 from analysis.figures.export import EMBED_OPTIONS, MEDIA_TYPES, export_figure, figure_data, vega_bundle
 from analysis.figures.points import Addresses
-from analysis.figures.registry import FIGURES, GROUPS, applicable, draw, find_figure
+from analysis.figures.registry import FIGURES, GROUPS, applicable, draw, find_figure, group_of
 from analysis.figures.theme import specification, vega_config
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "export_figure",
     "figure_data",
     "find_figure",
+    "group_of",
     "item_strip",
     "leaderboard_figure",
     "leaderboard_frame",

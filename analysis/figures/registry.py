@@ -1,8 +1,10 @@
 """The registry of figures for pages, exports, reports and notebooks."""
 
+from dataclasses import replace
+
 import altair as alt
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput
 from analysis.figures.charts.effects import five_analyses, interaction, power, specification_curve
 from analysis.figures.charts.judgments import agreement, items, magnitudes, ratings, reliability, scale_points
 from analysis.figures.charts.models import (
@@ -24,6 +26,7 @@ from analysis.figures.charts.participants import (
 )
 from analysis.figures.drawing import Drawing, statement_figure
 from analysis.figures.evidence import Evidence
+from analysis.plugins.registry import Plugin, Registry
 
 MODULES = (
     interaction,
@@ -50,7 +53,31 @@ MODULES = (
     sensitivity,
     specification_curve,
 )
-FIGURES: dict[str, Drawing] = {drawing.name: drawing for module in MODULES for drawing in module.DRAWINGS}
+
+
+def _adopt(plugin: Plugin) -> Drawing:
+    """The drawing of a plugin; whatever it raises is shown in its place, with the name of the package."""
+    drawing = plugin.component
+    if not isinstance(drawing, Drawing):
+        raise TypeError(f"a figure is a Drawing, not {type(drawing).__name__}")
+    if drawing.name != plugin.name:
+        raise ValueError(f"the entry point is called {plugin.name} and the drawing {drawing.name}")
+    if drawing.about not in ("study", "models"):
+        raise ValueError(f"it is about {drawing.about!r}, not study or models")
+    lacking = plugin.guarded(drawing.lacking, returns=str)
+
+    def lacking_or_failure(evidence: Evidence) -> str:
+        try:
+            return str(lacking(evidence))
+        except BadInput as error:
+            return error.message
+
+    draw = plugin.guarded(drawing.draw, returns=alt.TopLevelMixin)
+    return replace(drawing, lacking=lacking_or_failure, draw=draw)
+
+
+BUILT_IN: dict[str, Drawing] = {drawing.name: drawing for module in MODULES for drawing in module.DRAWINGS}
+FIGURES: Registry[Drawing] = Registry("figures", BUILT_IN, adopt=_adopt)
 GROUPS: dict[str, str] = {
     drawing.name: group
     for group, modules in {
@@ -64,7 +91,18 @@ GROUPS: dict[str, str] = {
     for module in modules
     for drawing in module.DRAWINGS
 }
-"""The question that each figure answers, as a group of pages."""
+"""The question that each built-in figure answers, as a group of pages."""
+
+
+def group_of(drawing: Drawing) -> str:
+    """Return the group of pages of a figure; a plugin's figures are with the judgments or the models.
+
+    Examples
+    --------
+    >>> group_of(FIGURES["items"])
+    'judgments'
+    """
+    return GROUPS.get(drawing.name, "models" if drawing.about == "models" else "judgments")
 
 
 def find_figure(name: str) -> Drawing:
@@ -89,9 +127,7 @@ def find_figure(name: str) -> Drawing:
     >>> find_figure("items").title
     'Agreement by item'
     """
-    if name not in FIGURES:
-        raise UnknownName("figure", name, sorted(FIGURES))
-    return FIGURES[name]
+    return FIGURES.find(name, noun="figure")
 
 
 def draw(name: str, evidence: Evidence) -> alt.LayerChart:

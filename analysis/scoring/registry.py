@@ -1,9 +1,8 @@
 """Registered kinds of scorer: the built-in ones, and those of installed packages."""
 
 from collections.abc import Callable, Collection
-from importlib.metadata import entry_points
 
-from analysis.errors import BadInput, UnknownName
+from analysis.plugins.registry import Plugin, Registry
 from analysis.scoring.base import Scorer
 from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_options
 from analysis.scoring.scorers.arpa import ArpaScorer
@@ -45,6 +44,18 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
 }
 
 
+def _adopt(plugin: Plugin) -> Maker:
+    """The maker of a plugin; options and errors are its own."""
+    if not callable(plugin.component):
+        raise TypeError("a scorer is a callable that takes a ModelURI")
+    maker: Maker = plugin.component
+    return maker
+
+
+#: Packages for the wheel alone need no declared version of the interface: scorers had none at first.
+SCORERS: Registry[Maker] = Registry("scorers", BUILT_IN, adopt=_adopt, declares_api=False)
+
+
 def scorer(uri: str) -> Scorer:
     """Open the scorer that a model URI names, such as ``arpa:model.arpa`` or ``csv:scores.csv``.
 
@@ -74,20 +85,7 @@ def scorer(uri: str) -> Scorer:
     analysis.errors.BadInput: 'csv' is not a model URI. Write kind:target, such as arpa:model.arpa.
     """
     parsed = parse_model_uri(uri)
-    if parsed.kind in BUILT_IN:
-        return BUILT_IN[parsed.kind](parsed)
-    offered = {point.name: point for point in entry_points(group=GROUP)}
-    if parsed.kind not in offered:
-        raise UnknownName("kind of model", parsed.kind, sorted({*BUILT_IN, *offered}))
-    point = offered[parsed.kind]
-    try:
-        maker: Maker = point.load()
-    except (ImportError, AttributeError) as error:
-        raise BadInput(
-            f"the package that offers {parsed.kind}: cannot be imported: {error}.",
-            remedy=f"Reinstall it, or remove {point.value} from the environment.",
-        ) from error
-    return maker(parsed)
+    return SCORERS.find(parsed.kind, noun="kind of model")(parsed)
 
 
 def may_have_tokens(kind: str) -> bool:

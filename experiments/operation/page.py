@@ -9,6 +9,7 @@ from config.version import code_version
 from experiments.models import Heartbeat
 from experiments.operation import health
 from experiments.operation.backup import last_backup
+from experiments.operation.plugins import installed_plugins
 
 
 @login_required
@@ -24,6 +25,7 @@ def operation(request: HttpRequest) -> HttpResponse:
         "queue": health.queue(),
         "disks": health.disks(),
         "backup": last_backup(),
+        "plugins": installed_plugins(),
         "version": code_version(),
     }
     return render(request, "experiments/operation.html", context)

@@ -44,6 +44,7 @@ from judgments.imports.jobs import PURPOSE, import_later, read_or_job, reading_o
 from judgments.imports.readers import FORMATS
 from judgments.imports.readers.cells import TASKS
 from judgments.imports.readers.presets import PRESETS
+from judgments.imports.readers.registry import format_labels
 from judgments.imports.readers.table import TABLE_FIELDS
 from judgments.imports.repeats import REPEATS
 
@@ -60,13 +61,18 @@ AUTO = ("auto", "Recognize from the file, and ask")
 MAPPED = ("table", "jspsych", *PRESETS)
 
 
+def _format_choices() -> list[tuple[str, str]]:
+    """Built-in formats, then those of installed plugins."""
+    return [*((name, FORMAT_LABELS[name]) for name in FORMATS), *format_labels().items()]
+
+
 class ReadingForm(forms.Form):
     """Study, materials and format of a file."""
 
     experiment = forms.CharField(
         label="Study", max_length=200, help_text="One of your studies, or a name for a new one."
     )
-    format = forms.ChoiceField(choices=[(name, FORMAT_LABELS[name]) for name in FORMATS], initial="table")
+    format = forms.ChoiceField(choices=_format_choices, initial="table")
     language = forms.CharField(
         max_length=35,
         required=False,
@@ -103,9 +109,7 @@ class UploadForm(ReadingForm):
     file = forms.FileField(
         help_text="CSV, TSV (also packed as .gz), Excel, OpenDocument, JSON, JSONL or Parquet."
     )
-    format = forms.ChoiceField(
-        choices=[AUTO, *((name, FORMAT_LABELS[name]) for name in FORMATS)], initial="auto"
-    )
+    format = forms.ChoiceField(choices=lambda: [AUTO, *_format_choices()], initial="auto")
     field_order = ["file", "experiment", "format", "language", "materials"]
 
 

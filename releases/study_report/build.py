@@ -166,7 +166,8 @@ def _charts(
         evidence = replace(evidence, replication=numbers["power"])
     drawable = {drawing.name: drawing for drawing in analysis.figures.applicable(evidence, about="study")[0]}
     figures, charts = [], {}
-    for drawing in (drawable[name] for name in FIGURES if name in drawable):
+    plugins = [plugin.name for plugin in analysis.figures.FIGURES.plugins()]  # after the built-in ones
+    for drawing in (drawable[name] for name in (*FIGURES, *plugins) if name in drawable):
         parts = analysis.figures.row_parts(analysis.figures.draw(drawing.name, evidence))
         for number, chart in enumerate(parts, start=1):
             beside = f", part {number} of {len(parts)}" if len(parts) > 1 else ""

@@ -356,7 +356,7 @@ def _figures_page(request: HttpRequest, study: Experiment, group: str) -> HttpRe
             "drawings": [
                 {"figure": registered_figure(study, drawing.name, query=query), "drawing": drawing}
                 for drawing in drawable
-                if analysis.figures.GROUPS[drawing.name] == name
+                if analysis.figures.group_of(drawing) == name
             ],
         }
         for name, (title, question) in QUESTIONS.items()

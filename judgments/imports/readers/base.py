@@ -111,7 +111,7 @@ class JudgmentFile:
     Attributes
     ----------
     format : str
-        One of :data:`FORMATS`.
+        One of :data:`FORMATS`, or of a plugin.
     file : str
         Its name.
     task : str

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from analysis.errors import BadInput, UnknownName
+from analysis.plugins.registry import Plugin, Registry
 from judgments.imports.readers.base import JudgmentFile, SourceOptions
 from judgments.imports.readers.ibex import read_ibex
 from judgments.imports.readers.jspsych import read_jspsych
@@ -15,7 +16,7 @@ from judgments.imports.readers.table import TABLE_FIELDS, read_judgment_table
 
 Reader = Callable[[Path, SourceOptions], JudgmentFile]
 
-READERS: Mapping[str, Reader] = {
+BUILT_IN: Mapping[str, Reader] = {
     "mturk-batch": read_mturk_batch,
     "table": read_judgment_table,
     "pcibex": read_pcibex,
@@ -25,11 +26,29 @@ READERS: Mapping[str, Reader] = {
 }
 
 
+def _adopt(plugin: Plugin) -> Reader:
+    """The reader of a plugin; whatever it raises becomes bad input, which names its package."""
+    if not callable(plugin.component):
+        raise TypeError("a reader is a function of a path and SourceOptions")
+    reader: Reader = plugin.guarded(plugin.component, returns=JudgmentFile)
+    return reader
+
+
+READERS: Registry[Reader] = Registry("readers", BUILT_IN, adopt=_adopt)
+
+
+def format_labels() -> dict[str, str]:
+    """Return the formats of plugins with the names of their packages, for choices of a form."""
+    return {
+        plugin.name: f"{plugin.name} (plugin {plugin.package})"
+        for plugin in READERS.plugins()
+        if not plugin.problem
+    }
+
+
 def read_judgments(path: Path, format: str, *, options: SourceOptions | None = None) -> JudgmentFile:
     """Read a file of judgments."""
-    if format not in READERS:
-        raise UnknownName("format", format, list(READERS))
-    return READERS[format](path, options or SourceOptions())
+    return READERS.find(format, noun="format")(path, options or SourceOptions())
 
 
 def parse_judgment_mapping(pairs: list[str]) -> dict[str, str]:

@@ -10,9 +10,9 @@ from rich.progress import Progress
 from analysis.errors import BadInput
 from config.commands import ContractCommand
 from experiments.studies.creation import find_materials, find_user
-from judgments.imports.readers import FORMATS, SourceOptions, read_judgments
+from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import PRESETS, recognized_format
-from judgments.imports.readers.registry import parse_judgment_mapping
+from judgments.imports.readers.registry import READERS, parse_judgment_mapping
 from judgments.imports.repeats import REPEATS
 from judgments.imports.store import Prepared, file_sha256, prepare, store
 
@@ -40,7 +40,7 @@ class Command(ContractCommand):
         parser.add_argument(
             "--format",
             required=True,
-            choices=("auto", *FORMATS),
+            choices=("auto", *READERS),
             help="auto names the tool whose export the file looks like, and stores nothing",
         )
         parser.add_argument(

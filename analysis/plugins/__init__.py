@@ -1,0 +1,1 @@
+"""Plugins: components of the platform that installed packages offer as entry points."""
