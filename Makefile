@@ -8,6 +8,8 @@ LOCK_PROJECT := $(LOCK) pyproject.toml --extra server
 # The build of torch without CUDA (Linux x86_64, Python 3.11), taken where a folder or index of pip's offers it; PyPI has others.
 # Its sum is that of the file at download.pytorch.org. More builds: more sums, then `make lock`.
 TORCH_CPU_SHA256 := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+# The validators are installed beside these, so none of their versions may change
+SHARED := base dev hub models
 # What torch shares with other packages is in lock/models.txt
 TORCH_SHARED := filelock fsspec jinja2 markupsafe mpmath networkx numpy setuptools sympy typing-extensions
 # torch and the accelerator libraries it draws in
@@ -19,7 +21,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub run test lint format docs docs-commands tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-commands tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -60,6 +62,10 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
 	@$(PIP) install --require-hashes -r lock/hub.txt
+
+# Without dependencies: cffconvert asks for an older jsonschema than the others, and works with this one.
+install-validators: $(VENV)/.dev ## Add the tools of others that open releases (frictionless, datasets, lm-eval …), for their tests
+	@$(PIP) install --require-hashes --no-deps -r lock/validators.txt
 
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
@@ -133,6 +139,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
 	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
+	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt
 	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt
 	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt
 	echo torch==$(TORCH) | $(LOCK) - -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt

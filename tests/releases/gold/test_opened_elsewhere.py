@@ -1,5 +1,6 @@
 """A release opens in the tools of others, each of which validates its part; absent tools skip their test."""
 
+import csv
 import io
 import json
 import shutil
@@ -13,15 +14,19 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from analysis.gold.parquet import parquet_bytes
+from experiments.models import Design, Experiment
+from experiments.studies.lifecycle import open_study
+from judgments.simulation.participant import Persona, sit
 from releases.gold.build import build_release
 from releases.gold.options import Options
 from releases.gold.storage import write_folder
 from tests import cast
+from tests.experiments import factorial
 from tests.releases.study import judged_study, ready_release
 
 pytestmark = pytest.mark.django_db
 TASKS = ("forced_choice", "likert", "yes_no")
-ABSENT = "the validator is not installed: docs/how-to/open-releases.md, Validate"
+ABSENT = "the validator is not installed: make install-validators"
 tasks = pytest.mark.parametrize("task", TASKS)
 
 
@@ -169,18 +174,75 @@ def test_a_column_that_is_not_of_its_kind_stays_text():
     assert pd.read_parquet(io.BytesIO(content)).to_dict("list") == {"n": ["1.5", "3"], "m": [2, 4]}
 
 
-@tasks
-def test_the_program_in_the_release_runs_in_r(task, tmp_path):
+def r_output(folder: Path) -> str:
+    """What ``analysis.R`` of a release prints."""
     program = shutil.which("Rscript")
     needs = "for (p in c('lme4', 'ordinal')) if (!requireNamespace(p, quietly = TRUE)) q(status = 9)"
     if program is None or subprocess.run([program, "-e", needs], capture_output=True).returncode:
         pytest.skip("R, lme4 or ordinal is absent: apt install r-base-core r-cran-lme4 r-cran-ordinal")
-    folder = folder_of(judged(task), tmp_path)
     process = subprocess.run(
         [program, "analysis.R"], cwd=folder, capture_output=True, text=True, timeout=240, check=False
     )
     assert process.returncode == 0, process.stderr
-    assert "Fixed effects" in process.stdout and "(Intercept)" in process.stdout
+    return process.stdout
+
+
+@tasks
+def test_the_program_in_the_release_runs_in_r(task, tmp_path):
+    output = r_output(folder_of(judged(task), tmp_path))
+    assert "Fixed effects" in output and "(Intercept)" in output
+
+
+def imported_ratings(folder: Path, task: str, value):
+    """A factorial study of six people and eight items in a Latin square, by the import of judgments."""
+    cells = list(factorial.TEXTS)
+    materials = factorial.stored(folder, n_items=8)
+    rows = [["participant", "item_set", "structure", "distance", "text", "value"]]
+    for person in range(6):
+        for item in range(1, 9):
+            cell = cells[(person + item) % 4]
+            text = factorial.TEXTS[cell].format(n=item)
+            rows.append([f"p{person}", item, *cell, text, value(person, item, cells.index(cell))])
+    path = folder / "ratings.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    scale = ("--scale-low", "1", "--scale-high", "7") if task == "likert" else ()
+    call_command(
+        *("import_judgments", str(path), "--experiment", "Islands", "--materials", materials.name),
+        *("--format", "table", "--task", task, *scale, "--owner", "ada"),
+        *("--map", "condition=structure+distance", "item=item_set", "sentence=text"),
+        stdout=io.StringIO(),
+    )
+    return Experiment.objects.get(title="Islands")
+
+
+@pytest.mark.parametrize(
+    ("task", "value", "outcome"),
+    [
+        ("likert", lambda person, item, cell: 6 - cell - (person * item) % 3 // 2, "z"),
+        ("magnitude_estimation", lambda person, item, cell: 100 / (cell + 1) + (person * item) % 7, "z_log"),
+        ("slider", lambda person, item, cell: 90 - 20 * cell - (person * item) % 7, "z"),
+    ],
+)
+def test_the_program_has_the_factors_of_the_design_and_the_outcome_of_the_task(task, value, outcome, tmp_path):
+    study = imported_ratings(tmp_path, task, value)
+    folder = folder_of(study, tmp_path)
+    output = r_output(folder)
+    assert f"Formula: {outcome} ~ structure * distance + (1 | item)" in output
+    assert "structureisland:distancelong" in output
+    assert ("Cumulative Link Mixed Model" in output) == (task == "likert")
+
+
+def test_the_program_of_best_worst_scaling_averages_the_marks(tmp_path):
+    study = cast.draft(
+        task="best_worst", materials=cast.material_set(n_items=4), parameters={"size": 4, "showings": 4}
+    )
+    Design.objects.create(experiment=study, n_lists=2, seed=3)
+    open_study(study, cast.ada())
+    for number in range(5):
+        sit(study, Persona(f"person-{number}", seed=number))
+    output = r_output(folder_of(study, tmp_path))
+    assert "Formula: value ~ condition + (1 | item)" in output and "conditiongood" in output
 
 
 def test_the_release_has_a_task_for_each_paradigm_with_the_ceilings_of_people():
