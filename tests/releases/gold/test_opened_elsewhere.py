@@ -224,7 +224,7 @@ def imported_ratings(folder: Path, task: str, value):
         ("slider", lambda person, item, cell: 90 - 20 * cell - (person * item) % 7, "z"),
     ],
 )
-def test_the_program_has_the_factors_of_the_design_and_the_outcome_of_the_task(task, value, outcome, tmp_path):
+def test_the_program_has_the_factors_and_the_outcome_of_the_task(task, value, outcome, tmp_path):
     study = imported_ratings(tmp_path, task, value)
     folder = folder_of(study, tmp_path)
     output = r_output(folder)
