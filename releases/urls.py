@@ -10,6 +10,7 @@ from releases.views import (
     releases,
     review_pages,
     study_reports,
+    study_templates,
 )
 from releases.views.models import comparisons, depth, leaderboard, scoring_runs, surprisals
 from releases.views.results import (
@@ -28,6 +29,8 @@ from releases.views.results import (
 S = "studies/<slug:slug>/"
 
 urlpatterns = [
+    path("studies/new/template/", study_templates.create, name="study-from-template"),
+    path(f"{S}template.obelus.yaml", study_templates.export, name="study-template"),
     path("shared/<str:token>/", review_pages.overview, name="shared"),
     path("shared/<str:token>/materials/", review_pages.materials, name="shared-materials"),
     path(

@@ -8,6 +8,7 @@ from releases.api import (
     publication_views,
     report_views,
     study_report_views,
+    study_template_views,
     views,
 )
 
@@ -37,6 +38,8 @@ urlpatterns = [
         study_report_views.StudyReportFileView.as_view(),
         name="api-study-report-file",
     ),
+    path(f"{S}template/", study_template_views.StudyTemplateView.as_view(), name="api-study-template"),
+    path("study-templates/", study_template_views.StudyTemplatesView.as_view(), name="api-study-templates"),
     path(f"{S}releases/", views.ReleaseViews.as_view(), name="api-releases"),
     path(f"{S}releases/<int:number>/", views.ReleaseView.as_view(), name="api-release"),
     path(
