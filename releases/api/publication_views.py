@@ -36,6 +36,7 @@ class PublicationSerializer(serializers.ModelSerializer[Publication]):
     state = serializers.CharField(read_only=True, help_text="sending, done (verified) or failed.")
     place = serializers.CharField(read_only=True, help_text="huggingface, zenodo or osf.")
     mode = serializers.CharField(read_only=True, help_text="test: in the repository's sandbox; or live.")
+    address = serializers.CharField(read_only=True, help_text="Empty until the repository has named it.")
 
     class Meta:
         model = Publication

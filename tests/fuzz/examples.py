@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ RESOURCES = {
     "/scoring-runs/{id}": "runs",
     "/comparisons/{id}": "comparisons",
     "/paradigms/{language}": "paradigms",
+    "/webhooks/{id}": "webhooks",
 }
 IDENTIFIERS = {
     "/jobs/": ("id", "jobs"),
@@ -56,12 +58,17 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
     query = {"task": "likert", "effect": 0.5} if address.endswith("/v1/power/") else {}
     if address.startswith("/api/v1/sessions/"):
         path["token"] = facts["open_sessions"][0]
-    if method == "PATCH" and "{slug}" in address:
-        return ExampleRequest({"slug": facts["drafts"][0]}, body={"description": "Changed."})
     if method == "PATCH":
-        return ExampleRequest(
-            path, body={"text": facts["paradigm_text"].replace("own_island", "own_0") + "\n# changed\n"}
-        )
+        bodies_of_changes: dict[str, dict[str, Any]] = {
+            "/webhooks/{id}": {"events": ["release.frozen"]},
+            "/own-paradigms/": {
+                "text": facts["paradigm_text"].replace("own_island", "own_0") + "\n# changed\n"
+            },
+        }
+        for part, body in bodies_of_changes.items():
+            if part in address:
+                return ExampleRequest(path, body=body)
+        return ExampleRequest({"slug": facts["drafts"][0]}, body={"description": "Changed."})
     if method != "POST":
         return ExampleRequest(path, query)
     if name in {"scoring-runs", "score-sets"}:
@@ -76,6 +83,9 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         "model-runs": {"models": ["arpa:./fuzz.arpa"]},
         "releases": {"title": "A release"},
         "reports": {"correction": "bh"},
+        "webhooks": {"address": "https://example.org/another", "events": ["run.finished"]},
+        "publications": {"account": "fuzz"},
+        "preview": {"account": "fuzz"},
         "own-paradigms": {"text": facts["paradigm_text"]},
         "lint": {"text": facts["paradigm_text"], "n": 5},
         "generate": {"paradigms": ["en:wh_island"], "n": 2},
@@ -109,12 +119,15 @@ def stored_identifiers(
 ) -> dict[str, Any]:
     """Identifiers of one stored row in place of those that were generated; ``linked`` ones stay."""
     linked = linked or {}
-    if method == "PATCH" and "{slug}" in address:
+    names = [name for _, name, _, _ in Formatter().parse(address) if name]
+    if method == "PATCH" and names == ["slug"]:
         return {"slug": rng.choice(facts["drafts"] + facts["studies"]), **linked}
     rows = stored_rows(facts, address)
+    # What is deleted is not what the other operations look for.
+    rows = rows[len(rows) // 2 :] if method == "DELETE" else rows[: (len(rows) + 1) // 2]
     matching = [row for row in rows if all(row.get(name) == value for name, value in linked.items())]
-    stored = rng.choice(matching or rows)
-    return {name: linked.get(name, stored.get(name, value)) for name, value in generated.items()}
+    known = {**rng.choice(matching or rows), **linked}
+    return {name: known.get(name, generated.get(name, rng.randrange(1, 50))) for name in names}
 
 
 def _answer(site: Site, token: str) -> dict[str, Any]:

@@ -39,6 +39,8 @@ from experiments.models import ApiToken, Experiment, Job, MaterialSet
 from experiments.pages.account import make_token
 from experiments.paradigms.library import save_paradigm
 from experiments.paradigms.pair_sets import create_pair_set
+from experiments.webhooks import endpoints
+from judgments.recruitment.credentials import add_account
 from experiments.studies.creation import create_study
 from judgments.models import Session, Trial
 from releases.models import Comparison, Release
@@ -64,6 +66,11 @@ pair_sets = [
     create_pair_set(owner, name=f"set {seed}", addresses=["en:wh_island"], n=3, seed=seed).pk
     for seed in range(20)
 ]
+webhooks = [
+    endpoints.add(answered, "https://example.org/hook", events=["study.full"], by=owner) for _ in range(5)
+]
+deliveries = [endpoints.test(webhook, by=owner) for webhook in webhooks]
+add_account(answered, platform="zenodo", label="fuzz", secrets={"token": "of-no-repository"}, by=owner)
 sentence = answered.materials.sentences.first().key
 of_release = Release.objects.filter(state=Release.State.READY).order_by("pk")
 print(json.dumps({
@@ -88,6 +95,9 @@ print(json.dumps({
     "paradigm_text": paradigm_text,
     "own_paradigms": own_paradigms,
     "pair_sets": pair_sets,
+    "webhooks": [
+        {"slug": answered.slug, "id": sent.webhook_id, "delivery": sent.pk} for sent in deliveries
+    ],
     "deviations": [row["key"] for row in current_deviations(answered)["rows"]],
     "scores": f"sentence_id,fuzzed model\\n{sentence},-1.5\\n",
     "sessions": list(Session.objects.order_by("pk").values_list("token", flat=True)[:20]),
