@@ -6,11 +6,13 @@ from analysis.plugins.registry import Plugin, Registry
 from analysis.scoring.base import Scorer
 from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_options
 from analysis.scoring.scorers.arpa import ArpaScorer
+from analysis.scoring.scorers.babylm_predictions import BabyLMPredictionScorer
 from analysis.scoring.scorers.causal import CausalScorer
 from analysis.scoring.scorers.classifier import ClassifierScorer
 from analysis.scoring.scorers.harness_samples import HarnessSampleScorer
 from analysis.scoring.scorers.lstm import LSTMScorer
 from analysis.scoring.scorers.masked import MaskedScorer
+from analysis.scoring.scorers.minicons_scores import MiniconsScorer
 from analysis.scoring.scorers.mntp import MNTPScorer
 from analysis.scoring.scorers.seq2seq import Seq2SeqScorer
 from analysis.scoring.scorers.served import ServedScorer
@@ -20,6 +22,7 @@ Maker = Callable[[ModelURI], Scorer]
 GROUP = "obelus.scorers"  # entry points of packages that offer further kinds
 BUILT_IN: dict[str, Maker] = {
     "arpa": ArpaScorer,
+    "babylm": BabyLMPredictionScorer,
     "csv": TableScorer,
     "hf-causal": CausalScorer,
     "hf-masked": MaskedScorer,
@@ -28,10 +31,12 @@ BUILT_IN: dict[str, Maker] = {
     "hf-classifier": ClassifierScorer,
     "lm-eval": HarnessSampleScorer,
     "lstm": LSTMScorer,
+    "minicons": MiniconsScorer,
     "openai": ServedScorer,
 }
 OPTIONS: dict[str, tuple[Option, ...]] = {
     "arpa": ArpaScorer.OPTIONS,
+    "babylm": BabyLMPredictionScorer.OPTIONS,
     "csv": TableScorer.OPTIONS,
     "hf-causal": CausalScorer.OPTIONS,
     "hf-masked": MaskedScorer.OPTIONS,
@@ -40,6 +45,7 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
     "hf-classifier": ClassifierScorer.OPTIONS,
     "lm-eval": HarnessSampleScorer.OPTIONS,
     "lstm": LSTMScorer.OPTIONS,
+    "minicons": MiniconsScorer.OPTIONS,
     "openai": ServedScorer.OPTIONS,
 }
 
@@ -62,9 +68,9 @@ def scorer(uri: str) -> Scorer:
     Parameters
     ----------
     uri : str
-        ``kind:target?option=value``; the kind is ``arpa``, ``csv``, ``hf-causal``, ``hf-masked``,
-        ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lm-eval``, ``lstm`` or ``openai``, or one that an
-        installed package offers in the entry-point group ``obelus.scorers``.
+        ``kind:target?option=value``; the kind is ``arpa``, ``babylm``, ``csv``, ``hf-causal``,
+        ``hf-masked``, ``hf-mntp``, ``hf-seq2seq``, ``hf-classifier``, ``lm-eval``, ``lstm``, ``minicons`` or
+        ``openai``, or one that an installed package offers in the entry-point group ``obelus.scorers``.
 
     Returns
     -------

@@ -17,7 +17,7 @@ from analysis.command_line.output import CommandOutput
 from analysis.comparison.files import read_pairs, read_sentences
 from analysis.comparison.in_depth.models import PREFIX_METHODS
 from analysis.comparison.in_depth.prefixes import sentence_regions
-from analysis.errors import BadInput
+from analysis.errors import BadInput, MissingColumns
 from analysis.files import SUFFIXES, atomic_write, write_table
 from analysis.scoring import ScoredSentences, Scorer, Scores, score_sentences, scorer
 from analysis.scoring.base import FLAG_CUT, FLAGS
@@ -32,6 +32,7 @@ from analysis.scoring.judgment_prompts import (
 from analysis.scoring.measures import check_method
 from analysis.scoring.model_uri import parse_model_uri, with_revisions
 from analysis.scoring.orientation import SIGNS
+from analysis.scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions
 from analysis.scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
 from analysis.scoring.words.critical_words import WordScorer
 from analysis.scoring.words.regions import RegionScores, score_regions
@@ -68,7 +69,8 @@ class FileScoring(CommandOutput):
     help = (
         "Score every sentence with a model: arpa:PATH (an n-gram model), lstm:FOLDER, hf-causal:, "
         "hf-masked:, hf-mntp:, hf-seq2seq: or hf-classifier: with a name of the hub or a folder, "
-        "openai:URL#MODEL, or csv:PATH (scores computed elsewhere). Writes sentence_id and one column per "
+        "openai:URL#MODEL, or csv:PATH (scores computed elsewhere), lm-eval:PATH, minicons:PATH and "
+        "babylm:PATH (their output). Writes sentence_id and one column per "
         "method, and beside it a .spec.json that says how and a .counts.parquet that gives other measures "
         "without scoring: csv:scores.counts.parquet."
     )
@@ -129,6 +131,13 @@ class FileScoring(CommandOutput):
             help="score with each of these revisions of the hub, or checkpoints in the folder: one file for "
             "each (scores.step1000.csv beside --to scores.csv); also MODEL@step1000,step2000",
         )
+        parser.add_argument(
+            "--predictions",
+            type=Path,
+            metavar="FILE",
+            help="with --pairs: also write the sentence that the first method prefers in each pair as "
+            "predictions.json of the BabyLM evaluation pipeline",
+        )
         parser.add_argument("--name", default="", help="what the model is called in the file")
         parser.add_argument("--to", required=True, type=Path, metavar="FILE", help="CSV, JSONL or Parquet")
 
@@ -141,7 +150,8 @@ class FileScoring(CommandOutput):
         failed: list[str] = []
         for uri in uris:
             revision = re.split("[@/]", parse_model_uri(uri).target)[-1]
-            parts = {name: with_part(options[name], revision) for name in ("to", "tokens") if options[name]}
+            files = [name for name in ("to", "tokens", "predictions") if options[name]]
+            parts = {name: with_part(options[name], revision) for name in files}
             name = f"{options['name'] or model_name(parse_revision(uri, revision))}@{revision}"
             try:
                 self.score(**options | parts | {"model": uri, "name": name})
@@ -180,6 +190,7 @@ class FileScoring(CommandOutput):
         opened = scorer(with_options(options["model"], uri_options))
         if token_file:
             require_tokens(opened)
+        choices = self.choice_pairs(options) if options["predictions"] else None
         sentences = self.sentences(options)
         stretches = named_regions(sentences, options["regions"]) if token_file else {}
         names, texts = (sentences[name].astype(str).tolist() for name in ("sentence_id", "sentence"))
@@ -248,6 +259,11 @@ class FileScoring(CommandOutput):
             write_table(table, token_file)
             scored.summary["tokens_file"] = {"file": token_file.name, **unit_counts(table)}
         write(scored, to)
+        if choices is not None:
+            column = scored.frame.columns[1]
+            predictions = babylm_predictions(choices, dict(zip(texts, scored.frame[column], strict=True)))
+            with atomic_write(options["predictions"]) as draft:
+                draft.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
         self.print_summary(scored, to, as_json=options["json"])
 
     def add_sentence_sources(self, source: Any) -> None:
@@ -282,6 +298,16 @@ class FileScoring(CommandOutput):
             remedy = f"Pairs need the flag {method}_method, or its prefix and words."
             raise BadInput(f"no pair is made for the {method} method.", file=source, remedy=remedy)
         return result
+
+    def choice_pairs(self, options: dict[str, Any]) -> pd.DataFrame:
+        """The pairs with both sentences and their paradigm."""
+        rows = self.pair_rows(options, has_discarded=False)
+        if rows is None:
+            raise BadInput("predictions need the pairs.", column="--pairs", remedy="Give a file of pairs.")
+        pairs = pd.DataFrame(rows)
+        if absent := [column for column in PAIR_COLUMNS if column not in pairs.columns]:
+            raise MissingColumns(absent, existing=list(map(str, pairs.columns)), file=options["pairs"])
+        return pairs
 
     def pair_partners(self, options: dict[str, Any]) -> dict[str, list[str]]:
         """The ids of the other members of each sentence's pairs."""

@@ -1,0 +1,192 @@
+"""Predictions of the BabyLM evaluation pipeline, read and written: ``babylm:PATH?pairs=FILE``."""
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from analysis.errors import BadInput, MissingColumns
+from analysis.files import read_table
+from analysis.scoring.base import (
+    FLAG_EMPTY,
+    Progress,
+    Scores,
+    Spec,
+    assemble_scores,
+    file_revision,
+    flag_where,
+)
+from analysis.scoring.model_uri import ModelURI, Option, parse_options
+
+TASKS = ("blimp", "blimp_supplement", "ewok")  # of a collated file; its other tasks have no pairs
+PAIR_COLUMNS = ("sentence_good", "sentence_bad", "UID")
+EWOK_COLUMNS = ("Context1", "Target1", "Target2", "Domain")
+PAIRS = Option("pairs", placeholder="FILE")
+SAVE_PREDICTIONS = "Run the pipeline with --save_predictions and name its predictions.json."
+
+
+class Prediction(NamedTuple):
+    """The text that a model chose, of which subset and at which place in it."""
+
+    subset: str
+    place: int
+    text: str
+
+
+class Choice(NamedTuple):
+    """A pair: both sentences, and both texts as the pipeline compares them (EWoK: without the context)."""
+
+    good: str
+    bad: str
+    good_text: str
+    bad_text: str
+
+
+class BabyLMPredictionScorer:
+    """Gives 1 to the sentence that the model chose in its pair and 0 to the other.
+
+    The files have choices, no probabilities, so ``pairs`` must name the sentences they were made among:
+    BLiMP's fields (``pairs.jsonl`` of a release) or those of EWoK. A sentence that was chosen in one pair and
+    not in another has no score, nor has one without a prediction.
+    """
+
+    OPTIONS = (PAIRS,)
+    capabilities = frozenset({"sum"})
+
+    def __init__(self, uri: ModelURI) -> None:
+        options = parse_options(uri, self.OPTIONS)
+        self.file = uri.target
+        if not options["pairs"]:
+            raise BadInput(
+                "the predictions have chosen sentences only.",
+                file=self.file,
+                remedy="Name the pairs: babylm:predictions.json?pairs=pairs.jsonl.",
+            )
+        self.choices = _choices(uri.target, options["pairs"])
+        self.spec = Spec(uri=uri.uri, revision=file_revision(uri.target), method="csv", tokens="space")
+
+    def score(
+        self,
+        sentences: Sequence[str],
+        *,
+        ids: Sequence[str] | None = None,
+        tokens: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Look up every sentence; NaN where there is no prediction, or predictions differ."""
+        words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
+        values = [self.choices.get(sentence.strip(), math.nan) for sentence in sentences]
+        if progress is not None:
+            progress(len(sentences))
+        return assemble_scores(
+            sentences,
+            np.array(values, dtype=np.float64),
+            n_tokens=words,
+            n_unk=np.zeros_like(words),
+            flags=flag_where(FLAG_EMPTY, words == 0),
+            flag_missing=False,
+        )
+
+
+def babylm_predictions(pairs: pd.DataFrame, scores: Mapping[str, float]) -> dict[str, Any]:
+    """Write choices in the shape of the pipeline's ``predictions.json``.
+
+    Notes
+    -----
+    Of two equal scores the pipeline takes the first sentence, the good one. Pairs without both scores are
+    left out; ids keep the place of the pair in its paradigm.
+
+    Examples
+    --------
+    >>> pair = {"UID": "agreement", "sentence_good": "It is.", "sentence_bad": "It are."}
+    >>> babylm_predictions(pd.DataFrame([pair]), {"It is.": -3.0, "It are.": -5.0})
+    {'agreement': {'predictions': [{'id': 'agreement_0', 'pred': 'It is.'}]}}
+    """
+    absent = [column for column in PAIR_COLUMNS if column not in pairs.columns]
+    if absent:
+        raise MissingColumns(absent, existing=list(map(str, pairs.columns)))
+    document: dict[str, Any] = {}
+    for subset, rows in pairs.groupby("UID", sort=False):
+        predictions = document.setdefault(str(subset), {"predictions": []})["predictions"]
+        for place, (good, bad) in enumerate(zip(rows["sentence_good"], rows["sentence_bad"], strict=True)):
+            good_score, bad_score = scores.get(good, math.nan), scores.get(bad, math.nan)
+            if not math.isnan(good_score + bad_score):
+                chosen = good if good_score >= bad_score else bad
+                predictions.append({"id": f"{subset}_{place}", "pred": chosen})
+    return document
+
+
+def _choices(file: str, pair_file: str) -> dict[str, float]:
+    """Return 1 or 0 by sentence; NaN where two pairs disagree about a sentence."""
+    pairs = _pairs_by_subset(pair_file)
+    choices: dict[str, float] = {}
+    for number, prediction in enumerate(_predictions(file), start=1):
+        pair = _pair_of(prediction, pairs.get(prediction.subset.lower(), []))
+        if pair is None:
+            raise BadInput(
+                f"{prediction.text!r} of {prediction.subset} is in none of its pairs in {pair_file}.",
+                file=file,
+                row=number,
+                column="pred",
+                remedy="Name the pairs that the pipeline evaluated.",
+            )
+        is_good = prediction.text == pair.good_text
+        for sentence, value in ((pair.good, float(is_good)), (pair.bad, float(not is_good))):
+            choices[sentence] = value if choices.get(sentence, value) == value else math.nan
+    return choices
+
+
+def _pair_of(prediction: Prediction, pairs: Sequence[Choice]) -> Choice | None:
+    """Return the pair at the prediction's place, else the only one with its text."""
+    if prediction.place < len(pairs):
+        pair = pairs[prediction.place]
+        if prediction.text in (pair.good_text, pair.bad_text):
+            return pair
+    matching = {pair for pair in pairs if prediction.text in (pair.good_text, pair.bad_text)}
+    return matching.pop() if len(matching) == 1 else None
+
+
+def _pairs_by_subset(file: str) -> dict[str, list[Choice]]:
+    table = read_table(file)
+    is_ewok = set(EWOK_COLUMNS) <= set(table.columns)
+    columns = EWOK_COLUMNS if is_ewok else PAIR_COLUMNS
+    if absent := [column for column in columns if column not in table.columns]:
+        raise MissingColumns(absent, existing=list(map(str, table.columns)), file=file)
+    pairs: dict[str, list[Choice]] = defaultdict(list)
+    for row in table[list(columns)].astype(str).itertuples(index=False, name=None):
+        if is_ewok:
+            context, good, bad, subset = (text.strip() for text in row)
+            choice = Choice(f"{context} {good}", f"{context} {bad}", good, bad)
+        else:
+            good, bad, subset = (text.strip() for text in row)
+            choice = Choice(good, bad, good, bad)
+        pairs[subset.lower()].append(choice)
+    return pairs
+
+
+def _predictions(file: str) -> Iterator[Prediction]:
+    """Yield the predictions of one task, or of the tasks with pairs in a collated file."""
+    try:
+        document = json.loads(Path(file).read_text(encoding="utf-8"))
+        # A collated file (all_full_preds_*.json) has the subsets of each task under the task's name.
+        tasks = [
+            document[task] for task in TASKS if "predictions" not in document.get(task, ("predictions",))
+        ]
+        subsets = {name: rows for task in tasks or [document] for name, rows in task.items()}
+        rows = [(name, row["id"], row["pred"]) for name in subsets for row in subsets[name]["predictions"]]
+        if not rows:
+            raise ValueError
+        predictions = [
+            Prediction(name, int(identifier.rpartition("_")[2]), text.strip())
+            for name, identifier, text in rows
+        ]
+    except OSError as error:
+        raise BadInput(f"cannot be read: {error}.", file=file) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadInput("there are no predictions of pairs.", file=file, remedy=SAVE_PREDICTIONS) from error
+    yield from predictions
