@@ -41,7 +41,8 @@ def _of_materials(request: AuthenticatedRequest) -> dict[str, Any]:
 @require_POST
 def copy(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     """Copy the study into a draft, for every member who may read it."""
-    study = copy_study(get_study(request.user, slug), request.user)
+    with_materials = request.POST.get("materials") != "no"
+    study = copy_study(get_study(request.user, slug), request.user, with_materials=with_materials)
     messages.success(
         request,
         "This is the copy. It has no people, no codes and its own address; everything can be changed.",

@@ -113,25 +113,34 @@ def is_taken_address(slug: str, *, except_study: Experiment | None = None) -> bo
 
 
 @transaction.atomic
-def copy_study(study: Experiment, user: User) -> Experiment:
+def copy_study(study: Experiment, user: User, *, with_materials: bool = True) -> Experiment:
     """Copy texts, task, design, seed and materials into a draft, without participants, versions and codes.
 
-    The user becomes its owner; the history of both studies records the copy.
+    The user becomes its owner; the history of both studies records the copy. Without materials the copy has
+    neither these nor the filler set, nor the items that were left out of them.
     """
+    of_materials: set[str] = set() if with_materials else {"materials", "filler_materials", "left_out"}
     title = f"{study.title[: LONGEST_TITLE - len(COPY)]}{COPY}"
     copy = Experiment.objects.create(
         slug=free_slug(study.slug),
         public_slug=new_public_slug(),
         title=title,
         owner=user,
-        **_fields_of(study, without=NOT_COPIED),
+        **_fields_of(study, without=NOT_COPIED | of_materials),
     )
     Membership.objects.create(experiment=copy, user=user, role=Membership.Role.OWNER)
     design = Design.objects.filter(experiment=study).first()
-    copied = _fields_of(design, without={"id", "experiment"}) if design else {"seed": study.seed}
+    copied = (
+        _fields_of(design, without={"id", "experiment"} | of_materials) if design else {"seed": study.seed}
+    )
     Design.objects.create(experiment=copy, **copied)
-    AuditEntry.objects.create(experiment=copy, user=user, action="copied", details={"from": study.slug})
-    AuditEntry.objects.create(experiment=study, user=user, action="copied", details={"to": copy.slug})
+    details = {} if with_materials else {"materials": "left out"}
+    AuditEntry.objects.create(
+        experiment=copy, user=user, action="copied", details=details | {"from": study.slug}
+    )
+    AuditEntry.objects.create(
+        experiment=study, user=user, action="copied", details=details | {"to": copy.slug}
+    )
     return copy
 
 

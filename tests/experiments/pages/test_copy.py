@@ -62,3 +62,22 @@ def test_strangers_copy_nothing_and_a_copy_needs_a_post(client):
     client.force_login(cast.ada())
     assert client.get("/studies/agreement/copy/").status_code == 405
     assert Experiment.objects.count() == 1
+
+
+def test_a_copy_without_materials_keeps_everything_else(client):
+    study = cast.study("agreement")
+    fillers = cast.material_set("fillers")
+    left_out = {"materials": study.materials.checksum, "items": {"identical_members": ["1"]}}
+    Design.objects.create(
+        experiment=study, filler_materials=fillers, left_out=left_out, n_lists=3, trials_per_block=7, seed=5
+    )
+    client.force_login(cast.ben())
+    assert "Copy without materials" in client.get("/studies/agreement/").content.decode()
+    client.post("/studies/agreement/copy/", {"materials": "no"})
+    copy = Experiment.objects.exclude(pk=study.pk).get()
+    assert (copy.materials, copy.design.filler_materials, copy.design.left_out) == (None, None, {})
+    assert (copy.instructions, copy.task, copy.owner) == (study.instructions, study.task, cast.ben())
+    assert (copy.design.n_lists, copy.design.trials_per_block, copy.design.seed) == (3, 7, 5)
+    assert copy.audit.get(action="copied").details == {"from": "agreement", "materials": "left out"}
+    study.refresh_from_db()
+    assert study.materials is not None
