@@ -21,7 +21,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-commands tutorial pictures messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-commands tutorial pictures gallery messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -100,6 +100,9 @@ tutorial: $(VENV)/.dev ## Run the tutorials and write their output into their pa
 
 pictures: $(VENV)/.dev ## Take the manual's screenshots again (needs a Chromium; ARGS="--only live")
 	@$(BIN)/python -m tests.pictures $(ARGS)
+
+gallery: $(VENV)/.dev ## Run the code of the gallery of figures and draw its pictures again
+	@$(BIN)/python -m tests.gallery_page
 
 messages: $(VENV)/.base ## Extract and compile the participants' texts (needs gettext)
 	@$(BIN)/python -m config.maintenance.messages

@@ -66,13 +66,18 @@ def _importable() -> Any:
         yield
 
 
-def _output_of(code: str, namespace: dict[str, Any]) -> str:
+def run_block(code: str, namespace: dict[str, Any]) -> Any:
+    """Run a block; return the value of its last statement where that is an expression."""
     tree = ast.parse(code)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "<page>", "exec"), namespace)
+    return eval(compile(ast.Expression(last.value), "<page>", "eval"), namespace) if last else None
+
+
+def _output_of(code: str, namespace: dict[str, Any]) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(tree, "<tutorial>", "exec"), namespace)
-        value = eval(compile(ast.Expression(last.value), "<tutorial>", "eval"), namespace) if last else None
+        value = run_block(code, namespace)
         if value is not None:
             print(value)
     return _lines(printed.getvalue())

@@ -1,0 +1,34 @@
+"""Run the code of the gallery of figures and draw its pictures: ``python -m tests.gallery_page``."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from analysis.figures import export_figure
+from tests.tutorial_pages import run_block
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "models" / "gallery.md"
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n!\[[^\]]*\]\(\.\./(?P<picture>[\w/.-]+)\)\n)?",
+    re.MULTILINE | re.DOTALL,
+)
+WIDTH = 560  # points
+
+
+def charts_of_page() -> dict[str, Any]:
+    """Run the blocks in order; return the chart of each picture, by the picture's path below docs/."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    charts = {}
+    for block in BLOCK.finditer(PAGE.read_text(encoding="utf-8")):
+        # The library of this checkout, whatever wheel is installed
+        value = run_block(re.sub(r"\bobelus\b", "analysis", block["code"]), namespace)
+        if block["picture"]:
+            charts[block["picture"]] = value
+    return charts
+
+
+if __name__ == "__main__":
+    for picture, chart in charts_of_page().items():
+        path = PAGE.parents[1] / picture
+        path.write_bytes(export_figure(chart, "svg", width=WIDTH))
+        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")
