@@ -21,7 +21,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-commands tutorial pictures gallery messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -90,6 +90,12 @@ format: $(VENV)/.dev ## Format code and templates
 docs: $(VENV)/.docs ## Build the documentation into site/, check its links (ARGS="--check-links": external ones, too)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet && echo "Open site/index.html"
 	@$(BIN)/python -m config.maintenance.links $(ARGS)
+
+# mike commits to a branch and leaves the working tree as it is; --push is the caller's choice.
+docs-version: $(VENV)/.docs ## Add the manual of this version, with a switch between versions, to the branch gh-pages (VERSION=0.2)
+	@test -n "$(VERSION)" || { echo "Say which: make docs-version VERSION=0.2"; exit 2; }
+	@PATH="$(CURDIR)/$(BIN):$$PATH" NO_MKDOCS_2_WARNING=1 $(BIN)/mike --quiet deploy --alias-type copy --update-aliases "$(VERSION)" latest
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/mike --quiet set-default latest && $(BIN)/mike list
 
 docs-commands: $(VENV)/.dev ## Run the documentation's commands marked `.run` on a demo in a temporary data folder
 	@DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tests.documented_commands

@@ -30,5 +30,7 @@ def charts_of_page() -> dict[str, Any]:
 if __name__ == "__main__":
     for picture, chart in charts_of_page().items():
         path = PAGE.parents[1] / picture
-        path.write_bytes(export_figure(chart, "svg", width=WIDTH))
+        drawing = export_figure(chart, "svg", width=WIDTH)
+        # White paper: the colours are those of light pages, and the manual has dark ones.
+        path.write_bytes(drawing.replace(b">", b'><rect width="100%" height="100%" fill="white"/>', 1))
         print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB")

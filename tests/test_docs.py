@@ -3,6 +3,7 @@
 import io
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,13 @@ def test_commands_are_collected_from_blocks_and_text():
     assert len(shown) > 200
     assert {each.program for each in shown} == {"manage.py", "obelus", "make"}
     assert [each for each in shown if each.is_run]
+
+
+def test_the_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == version
+    manifests = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "docker/kubernetes").glob("*.yaml")
+    )
+    assert set(re.findall(r"/obelus:([\w.]+)", manifests)) == {version}
