@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.functional import SimpleLazyObject
 
+from analysis.plugins.registry import task_folders
 from config.env import (
     env_bool,
     env_database,
@@ -85,11 +86,25 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+PLUGIN_FOLDERS = task_folders()  # packages are not imported here
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
         "OPTIONS": {
+            # As with APP_DIRS; after all of ours come the templates of plugins' tasks, so that none of ours
+            # is replaced.
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django.template.loaders.app_directories.Loader",
+                        (
+                            "django.template.loaders.filesystem.Loader",
+                            [folder / "templates" for folder in PLUGIN_FOLDERS],
+                        ),
+                    ],
+                )
+            ],
             "libraries": {
                 "study_figures": "releases.views.figure_tags",
                 "i18n": "judgments.templatetags.own_texts",  # a study's own texts for participants
@@ -206,13 +221,23 @@ USE_TZ = True
 # Registries whose components plugins may extend: shown by `manage.py plugins` and on the page of operation.
 PLUGIN_REGISTRIES = [
     "judgments.imports.readers.registry.READERS",
+    "experiments.tasks.registry.TASKS",
+    "analysis.plugins.statistics.STATISTICS",
     "analysis.figures.registry.FIGURES",
     "analysis.scoring.registry.SCORERS",
 ]
 
 STATIC_URL = "/static/"
 STATIC_ROOT = Path(env_str("STATIC_ROOT") or VAR / "static")
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# A plugin adds scripts of tasks only, and replaces none: the first file of a name is the one that is served.
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    *(
+        ("js/tasks", folder / "static" / "js" / "tasks")
+        for folder in PLUGIN_FOLDERS
+        if (folder / "static" / "js" / "tasks").is_dir()
+    ),
+]
 MEDIA_ROOT = Path(env_str("MEDIA_ROOT") or VAR / "media")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)

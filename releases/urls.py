@@ -23,6 +23,7 @@ from releases.views.results import (
     progress,
     ratings,
     reliability,
+    statistics,
     times,
 )
 
@@ -53,6 +54,9 @@ urlpatterns = [
     path(f"{S}effects.json", effects.as_json, name="study-effects-json"),
     path(f"{S}times/", times.times, name="study-times"),
     path(f"{S}times.json", times.as_json, name="study-times-json"),
+    path(f"{S}statistics/", statistics.statistics, name="study-statistics"),
+    path(f"{S}statistics/<slug:name>/", statistics.statistic, name="study-statistic"),
+    path(f"{S}statistics/<slug:name>.json", statistics.as_json, name="study-statistic-json"),
     path(f"{S}multiverse/", multiverse.multiverse, name="study-multiverse"),
     path(f"{S}multiverse.csv", multiverse.as_csv, name="study-multiverse-csv"),
     path(f"{S}multiverse.json", multiverse.as_json, name="study-multiverse-json"),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from analysis.errors import BadInput, UnknownName
@@ -191,6 +193,32 @@ def _version_problem(point: EntryPoint, *, is_required: bool) -> str:
     if declared != API_VERSION:
         return f"is written for version {declared!r} of the plugin interface; this is version {API_VERSION}"
     return ""
+
+
+def package_folder(target: str) -> Path:
+    """Return the folder of the top-level package of an entry point, without importing it.
+
+    Raises
+    ------
+    ValueError
+        If it is not a package in a folder.
+    """
+    package = re.split(r"[.:]", target)[0]
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ValueError(f"{package} is not a package in a folder")
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def task_folders() -> list[Path]:
+    """Return the folders of packages that offer tasks, for the settings: templates and scripts lie there."""
+    folders: list[Path] = []
+    for plugin, _ in _installed("tasks"):
+        try:
+            folders.append(package_folder(plugin.target))
+        except (ImportError, ValueError):  # a broken package: the list of plugins names it
+            continue
+    return list(dict.fromkeys(folders))
 
 
 def plugin_rows(registries: Collection[Registry[Any]]) -> list[dict[str, str]]:

@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
+from analysis.plugins.statistics import STATISTICS
 from experiments.models import Experiment
 
 register = template.Library()
@@ -72,6 +73,7 @@ GROUPS = {
         ("effects", "study-effects", "Effects"),
         ("times", "study-times", "Response times"),
         ("multiverse", "study-multiverse", "Multiverse"),
+        ("statistics", "study-statistics", "Plugins"),
         ("figures", "study-figures", "Figures"),
     ),
     "Publish": (
@@ -108,7 +110,7 @@ def groups_of(study: Experiment, page: str) -> list[Group]:
             [
                 Page(title, reverse(address, args=[study.slug]), name == here)
                 for name, address, title in pages
-                if is_collected or name not in COLLECTED
+                if (is_collected or name not in COLLECTED) and (name != "statistics" or STATISTICS)
             ],
         )
         for label, pages in GROUPS.items()

@@ -25,6 +25,7 @@ from analysis.errors import BadInput
 from analysis.exclusions.apply import apply_plan
 from analysis.exclusions.multiverse import plan_variants
 from analysis.exclusions.plan import Plan
+from analysis.plugins.statistics import STATISTICS
 from analysis.power.report import SIZES, Price, pilot_report
 from experiments.models import Experiment
 from judgments.frames.build import participant_frame, treatment_of
@@ -111,6 +112,17 @@ def background_of(experiment: Experiment) -> pd.DataFrame:
         for name in names
     }
     return pd.DataFrame({"participant": participants["participant"], **columns})
+
+
+def statistic_of(experiment: Experiment, *, statistic: str, exclude: str = "", **_: Any) -> dict[str, Any]:
+    """A plugin's statistic of the remaining judgments; other choices only tell results apart in the cache."""
+    plugin_statistic = STATISTICS.find(statistic, noun="statistic of a plugin")
+    filtered = filtered_judgments(experiment, exclude=exclude)
+    return {
+        "experiment": experiment.slug,
+        **basis(filtered),
+        **plugin_statistic.document(filtered.excluded.kept),
+    }
 
 
 def reliability_of(

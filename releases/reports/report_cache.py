@@ -42,6 +42,7 @@ from releases.reports.compute import (
     pilot_of,
     ratings_of,
     reliability_of,
+    statistic_of,
     times_of,
 )
 from releases.reports.judgment_cache import data_version, n_judgments
@@ -64,6 +65,7 @@ SLOW_REPORTS: dict[str, Compute] = {
     "pilot": pilot_of,
     "times": times_of,
     "multiverse": multiverse_of,
+    "statistic": statistic_of,
 }
 # Judgments up to which a slow report is computed in the request (about a second); a job computes larger ones.
 MAX_JUDGMENTS = {
@@ -73,6 +75,7 @@ MAX_JUDGMENTS = {
     "pilot": 20_000,
     "times": 3_000,
     "multiverse": 300,
+    "statistic": 0,  # of a plugin, which may take any time
 }
 RETRY_AFTER = timedelta(minutes=10)  # a failed job is not repeated at every reload of its page
 HASH_DIGITS = 20  # 80 bits

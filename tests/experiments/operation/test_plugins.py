@@ -1,5 +1,6 @@
 """Installed packages extend the platform, and broken ones are named and left out."""
 
+import copy
 import io
 import json
 import sys
@@ -7,12 +8,20 @@ from itertools import count
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from analysis.errors import BadInput, UnknownName
 from analysis.figures import Evidence, applicable, draw, find_figure
+from analysis.plugins.registry import task_folders
+from experiments import job_runner
+from experiments.models import Job
+from experiments.pages.forms import task_choices
+from experiments.tasks.registry import get_task
 from judgments.imports.readers import read_judgments
 from judgments.pages.import_views import UploadForm
+from releases import jobs
+from tests import cast
+from tests.judgments.screens.walk import action, answer, consent, onward
 
 NUMBERS = count(1)
 READER = """
@@ -37,6 +46,33 @@ words = entry("words", chart)
 halves = entry("halves", lambda evidence: 1 / 0)
 thirds = entry("thirds", chart, lambda evidence: 1 / 0)
 """
+
+TASK = """
+from experiments.tasks.base import BETWEEN, Answer, BadResponse, Datum, Parameter, Task
+class Thumb(Task):
+    name = "thumb"
+    label = "Thumb"
+    parameters = (Parameter("question", "Up or down?", "The question."), *BETWEEN)
+    data = (Datum("value", "1 for up."),)
+    def scale(self, settings):
+        return 0.0, 1.0
+    def parse(self, response, settings, *, options):
+        if response not in ("up", "down"):
+            raise BadResponse("Please choose one of the two answers.")
+        return Answer(response, float(response == "up"))
+"""
+THUMB_TEMPLATE = "<h1>{{ question }}</h1><button name='response' value='up'>Up</button>"
+STATISTIC = '''
+def share_answered(judgments):
+    """The share of answered trials <of each participant>.
+
+    More about it.
+    """
+    answered = judgments["value"].notna()
+    return answered.groupby(judgments["participant"]).mean().rename("share").reset_index()
+def nothing(judgments):
+    return 1 / 0
+'''
 
 
 @pytest.fixture
@@ -140,3 +176,70 @@ def test_only_packages_that_offer_plugins_are_imported(install):
     package = install(READER, other={"survey": "parts:read_survey"})
     listed()
     assert package not in sys.modules
+
+
+def install_task(install, settings, *, template=THUMB_TEMPLATE):
+    """Install a task with its template; settings as of a process that starts after that."""
+    package = install(TASK, distribution="obelus-thumb", tasks={"thumb": "parts:Thumb"})
+    folder = next(folder for folder in task_folders() if folder.name == package) / "templates"
+    if template:
+        (folder / "judgments" / "tasks").mkdir(parents=True)
+        (folder / "judgments" / "tasks" / "thumb.html").write_text(template)
+        (folder / "judgments" / "_problem.html").write_text("one of ours is replaced")
+    assert package not in sys.modules
+    templates = copy.deepcopy(settings.TEMPLATES)
+    templates[0]["OPTIONS"]["loaders"][0][1][1][1].append(folder)
+    settings.TEMPLATES = templates
+
+
+@pytest.mark.django_db
+def test_a_task_of_a_plugin_is_offered_shown_and_recorded(install, settings, client):
+    install_task(install, settings, template=THUMB_TEMPLATE + '{% include "judgments/_problem.html" %}')
+    assert ("thumb", "Thumb") in task_choices()
+    study = cast.study("agreement", task="thumb", n_lists=1)
+    session = consent(client, "/take/agreement/")
+    onward(client, session)
+    page = client.get(session).content.decode()
+    assert "Up or down?" in page and "value='up'" in page and "one of ours is replaced" not in page
+    refused = client.post(action(page), {"response": "sideways"}).content.decode()
+    assert "Please choose one of the two answers." in refused
+    answer(client, session, "up")
+    assert [trial.judgment.value for trial in study.sessions.get().trials.exclude(judgment=None)] == [1.0]
+
+
+def test_a_task_without_a_template_is_not_used(install, settings):
+    install_task(install, settings, template="")
+    assert "has no templates/judgments/tasks/thumb.html" in listed()
+    with pytest.raises(BadInput, match="package that offers thumb"):
+        get_task("thumb")
+
+
+@pytest.mark.django_db
+def test_a_statistic_of_a_plugin_is_a_command_and_a_page(install, client, settings, tmp_path, monkeypatch):
+    assert jobs.REPORT in job_runner.KINDS
+    settings.MEDIA_ROOT = tmp_path / "media"
+    monkeypatch.setattr(job_runner, "send", lambda job_id: None)
+    cast.sit(cast.study("agreement"))
+    address = "/studies/agreement/statistics/"
+    client.force_login(cast.ben())
+    assert address not in client.get("/studies/agreement/agreement/").content.decode()
+    install(STATISTIC, statistics={"share": "parts:share_answered", "nothing": "parts:nothing"})
+    assert f'href="{address}"' in client.get("/studies/agreement/agreement/").content.decode()
+    page = client.get(address).content.decode()
+    assert "The share of answered trials &lt;of each participant&gt;." in page and f"{address}share/" in page
+    output = io.StringIO()
+    call_command("statistic", "agreement", "share", json=True, stdout=output)
+    report = json.loads(output.getvalue())
+    assert report["columns"] == ["participant", "share"] and [row[1] for row in report["rows"]] == [1.0]
+    assert "Being computed" in client.get(f"{address}share/").content.decode()
+    job_runner.run(Job.objects.get(kind="releases.report").pk)
+    page = client.get(f"{address}share/").content.decode()
+    assert "<td>1.0</td>" in page and "obelus-survey 1.0" in page
+    assert json.loads(client.get(f"{address}share.json").getvalue())["rows"] == report["rows"]
+    with pytest.raises(CommandError, match="obelus-survey 1.0 failed: ZeroDivisionError"):
+        call_command("statistic", "agreement", "nothing")
+    assert client.get(f"{address}other/").status_code == 404
+    client.force_login(cast.cleo())
+    assert {client.get(f"{address}{end}").status_code for end in ("", "share/", "share.json")} == {404}
+    client.logout()
+    assert {client.get(f"{address}{end}").status_code for end in ("", "share/", "share.json")} == {302}
