@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from experiments import job_runner
-from experiments.models import Design, Job
+from experiments.models import Design, Experiment, Job
 from experiments.page_cache import cache
 from experiments.pages.settings_steps import STEPS
 from releases import jobs
@@ -330,3 +330,25 @@ def test_a_figure_whose_image_reports_its_loading_twice_is_drawn_once(figure_pag
     page.locator("figure svg").first.wait_for()
     page.wait_for_load_state("networkidle")
     assert page.locator("figure svg").count() == 1
+
+
+@pytest.mark.parametrize("width, scheme", [(390, "light"), (1280, "dark")])
+def test_the_way_from_a_template_to_a_draft_by_keyboard(
+    open_page, check_page, client, live_server, width, scheme
+):
+    client.force_login(cast.ada())
+    page = open_page(width=width, color_scheme=scheme)
+    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}
+    page.context.add_cookies([cookie])
+    page.goto("/studies/new/")
+    page.get_by_role("link", name="From a template").press("Enter")
+    page.get_by_role("heading", name="New study from a template").wait_for()
+    check_page(page)
+    page.get_by_role("link", name="Seven-point ratings").press("Enter")
+    page.get_by_role("heading", name="What this template makes").wait_for()
+    check_page(page)
+    page.get_by_role("button", name="Create study").press("Enter")
+    page.wait_for_url("**/settings/")
+    page.goto(f"/studies/{Experiment.objects.get().slug}/")
+    page.get_by_role("link", name="Template (.obelus.yaml)").wait_for()
+    check_page(page)
