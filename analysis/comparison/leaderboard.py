@@ -38,7 +38,8 @@ def leaderboard_rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     noise = ceiling.get("correlation") or {}
     noise_ceiling = noise.get("model")
     rows = [_model(model, noise_ceiling) for model in document["models"]]
-    deltas = list(baselines["constant"]["adc"])
+    # JSON stored by PostgreSQL has its keys in another order.
+    deltas = sorted(baselines["constant"]["adc"], key=float)
     constant: dict[str, Any] = {
         "kind": CONSTANT,
         "model": "same answer for every pair",
@@ -219,7 +220,7 @@ def _model(model: dict[str, Any], noise_ceiling: float | None) -> dict[str, Any]
         "kind": MODEL, "model": model["model"], "pairs": model["pairs"], "left_out": model["left_out"],
         **_numbers("blimp", model["blimp"], intervals["blimp"], chance=model["chance_blimp"]),
     }  # fmt: skip
-    for delta, value in model["adc"].items():
+    for delta, value in sorted(model["adc"].items(), key=lambda item: float(item[0])):
         row |= _numbers(f"adc_{delta}", value, intervals["adc"][delta], chance=model["chance"][delta])
         row |= {
             f"adc_{delta}_recalibrated": model["adc_recalibrated"][delta],

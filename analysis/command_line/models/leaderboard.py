@@ -163,7 +163,7 @@ def compared_models(
 
 
 def _deltas(document: dict[str, Any]) -> Sequence[float]:
-    return [float(key) for key in document["baselines"]["constant"]["adc"]]
+    return sorted(float(key) for key in document["baselines"]["constant"]["adc"])
 
 
 def _whole(number: Any) -> int | None:

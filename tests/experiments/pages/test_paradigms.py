@@ -40,7 +40,7 @@ def test_the_list_is_reached_from_materials_and_has_every_paradigm(ada):
     assert f'href="{HOME}"' in page(ada, "/materials/")
     text = page(ada, HOME)
     assert all(f"/paradigms/built-in/en/{uid}/" in text for uid in shipped())
-    assert "BLiMP" in text and "island_effects" in text
+    assert "BLiMP" in text and "island effects" in text and "Chinese, simplified" in text
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
