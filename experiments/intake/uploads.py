@@ -164,15 +164,18 @@ def inferred_encoding(upload: Upload) -> InferredEncoding | None:
 
 
 @contextlib.contextmanager
-def local_copies(uploads: Sequence[Upload]) -> Iterator[list[Path]]:
-    """Copy uploads to temporary paths with their original names, which readers use; deleted afterwards."""
+def local_copies(uploads: Sequence[Upload], *, n_bytes: int | None = None) -> Iterator[list[Path]]:
+    """Copy uploads, or their first bytes, to temporary files of the same names; deleted afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for upload in uploads:
             path = Path(folder) / str(upload.number) / (Path(upload.name).name or "file")
             path.parent.mkdir()
             with upload.file.open("rb") as stored, path.open("wb") as copy:
-                shutil.copyfileobj(stored, copy)
+                if n_bytes is None:
+                    shutil.copyfileobj(stored, copy)
+                else:
+                    copy.write(stored.read(n_bytes))
             paths.append(path)
         yield paths
 

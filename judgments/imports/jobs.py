@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from analysis.errors import BadInput
-from experiments.intake.previews import Preview, Report, preview_or_job, store_preview
+from experiments.intake.previews import Preview, Report, is_large, preview_or_job, store_preview
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
-from judgments.imports.readers.presets import PRESETS, preset_rows, recognized_format
+from judgments.imports.readers.presets import HEAD_BYTES, PRESETS, WHOLE, preset_rows, recognized_format
 from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
@@ -60,9 +61,16 @@ def source_options(upload: Upload) -> SourceOptions:
 
 
 def recognize(upload: Upload) -> None:
-    """Choose the format that the file looks like, to be confirmed; a table where it looks like no export."""
-    with local_copies([upload]) as (path,):
-        format, reason = recognized_format(path, source_options(upload))
+    """Choose the format that the file looks like, to be confirmed; a table where it looks like no export.
+
+    The request reads the beginning of a text. Spreadsheets and Parquet are read whole up to the size that the
+    preview reads at once; a larger one counts as a table.
+    """
+    is_whole = Path(upload.name).suffix.lower() in WHOLE
+    format = reason = ""
+    if not (is_whole and is_large([upload])):
+        with local_copies([upload], n_bytes=None if is_whole else HEAD_BYTES) as (path,):
+            format, reason = recognized_format(path, source_options(upload))
     upload.options = {**upload.options, "format": format or "table", "guess": reason}
     upload.save(update_fields=["options"])
 

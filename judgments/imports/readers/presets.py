@@ -1,9 +1,14 @@
 """Presets over tables: which columns of another tool's export are ours, and how the export is recognized."""
 
+import gzip
+import json
+import tempfile
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -11,9 +16,13 @@ from analysis.errors import BadInput, MissingColumns
 from experiments.materials.encoding import read_text
 from experiments.materials.readers.json_text import parse_json
 from experiments.materials.readers.sheets import json_lines
+from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from judgments.imports.readers import shapes
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
 from judgments.imports.readers.table import judgments_from_rows, table_rows
+
+HEAD_BYTES = 256 * 1024  # by which a file is recognized; a request reads no more of a text file
+WHOLE = {".parquet", *SPREADSHEETS}  # the columns of these are not at their beginning
 
 
 @dataclass(frozen=True)
@@ -100,13 +109,14 @@ PRESETS: Mapping[str, Preset] = {
         not_kept=("created_at", "updated_at", "meta"),
     ),
     "potato": Preset(
-        "Potato: annotated_instances as CSV, TSV or JSONL",
+        "Potato: annotated_instances as CSV, TSV or JSONL, or user_state.json",
         ("user|user_id", "instance_id|id", "*:::*|label_annotations"),
         shapes.potato_rows,
         {
             "participant": ("user", "user_id"),
             "item": ("instance_id", "id"),
             "sentence": ("displayed_text",),
+            "position": ("position",),
         },
         not_kept=("span_annotations", "behavioral_data"),
     ),
@@ -152,6 +162,8 @@ def raw_rows(path: Path, options: SourceOptions) -> Rows:
     decoded = read_text(path, encoding=options.encoding)
     if name.endswith(".json"):
         document = parse_json(decoded.text, file=path.name)
+        if isinstance(document, dict) and STATE_LABELS in document:
+            document = state_records(document, file=path.name)
         records = document if isinstance(document, list) else []
         wrong = [number for number, record in enumerate(records, start=1) if not isinstance(record, dict)]
         if wrong or not records:
@@ -171,14 +183,101 @@ def raw_rows(path: Path, options: SourceOptions) -> Rows:
 def recognized_format(path: Path, options: SourceOptions) -> tuple[str, str]:
     """Return the preset whose columns a file has, and by which; empty where it is none or cannot be read."""
     try:
-        names = [str(name) for name in raw_rows(path, options).frame.columns]
-    except BadInput:
+        names = _first_columns(path, options)
+    except (BadInput, OSError, EOFError, zlib.error):
         return "", ""
     for format, preset in PRESETS.items():
         if all(_has(names, pattern) for pattern in preset.signature):
             columns = [next(name for name in names if _has([name], pattern)) for pattern in preset.signature]
             return format, f"it has the columns {', '.join(columns)}"
     return "", ""
+
+
+def _first_columns(path: Path, options: SourceOptions) -> list[str]:
+    """Return the columns of a file from its first bytes; spreadsheets and Parquet are read whole."""
+    name = path.name.removesuffix(".gz")
+    if path.suffix.lower() in WHOLE or path.stat().st_size < HEAD_BYTES and path.suffix != ".gz":
+        return [str(column) for column in raw_rows(path, options).frame.columns]
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        head = file.read(HEAD_BYTES)  # a packed file may be cut off behind these bytes
+    if name.endswith(".json") and len(head) == HEAD_BYTES:
+        text = head.decode("utf-8-sig", "ignore")
+        if text.lstrip().startswith("{"):
+            return ["user", "instance_id", "label_annotations"] if f'"{STATE_LABELS}"' in text else []
+        try:
+            first, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+        except (ValueError, RecursionError):
+            return []
+        return list(map(str, first))
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / name
+        part.write_bytes(_whole_lines(head) if len(head) == HEAD_BYTES else head)
+        return [str(column) for column in raw_rows(part, options).frame.columns]
+
+
+def _whole_lines(head: bytes) -> bytes:
+    """Cut the beginning of a text at the last line end that is outside quotation marks."""
+    is_wide = head.startswith(b"\xff\xfe")  # UTF-16, little-endian: a line end is followed by a zero byte
+    ending = b"\n\0" if is_wide else b"\n"
+    end = len(head)
+    while (end := head.rfind(ending, 0, end)) > 0:
+        if head.count(b'"', 0, end) % 2 == 0:
+            return head[: end + len(ending)]
+    return head
+
+
+STATE_LABELS = "instance_id_to_label_to_value"
+
+
+def state_records(state: Mapping[str, Any], *, file: str) -> list[dict[str, Any]]:
+    """Return one record for each instance that the annotator of Potato's ``user_state.json`` has labelled.
+
+    Potato writes the labels of an instance as ``{schema: {label: value}}`` or, from version 2, as pairs
+    ``[{"schema": …, "name": …}, value]``. The order is that in which the instances were assigned.
+    """
+    user, labelled = state.get("user_id"), state[STATE_LABELS]
+    if not isinstance(user, str) or not user or not isinstance(labelled, dict):
+        raise BadInput(
+            "is no state of an annotator.",
+            file=file,
+            column="user_id" if isinstance(labelled, dict) else STATE_LABELS,
+            remedy="Give user_state.json as Potato wrote it.",
+        )
+    assigned = state.get("instance_id_ordering")
+    order = [str(name) for name in assigned] if isinstance(assigned, list) else []
+    names = [name for name in order if name in labelled]
+    names += [name for name in labelled if name not in set(order)]
+    return [
+        {
+            "user": user,
+            "instance_id": name,
+            "position": position,
+            "label_annotations": _state_labels(labelled[name], row=position, file=file),
+        }
+        for position, name in enumerate(names, start=1)
+    ]
+
+
+def _state_labels(labels: Any, *, row: int, file: str) -> dict[str, dict[str, Any]]:
+    """Return the labels of one instance as schema → label → value."""
+    if isinstance(labels, dict):
+        if all(isinstance(values, dict) for values in labels.values()):
+            return labels
+    elif isinstance(labels, list):
+        schemas: dict[str, dict[str, Any]] = {}
+        pairs = [pair for pair in labels if isinstance(pair, list) and len(pair) == 2]
+        names = [label for label, _ in pairs if isinstance(label, dict) and {"schema", "name"} <= set(label)]
+        if len(names) == len(labels):
+            for label, value in pairs:
+                schemas.setdefault(str(label["schema"]), {})[str(label["name"])] = value
+            return schemas
+    raise BadInput(
+        "the labels of an instance are no pairs of label and value.",
+        file=file,
+        row=row,
+        column=STATE_LABELS,
+        remedy="Give user_state.json as Potato wrote it.",
+    )
 
 
 def _has(names: list[str], pattern: str) -> bool:

@@ -1,5 +1,6 @@
 """Exports of other tools: by command and by page, with what is left out said and bad input named."""
 
+import gzip
 import json
 from io import StringIO
 from pathlib import Path
@@ -10,6 +11,8 @@ from django.core.management import CommandError, call_command
 
 from experiments import job_runner
 from experiments.models import Experiment, Job
+from judgments.imports import jobs
+from judgments.imports.readers import SourceOptions, presets
 from judgments.models import Judgment, Participant, Trial
 
 pytestmark = pytest.mark.django_db
@@ -247,3 +250,79 @@ def test_lines_of_potato_and_flat_tasks_of_label_studio(tmp_path):
     lines.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(CommandError, match="row 2, column 'label_annotations'"):
         imported(lines, "potato")
+
+
+def potato_state(tmp_path, labels, **changes):
+    state = {
+        "user_id": "ann",
+        "instance_id_ordering": ["i2", "i9", "i1"],
+        "instance_id_to_label_to_value": labels,
+    }
+    path = tmp_path / "user_state.json"
+    path.write_text(json.dumps(state | changes))
+    return path
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"i1": {"ok": {"scale_5": "true"}}, "i2": {"ok": {"scale_1": "false", "scale_2": "true"}}},
+        {
+            "i1": [[{"schema": "ok", "name": "scale_5"}, True]],
+            "i2": [[{"schema": "ok", "name": "scale_2"}, "2"]],
+        },
+    ],
+)
+def test_the_state_of_an_annotator_of_potato_is_read_in_the_order_of_its_instances(tmp_path, labels):
+    report = imported(potato_state(tmp_path, labels), "potato")
+    assert report["judgments"] == 2
+    judgments = Judgment.objects.order_by("trial__position").values_list("trial__position", "value")
+    assert [value for _, value in judgments] == [2, 5]
+    assert Participant.objects.get().pseudonym == "ann"
+
+
+def test_a_state_of_potato_with_other_labels_is_refused_and_a_good_one_is_recognized(tmp_path):
+    with pytest.raises(CommandError, match="row 1, column 'instance_id_to_label_to_value'"):
+        imported(potato_state(tmp_path, {"i2": "good"}), "potato")
+    with pytest.raises(CommandError, match="column 'user_id'"):
+        imported(potato_state(tmp_path, {"i2": {"ok": {"1": "true"}}}, user_id=""), "potato")
+    with pytest.raises(CommandError, match="If it is, import it with --format potato"):
+        imported(potato_state(tmp_path, {"i2": {"ok": {"1": "true"}}}), "auto")
+
+
+@pytest.mark.parametrize("name", ["potato.tsv", "qualtrics.csv", "potato.tsv.gz", "label-studio.json"])
+def test_a_large_file_is_recognized_by_its_beginning(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(presets, "HEAD_BYTES", 1500)
+    monkeypatch.setattr(jobs, "HEAD_BYTES", 1500)
+    source = EXPORTS / name.removesuffix(".gz")
+    content = source.read_bytes()
+    if source.suffix == ".json":
+        content = b"[" + b",".join([content.strip()[1:-1]] * 40) + b"]"
+    else:
+        content += content.splitlines(keepends=True)[-1] * 400
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    format, reason = presets.recognized_format(path, SourceOptions())
+    assert (format, reason[:18]) == (source.stem, "it has the columns")
+
+
+def test_the_upload_is_recognized_from_its_first_bytes(ada, tmp_path, monkeypatch):
+    monkeypatch.setattr(presets, "HEAD_BYTES", 300)
+    monkeypatch.setattr(jobs, "HEAD_BYTES", 300)
+    path = tmp_path / "potato.tsv"
+    path.write_text((EXPORTS / "potato.tsv").read_text() + "cy\ti2\tThe boy leave.\t1\t\t\t\t\n" * 50)
+    lengths = []
+    recognized = jobs.recognized_format
+    monkeypatch.setattr(
+        jobs,
+        "recognized_format",
+        lambda path, options: lengths.append(path.stat().st_size) or recognized(path, options),
+    )
+    page = ada.get(send(ada, path))
+    assert page.context["form"]["format"].value() == "potato"
+    assert lengths == [300]
+
+
+def test_line_ends_within_quotation_marks_and_wide_characters_are_no_place_to_cut():
+    assert presets._whole_lines(b'a,b\n1,"x\ny') == b"a,b\n"
+    assert presets._whole_lines("a,b\n1,2\n3".encode("utf-16")) == "a,b\n1,2\n".encode("utf-16")
