@@ -7,7 +7,7 @@ from config.maintenance.links import external_addresses, unreachable
 
 def test_addresses_in_text_are_listed_and_those_in_code_are_not():
     addresses = external_addresses()
-    assert addresses["https://semver.org"] == ["CHANGELOG.md"]
+    assert "CHANGELOG.md" in addresses["https://semver.org"]
     assert not [address for address in addresses if "127.0.0.1" in address]
 
 

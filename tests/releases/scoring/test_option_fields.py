@@ -47,7 +47,7 @@ def test_page_offers_every_option_of_the_command():
     assert option_names == set(form_options()) and {PREFIX + name for name in option_names} <= set(
         form().fields
     )
-    assert set(FORM_KINDS) == set(BUILT_IN) - {"openai", "csv", "lm-eval"}
+    assert set(FORM_KINDS) == set(BUILT_IN) - {"openai", "csv", "lm-eval", "minicons", "babylm"}
 
 
 @pytest.mark.parametrize(

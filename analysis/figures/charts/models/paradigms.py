@@ -11,6 +11,7 @@ from analysis.errors import NotEnoughData
 from analysis.figures.drawing import Drawing, headed_order, lacks_paradigms, row_axis
 from analysis.figures.evidence import Evidence
 from analysis.figures.theme import PEOPLE, caption, judge_colour, judge_shape, layered
+from analysis.text import plural
 
 STEP = 26
 MAJORITY = "people, majority"
@@ -137,7 +138,7 @@ def paradigm_figure(shares: pd.DataFrame, *, note: str = "") -> alt.LayerChart:
     n_paradigms = shares["paradigm"].nunique()
     title = caption(
         "Right by paradigm",
-        f"{n_paradigms} paradigms, {pairs} pairs; dashed: chance."
+        f"{plural(n_paradigms, 'paradigm')}, {plural(pairs, 'pair')}; dashed: chance."
         + (f" Lines: 95 %, {_interval_note(shares)}." if with_interval else ""),
         note,
     )
