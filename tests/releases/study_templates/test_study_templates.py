@@ -54,6 +54,7 @@ def planned_study(**fields):
     ]
     write_plan(study, "careful", steps=steps, user=cast.ada())
     set_current_plan(study, "careful", user=cast.ada())
+    study.refresh_from_db()  # PostgreSQL stores the keys of JSON in an order of its own
     return study
 
 
