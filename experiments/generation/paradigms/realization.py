@@ -132,18 +132,22 @@ def one_prefix(good: str, change: Difference) -> dict[str, str] | None:
     }
 
 
-def two_prefix(good: str, bad: str, change: Difference, target: str = "") -> dict[str, str] | None:
-    """Return the two prefixes and the word after them, or None if no shared word follows.
+def two_prefix(
+    good: str, bad: str, change: Difference, target: str = "", *, place: int = 0
+) -> dict[str, str] | None:
+    """Return the two prefixes and the word after them, or None if no such word is shared.
 
-    The word is the target if there is one, else the first after the words that differ.
+    The word is the target if there is one, else the one at ``place`` among the words after the difference.
     """
-    shared = zip(change.good[change.good_end :], change.bad[change.bad_end :], strict=True)
-    wanted = target.casefold().split(" ")[0]
-    for word, other in shared:
-        if not wanted or word.text.casefold() == wanted:
-            return {
-                "two_prefix_prefix_good": good[: word.start].rstrip(),
-                "two_prefix_prefix_bad": bad[: other.start].rstrip(),
-                "two_prefix_word": word.text,
-            }
-    return None
+    shared = list(zip(change.good[change.good_end :], change.bad[change.bad_end :], strict=True))
+    if wanted := target.casefold().split(" ")[0]:
+        shared = [(word, other) for word, other in shared if word.text.casefold() == wanted]
+        place = 0
+    if place >= len(shared):
+        return None
+    word, other = shared[place]
+    return {
+        "two_prefix_prefix_good": good[: word.start].rstrip(),
+        "two_prefix_prefix_bad": bad[: other.start].rstrip(),
+        "two_prefix_word": word.text,
+    }

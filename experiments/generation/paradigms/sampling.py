@@ -678,8 +678,9 @@ def pair_row(sampler: Sampler, pair: Pair, number: int) -> dict[str, Any]:
 def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) -> dict[str, Any]:
     """Return a drawn row with other sentences: critical regions and prefixes are those of the new ones.
 
-    A method that the new sentences do not allow is switched off. Where words are written together, nobody has
-    segmented the new sentences: their characters are compared, and the segmentation is left out.
+    A method that the new sentences do not allow is switched off. The shared word of the two-prefix method is
+    the one of the drawn pair, or the word that stands in its place. Where words are written together, nobody
+    has segmented the new sentences: their characters are compared, and the segmentation is left out.
     """
     segments, others = (text if language.joiner else " ".join(text) for text in (good, bad))
     change = difference(segments, others, language)
@@ -690,7 +691,10 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
     )
     kept = {name: value for name, value in row.items() if name not in derived}
     one = one_prefix(good, change) if row.get("one_prefix_method") else None
-    two = two_prefix(good, bad, change, "") if row.get("two_prefix_method") else None
+    two = None
+    if row.get("two_prefix_method"):
+        two = two_prefix(good, bad, change, row["two_prefix_word"])
+        two = two or two_prefix(good, bad, change, place=_target_place(row, language))
     return {
         **kept,
         "sentence_good": good,
@@ -702,6 +706,14 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
         "critical_good": change.span(change.good, change.good_end),
         "critical_bad": change.span(change.bad, change.bad_end),
     }
+
+
+def _target_place(row: Mapping[str, Any], language: Language) -> int:
+    """Return how many shared words of a drawn pair stand between its difference and the shared word."""
+    sides = (row.get(f"segmentation_{side}") or row[f"sentence_{side}"] for side in ("good", "bad"))
+    change = difference(*sides, language)
+    after = [word.text for word in change.good[change.good_end :]]
+    return after.index(row["two_prefix_word"])
 
 
 def segmentation(sampler: Sampler, pair: Pair) -> dict[str, str]:

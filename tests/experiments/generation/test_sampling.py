@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from analysis.errors import BadInput
 from experiments.generation.paradigms import Sampler, lint, read_paradigm, sample_pairs
+from experiments.generation.paradigms.document import find_paradigm
 from experiments.generation.paradigms.realization import tokens
+from experiments.generation.paradigms.sampling import edited_row
 from tests.experiments.generation.small_lexicon import small_lexicon
 
 HEAD = """
@@ -176,6 +178,25 @@ def test_prefixes_stop_before_the_word_that_is_compared(tmp_path):
     row = draw(tmp_path, "replace", 1)[0]
     assert row["two_prefix_prefix_good"] != row["two_prefix_prefix_bad"]
     assert row["sentence_good"].startswith(f"{row['two_prefix_prefix_good']} {row['two_prefix_word']} ")
+
+
+def test_an_edited_pair_keeps_its_shared_word_or_the_place_of_it():
+    paradigm = find_paradigm("sentential_negation_npi_licensor_present")
+    drawn = sample_pairs(paradigm, 1, seed=2)[0]
+    assert drawn["two_prefix_word"] == "ever"
+    language = paradigm.language
+    good, bad = "Those vets had not really ever slept.", "Those vets had really really ever slept."
+    row = edited_row(drawn, good, bad, language)
+    assert row["two_prefix_prefix_good"] == "Those vets had not really" and row["two_prefix_word"] == "ever"
+    row = edited_row(drawn, "Those vets had not any bread.", "Those vets had so any bread.", language)
+    assert (row["two_prefix_prefix_bad"], row["two_prefix_word"]) == ("Those vets had so", "any")
+
+    second = find_paradigm("determiner_noun_agreement_with_adj_2")
+    drawn = sample_pairs(second, 1, seed=2)[0]
+    row = edited_row(drawn, "Ann saw that tall gate.", "Ann saw those tall gate.", second.language)
+    assert (row["two_prefix_prefix_good"], row["two_prefix_word"]) == ("Ann saw that tall", "gate")
+    row = edited_row(drawn, "Ann saw that.", "Ann saw those.", second.language)
+    assert not row["two_prefix_method"] and "two_prefix_word" not in row
 
 
 def test_no_lexeme_comes_twice_in_a_sentence(tmp_path):
