@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from celery.beat import PersistentScheduler
@@ -28,6 +29,8 @@ class Scheduler(PersistentScheduler):  # type: ignore[misc]  # Celery has no stu
 
     def setup_schedule(self) -> None:
         """Read the schedule file; replace it by an empty one where it cannot be read."""
+        # Race: in a new installation, the process that makes the folder may start after this one.
+        Path(self.schedule_filename).parent.mkdir(parents=True, exist_ok=True)
         try:
             super().setup_schedule()
         except Exception:  # unpickling a truncated record may raise any type

@@ -25,6 +25,12 @@ def test_the_scheduler_stores_the_time_of_the_last_run(begin):
     assert begin().schedule[name].total_run_count == 1
 
 
+def test_a_new_installation_has_no_folder_for_the_schedule_yet(tmp_path):
+    started = Scheduler(app, schedule_filename=str(tmp_path / "var" / "beat"))
+    assert set(app.conf.beat_schedule) <= set(started.schedule)
+    started.close()
+
+
 @pytest.mark.parametrize("kept_bytes", [0, 520, 1100, 2100, 2400])
 def test_a_truncated_schedule_file_is_recreated(begin, tmp_path, kept_bytes):
     begin().close()
