@@ -710,8 +710,8 @@ def edited_row(row: Mapping[str, Any], good: str, bad: str, language: Language) 
 
 def _target_place(row: Mapping[str, Any], language: Language) -> int:
     """Return how many shared words of a drawn pair stand between its difference and the shared word."""
-    sides = (row.get(f"segmentation_{side}") or row[f"sentence_{side}"] for side in ("good", "bad"))
-    change = difference(*sides, language)
+    good, bad = (row.get(f"segmentation_{side}") or row[f"sentence_{side}"] for side in ("good", "bad"))
+    change = difference(good, bad, language)
     after = [word.text for word in change.good[change.good_end :]]
     return after.index(row["two_prefix_word"])
 
