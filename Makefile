@@ -114,7 +114,7 @@ messages: $(VENV)/.base ## Extract and compile the participants' texts (needs ge
 	@$(BIN)/python -m config.maintenance.messages
 
 bench: $(VENV)/.dev ## Run the benchmarks; print ratios of one run on this machine
-	@for bench in tests/benchmarks/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@for bench in tests/benchmarks/*/bench_*.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 soak: $(VENV)/.dev ## Break processes, disks and clocks under load (ARGS="--minutes 60"); nothing acknowledged may be lost
 	@$(BIN)/python -m tests.benchmarks.soak $(ARGS)

@@ -17,7 +17,7 @@ from analysis.comparison.surface_cues import sentence_words
 from analysis.ngrams import BackoffModel, train_model
 from experiments.generation.lexicon import read_lexicon
 from experiments.generation.paradigms import LintReport, Paradigm, find_paradigm, lint, shipped
-from tests.benchmarks.bench_ranking import PUBLISHED, SHARED, sentences
+from tests.benchmarks.scoring.bench_ranking import PUBLISHED, SHARED, sentences
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "reference" / "paradigms.md"

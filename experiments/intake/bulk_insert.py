@@ -1,7 +1,7 @@
 """Bulk insertion of rows through the database driver, without a model object per row.
 
 ``bulk_create`` spends four fifths of a large import on model objects and on statements of 83 rows each
-(SQLite allows 999 parameters); ``tests/benchmarks/bench_import.py`` measures it. Constraints and indexes
+(SQLite allows 999 parameters); ``bench_import.py`` measures it. Constraints and indexes
 apply. Values are inserted as given: model defaults, ``auto_now`` and signals are not applied.
 """
 

@@ -154,7 +154,7 @@ def test_a_contrast_between_items_has_no_slope_by_item_and_single_ratings_have_n
 
 
 def test_intercepts_alone_reject_too_often_where_people_differ_and_the_chosen_structure_does_not():
-    """More studies, and the SD of the effect at which 14 % were wrong: tests/benchmarks/bench_effects.py."""
+    """More studies, and the SD of the effect at which 14 % were wrong: bench_effects.py."""
     studies = [study(seed, people=10, items=12, sd_slope=0.8) for seed in range(16)]
     intercepts = sum(mixed_model(rows)["condition"].p < 0.05 for rows in studies)
     slopes = sum(largest(rows)["condition"].p < 0.05 for rows in studies)

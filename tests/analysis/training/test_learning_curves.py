@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.generation import acceptable_sentences, minimal_pairs
-from tests.benchmarks import learning_curves
+from tests.benchmarks.scoring import learning_curves
 
 pytest.importorskip("torch", reason="neural models are an extra: make install-models")
 

@@ -1,4 +1,4 @@
-"""Some of the architectures of ``tests/benchmarks/bench_architectures.py``, of every kind of structure."""
+"""Some of the architectures of ``bench_architectures.py``, of every kind of structure."""
 
 import pytest
 

@@ -1,0 +1,1 @@
+"""Statistics on files and in the database: agreement, mixed models, intervals, figures."""

@@ -1,0 +1,1 @@
+"""The library and the releases that others open."""

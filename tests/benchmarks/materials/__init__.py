@@ -1,0 +1,1 @@
+"""Materials: generation, import and character sets."""

@@ -1,0 +1,1 @@
+"""Backups, rows a gigabyte, workers and migrations."""

@@ -1,0 +1,1 @@
+"""Scorers, n-gram models, architectures and rankings of models."""
