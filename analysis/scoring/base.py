@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -140,6 +141,41 @@ def assemble_scores(
         spans,
         token_unknown,
         token_unigrams,
+    )
+
+
+def looked_up_scores(
+    sentences: Sequence[str],
+    logprobs: Mapping[str, float],
+    *,
+    keys: Sequence[str] | None = None,
+    n_tokens: Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> Scores:
+    """Build the columns of scores that a file of another tool has, by the keys of the sentences.
+
+    By default a key is the sentence without white space at its ends. The score of a key that the file does
+    not have is NaN and no fault of the model. Tokens are words unless ``n_tokens`` has their number.
+
+    Examples
+    --------
+    >>> looked_up_scores(["It is. ", "It are."], {"It is.": -3.0}).logprob.tolist()
+    [-3.0, nan]
+    """
+    names = [sentence.strip() for sentence in sentences] if keys is None else keys
+    words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
+    tokens = words
+    if n_tokens is not None:
+        tokens = np.array([n_tokens.get(name, 0) for name in names], dtype=np.int32)
+    if progress is not None:
+        progress(len(sentences))
+    return assemble_scores(
+        sentences,
+        np.array([logprobs.get(name, math.nan) for name in names], dtype=np.float64),
+        n_tokens=tokens,
+        n_unk=np.zeros_like(tokens),
+        flags=flag_where(FLAG_EMPTY, words == 0),
+        flag_missing=False,
     )
 
 

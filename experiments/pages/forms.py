@@ -7,6 +7,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from analysis.errors import BadInput
+from analysis.power.money import minor_units
 from experiments.models import Experiment, Lab, MaterialSet, Membership
 from experiments.studies.languages import NAMES, language_choices, tag_named
 from experiments.tasks.registry import tasks
@@ -54,6 +56,42 @@ def language_field() -> LanguageField:
         + ". Any other language tag (fi, haw, …) keeps the buttons in English.",
         error_messages={"invalid": "That is not a language tag; write for example en, de or pt-BR."},
     )
+
+
+class PriceForm(forms.Form):
+    """What one participant costs."""
+
+    reward = forms.CharField(
+        required=False, max_length=12, label="Reward per participant", help_text="For example 1.50."
+    )
+    currency = forms.CharField(required=False, max_length=3, min_length=3)
+    fee = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=200,
+        label="Platform fee (%)",
+        help_text="Percent of the reward.",
+    )
+
+    def clean_currency(self) -> str:
+        """The code in upper case."""
+        return str(self.cleaned_data["currency"]).upper()
+
+    def clean(self) -> dict[str, Any]:
+        """Convert the reward to minor units; 0 without one."""
+        data = super().clean() or self.cleaned_data
+        try:
+            reward = data.get("reward")
+            data["reward_minor"] = minor_units(reward, data.get("currency") or "GBP") if reward else 0
+        except BadInput as error:
+            field = "currency" if error.column == "currency" else "reward"
+            self.add_error(field, str(error))
+        return data
+
+    def price(self) -> dict[str, Any]:
+        """Reward and fee as the reports take them; the fee as a share."""
+        data = getattr(self, "cleaned_data", {})
+        return {"reward_minor": data.get("reward_minor") or 0, "fee": (data.get("fee") or 0) / 100}
 
 
 class NewStudyForm(forms.Form):

@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 
 from analysis.effects.report import BY
-from analysis.errors import BadInput
-from analysis.power.money import format_money, minor_digits, minor_units
+from analysis.power.money import format_money, minor_digits
 from analysis.power.report import MODELS, SIZES, Price
 from experiments.models import Experiment
+from experiments.pages.forms import PriceForm
 from releases.reports.forms import ReportForm
 
 MAX_SIZE = 10_000
@@ -34,42 +34,6 @@ class NumbersField(forms.CharField):
                 f"At most {MAX_SIZES} numbers, each from {self.least} to {self.most:,}."
             )
         return numbers
-
-
-class PriceForm(forms.Form):
-    """What one participant costs."""
-
-    reward = forms.CharField(
-        required=False, max_length=12, label="Reward per participant", help_text="For example 1.50."
-    )
-    currency = forms.CharField(required=False, max_length=3, min_length=3)
-    fee = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=200,
-        label="Platform fee (%)",
-        help_text="Percent of the reward.",
-    )
-
-    def clean_currency(self) -> str:
-        """The code in upper case."""
-        return str(self.cleaned_data["currency"]).upper()
-
-    def clean(self) -> dict[str, Any]:
-        """Convert the reward to minor units; 0 without one."""
-        data = super().clean() or self.cleaned_data
-        try:
-            reward = data.get("reward")
-            data["reward_minor"] = minor_units(reward, data.get("currency") or "GBP") if reward else 0
-        except BadInput as error:
-            field = "currency" if error.column == "currency" else "reward"
-            self.add_error(field, str(error))
-        return data
-
-    def price(self) -> dict[str, Any]:
-        """Reward and fee as the reports take them; the fee as a share."""
-        data = getattr(self, "cleaned_data", {})
-        return {"reward_minor": data.get("reward_minor") or 0, "fee": (data.get("fee") or 0) / 100}
 
 
 class PlanPowerForm(PriceForm):

@@ -7,25 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
 from analysis.files import read_table
-from analysis.scoring.base import (
-    FLAG_EMPTY,
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    file_revision,
-    flag_where,
-)
+from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
 from analysis.scoring.model_uri import ModelURI, Option, parse_options
 
 TASKS = ("blimp", "blimp_supplement", "ewok")  # of a collated file; its other tasks have no pairs
 PAIR_COLUMNS = ("sentence_good", "sentence_bad", "UID")
 EWOK_COLUMNS = ("Context1", "Target1", "Target2", "Domain")
+ID_COLUMNS = ("good_id", "bad_id")  # of the items of EWoK that a release has
 PAIRS = Option("pairs", placeholder="FILE")
 SAVE_PREDICTIONS = "Run the pipeline with --save_predictions and name its predictions.json."
 
@@ -39,7 +31,10 @@ class Prediction(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A pair: both sentences, and both texts as the pipeline compares them (EWoK: without the context)."""
+    """A pair: both sentences or their ids, and both texts as the pipeline compares them.
+
+    In EWoK the texts are without the context.
+    """
 
     good: str
     bad: str
@@ -51,8 +46,9 @@ class BabyLMPredictionScorer:
     """Gives 1 to the sentence that the model chose in its pair and 0 to the other.
 
     The files have choices, no probabilities, so ``pairs`` must name the sentences they were made among:
-    BLiMP's fields (``pairs.jsonl`` of a release) or those of EWoK. A sentence that was chosen in one pair and
-    not in another has no score, nor has one without a prediction.
+    BLiMP's fields (``pairs.jsonl`` of a release) or those of EWoK (``ewok/pairs.jsonl``). Sentences of a
+    release's EWoK are looked up by their ids, because a text occurs after several contexts. A sentence that
+    was chosen in one pair and not in another has no score, nor has one without a prediction.
     """
 
     OPTIONS = (PAIRS,)
@@ -67,7 +63,9 @@ class BabyLMPredictionScorer:
                 file=self.file,
                 remedy="Name the pairs: babylm:predictions.json?pairs=pairs.jsonl.",
             )
-        self.choices = _choices(uri.target, options["pairs"])
+        pairs, has_ids = _pairs_by_subset(options["pairs"])
+        self.key = "sentence_id" if has_ids else "sentence"
+        self.choices = _choices(uri.target, options["pairs"], pairs)
         self.spec = Spec(uri=uri.uri, revision=file_revision(uri.target), method="csv", tokens="space")
 
     def score(
@@ -79,18 +77,8 @@ class BabyLMPredictionScorer:
         progress: Progress | None = None,
     ) -> Scores:
         """Look up every sentence; NaN where there is no prediction, or predictions differ."""
-        words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
-        values = [self.choices.get(sentence.strip(), math.nan) for sentence in sentences]
-        if progress is not None:
-            progress(len(sentences))
-        return assemble_scores(
-            sentences,
-            np.array(values, dtype=np.float64),
-            n_tokens=words,
-            n_unk=np.zeros_like(words),
-            flags=flag_where(FLAG_EMPTY, words == 0),
-            flag_missing=False,
-        )
+        keys = ids if self.key == "sentence_id" else None
+        return looked_up_scores(sentences, self.choices, keys=keys, progress=progress)
 
 
 def babylm_predictions(pairs: pd.DataFrame, scores: Mapping[str, float]) -> dict[str, Any]:
@@ -121,9 +109,8 @@ def babylm_predictions(pairs: pd.DataFrame, scores: Mapping[str, float]) -> dict
     return document
 
 
-def _choices(file: str, pair_file: str) -> dict[str, float]:
+def _choices(file: str, pair_file: str, pairs: Mapping[str, Sequence[Choice]]) -> dict[str, float]:
     """Return 1 or 0 by sentence; NaN where two pairs disagree about a sentence."""
-    pairs = _pairs_by_subset(pair_file)
     choices: dict[str, float] = {}
     for number, prediction in enumerate(_predictions(file), start=1):
         pair = _pair_of(prediction, pairs.get(prediction.subset.lower(), []))
@@ -151,22 +138,27 @@ def _pair_of(prediction: Prediction, pairs: Sequence[Choice]) -> Choice | None:
     return matching.pop() if len(matching) == 1 else None
 
 
-def _pairs_by_subset(file: str) -> dict[str, list[Choice]]:
+def _pairs_by_subset(file: str) -> tuple[dict[str, list[Choice]], bool]:
+    """Return the pairs of each subset, and whether their sentences are named by ids."""
     table = read_table(file)
     is_ewok = set(EWOK_COLUMNS) <= set(table.columns)
-    columns = EWOK_COLUMNS if is_ewok else PAIR_COLUMNS
+    has_ids = is_ewok and set(ID_COLUMNS) <= set(table.columns)
+    columns: tuple[str, ...] = EWOK_COLUMNS if is_ewok else PAIR_COLUMNS
     if absent := [column for column in columns if column not in table.columns]:
         raise MissingColumns(absent, existing=list(map(str, table.columns)), file=file)
     pairs: dict[str, list[Choice]] = defaultdict(list)
+    columns += ID_COLUMNS if has_ids else ()
     for row in table[list(columns)].astype(str).itertuples(index=False, name=None):
+        texts = [text.strip() for text in row]
         if is_ewok:
-            context, good, bad, subset = (text.strip() for text in row)
-            choice = Choice(f"{context} {good}", f"{context} {bad}", good, bad)
+            context, good, bad, subset, *ids = texts
+            good_key, bad_key = ids or (f"{context} {good}", f"{context} {bad}")
+            choice = Choice(good_key, bad_key, good, bad)
         else:
-            good, bad, subset = (text.strip() for text in row)
+            good, bad, subset = texts
             choice = Choice(good, bad, good, bad)
         pairs[subset.lower()].append(choice)
-    return pairs
+    return pairs, has_ids
 
 
 def _predictions(file: str) -> Iterator[Prediction]:

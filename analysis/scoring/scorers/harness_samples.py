@@ -7,18 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from analysis.errors import BadInput
-from analysis.scoring.base import (
-    FLAG_EMPTY,
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    file_revision,
-    flag_where,
-)
+from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
 from analysis.scoring.model_uri import ModelURI, parse_options
 
 TOLERANCE = 1e-3  # nats; the harness scores a sentence again in another batch, which rounds otherwise
@@ -45,6 +35,7 @@ class HarnessSampleScorer:
 
     OPTIONS = ()
     capabilities = frozenset({"sum"})
+    key = "sentence"
 
     def __init__(self, uri: ModelURI) -> None:
         parse_options(uri, self.OPTIONS)
@@ -64,18 +55,7 @@ class HarnessSampleScorer:
         progress: Progress | None = None,
     ) -> Scores:
         """Look up every sentence; the score of a sentence that the logs do not contain is NaN."""
-        words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
-        values = [self.logprobs.get(sentence.strip(), math.nan) for sentence in sentences]
-        if progress is not None:
-            progress(len(sentences))
-        return assemble_scores(
-            sentences,
-            np.array(values, dtype=np.float64),
-            n_tokens=words,
-            n_unk=np.zeros_like(words),
-            flags=flag_where(FLAG_EMPTY, words == 0),
-            flag_missing=False,
-        )
+        return looked_up_scores(sentences, self.logprobs, progress=progress)
 
 
 def sample_files(target: str) -> list[Path]:

@@ -6,18 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from analysis.errors import BadInput
-from analysis.scoring.base import (
-    FLAG_EMPTY,
-    Progress,
-    Scores,
-    Spec,
-    assemble_scores,
-    file_revision,
-    flag_where,
-)
+from analysis.scoring.base import Progress, Scores, Spec, file_revision, looked_up_scores
 from analysis.scoring.model_uri import ModelURI, Option, parse_options
 
 SENTENCES = Option("sentences", placeholder="FILE")
@@ -36,6 +26,7 @@ class MiniconsScorer:
 
     OPTIONS = (SENTENCES, VALUE, BASE)
     capabilities = frozenset({"sum"})
+    key = "sentence"
 
     def __init__(self, uri: ModelURI) -> None:
         options = parse_options(uri, self.OPTIONS)
@@ -55,10 +46,12 @@ class MiniconsScorer:
                 file=self.file,
                 remedy="Name the file that was scored, with one sentence in each line.",
             )
-        self.counts: dict[str, tuple[float, int]] = {}
+        self.logprobs: dict[str, float] = {}
+        self.n_tokens: dict[str, int] = {}
         for number, (sentence, entry) in enumerate(zip(sentences, entries, strict=True), start=1):
             value, n_tokens = _sum(entry, self.file, number)
-            self.counts[sentence] = (sign * unit * value, n_tokens or len(sentence.split()))
+            self.logprobs[sentence] = sign * unit * value
+            self.n_tokens[sentence] = n_tokens or len(sentence.split())
         self.spec = Spec(
             uri=uri.uri,
             revision=file_revision(uri.target),
@@ -75,19 +68,7 @@ class MiniconsScorer:
         progress: Progress | None = None,
     ) -> Scores:
         """Look up every sentence; the score of a sentence that was not scored is NaN."""
-        values = [self.counts.get(sentence.strip(), (math.nan, 0)) for sentence in sentences]
-        n_tokens = np.array([count for _, count in values], dtype=np.int32)
-        words = np.array([len(sentence.split()) for sentence in sentences], dtype=np.int32)
-        if progress is not None:
-            progress(len(sentences))
-        return assemble_scores(
-            sentences,
-            np.array([value for value, _ in values], dtype=np.float64),
-            n_tokens=n_tokens,
-            n_unk=np.zeros_like(n_tokens),
-            flags=flag_where(FLAG_EMPTY, words == 0),
-            flag_missing=False,
-        )
+        return looked_up_scores(sentences, self.logprobs, n_tokens=self.n_tokens, progress=progress)
 
 
 def _entries(file: str) -> list[Any]:

@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 from django.utils.text import capfirst
 
 from analysis.errors import BadInput
-from analysis.power.money import minor_units
 from analysis.power.report import Price
 from experiments.models import Lab, PairSet
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.editing.text_templates import text_templates
+from experiments.pages.forms import PriceForm
 from experiments.pages.paradigms.pair_sets import get_pair_set
 from experiments.paradigms.validation import (
     JUDGMENTS,
@@ -30,8 +30,10 @@ from experiments.paradigms.validation import (
 from experiments.studies.languages import interface_language
 
 
-class ValidationForm(forms.Form):
+class ValidationForm(PriceForm):
     """How many people judge each pair, and what each costs."""
+
+    field_order = ("title", "judgments", "reward", "currency", "fee")
 
     title = forms.CharField(
         max_length=200, help_text="For you and your team; participants see a neutral title."
@@ -50,27 +52,6 @@ class ValidationForm(forms.Form):
         help_text="For five pairs, for example 0.50.",
     )
     currency = forms.CharField(max_length=3, min_length=3, initial="GBP")
-    fee = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=200,
-        label="Platform fee (%)",
-        help_text="Percent of the reward.",
-    )
-
-    def clean_currency(self) -> str:
-        """The code in upper case."""
-        return str(self.cleaned_data["currency"]).upper()
-
-    def clean(self) -> dict[str, Any]:
-        """Convert the reward to minor units; 0 without one."""
-        data = super().clean() or self.cleaned_data
-        try:
-            reward = data.get("reward")
-            data["reward_minor"] = minor_units(reward, data.get("currency") or "GBP") if reward else 0
-        except BadInput as error:
-            self.add_error("currency" if error.column == "currency" else "reward", str(error))
-        return data
 
 
 def instructions_in(language: str) -> str:
