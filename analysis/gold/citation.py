@@ -82,7 +82,7 @@ def citation_file(facts: Facts) -> str:
             f"  - family-names: {quoted_yaml(family)}\n    given-names: {quoted_yaml(given_names)}"
             for family, given_names in facts.authors
         ),
-        *([] if facts.authors else [f"  - name: {quoted_yaml(_collective(facts))}"]),
+        *([] if facts.authors else [f"  - name: {quoted_yaml(collective_author(facts))}"]),
         *([f"license: {licence.spdx}"] if licence and licence.spdx else []),
         *([f"date-released: {facts.last_answer[:10]}"] if facts.last_answer else []),
         "keywords:",
@@ -116,9 +116,9 @@ def datacite_record(facts: Facts) -> dict[str, Any]:
     record: dict[str, Any] = {
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": RESOURCE},
-        "creators": creators or [{"name": _collective(facts), "nameType": "Organizational"}],
+        "creators": creators or [{"name": collective_author(facts), "nameType": "Organizational"}],
         "titles": [{"title": facts.title}],
-        "publisher": {"name": _collective(facts)},
+        "publisher": {"name": collective_author(facts)},
         "publicationYear": facts.year,
         "subjects": [{"subject": "acceptability judgments"}, {"subject": "minimal pairs"}],
         "formats": ["text/csv", "application/vnd.apache.parquet", "application/jsonlines"],
@@ -133,5 +133,6 @@ def datacite_record(facts: Facts) -> dict[str, Any]:
     return record | ({"rightsList": [rights]} if rights else {})
 
 
-def _collective(facts: Facts) -> str:
+def collective_author(facts: Facts) -> str:
+    """Name the authors of a release whose owner has no first and last name."""
     return f"The authors of {facts.title}"

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from analysis.comparison.in_depth.models import METHODS
+from analysis.gold.formats.registry import FORMATS
 from analysis.scoring.orientation import SIGNS as ORIENTATIONS
 from releases.api.fields import BIGGEST, AnyObject, PlainText
 from releases.api.report_serializers import RuleChoices
@@ -98,6 +99,13 @@ class ReleaseRequest(RuleChoices):
     """What a new release is made of."""
 
     title = PlainText(required=False, allow_blank=True, default="", max_length=200)
+    formats = serializers.ListField(
+        child=serializers.ChoiceField(choices=list(FORMATS)),
+        required=False,
+        default=list,
+        max_length=len(FORMATS),
+        help_text="Formats of other tools in which the release is written, too.",
+    )
 
 
 class RunSerializer(serializers.ModelSerializer[ScoringRun]):

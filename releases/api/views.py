@@ -174,8 +174,8 @@ class ReleaseViews(mixins.ListModelMixin, StudyAPIView):
         """Queue the job; poll `job` or the release until it is ready."""
         study = self.study()
         data = with_exclusion(study, dict(self.validated_body(ReleaseRequest)))
-        title = data.pop("title")
-        release = request_release(study, Options(**data), title=title, user=self.user)
+        title, formats = data.pop("title"), ",".join(data.pop("formats"))
+        release = request_release(study, Options(**data, formats=formats), title=title, user=self.user)
         return Response(ReleaseSerializer(release).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -15,6 +15,7 @@ from analysis.agreement.report import agreement_report
 from analysis.exclusions.apply import Excluded, apply_plan
 from analysis.gold.codebook import DEVIATION_FILE, EXCLUSION_FILE, JUDGMENT_FILE, PAIR_FILE
 from analysis.gold.differences import difference_table
+from analysis.gold.formats.registry import FORMATS, Contents
 from analysis.gold.human_scores import human_table
 from analysis.gold.tables import HUMAN_PAIR_COLUMNS, pair_table, sentence_table
 from analysis.gold.writers import BLIMP_FIELDS, blimp_record, csv_bytes, json_bytes, jsonl_bytes
@@ -93,7 +94,9 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     facts = facts_of(experiment, options, plan, counts=counts, report=report, excluded=excluded)
     facts = replace(facts, n_simulated=int(participants["simulated"].sum()))
     written = {name: columns[name] for name in columns if name in files}
-    files |= text_files(experiment, facts, tables=tables, columns=written, factors=factors)
+    files |= text_files(
+        experiment, facts, tables=tables, columns=written, factors=factors, formats=options.format_names
+    )
     package = json.loads(files["datapackage.json"])
     files |= typed_copies(files, package, records=records)
     files["croissant.json"] = croissant_file(facts, package, files)
@@ -109,6 +112,9 @@ def build_release(experiment: Experiment, options: Options) -> Built:
         n_min=options.n_min,
         made_with=f"Obelus {facts.code_version} with seed {options.seed}",
     ).encode()
+    contents = Contents(facts, package, dict(files), sentences, tables["pairs.jsonl"])
+    for name in options.format_names:
+        files |= FORMATS[name].write(contents)
     return Built({**files, MANIFEST: json_bytes(manifest | {"files": listed(files)})}, excluded)
 
 

@@ -23,11 +23,12 @@ from analysis.gold.codebook import (
     data_package,
     field_kinds,
 )
-from analysis.gold.croissant import croissant
 from analysis.gold.differences import DIFFERENCE_FILE
 from analysis.gold.facts import Facts
+from analysis.gold.formats.croissant import croissant
+from analysis.gold.formats.lm_eval_tasks import FOLDER, task_files
+from analysis.gold.formats.registry import FORMATS, format_contents
 from analysis.gold.labels import label_rule
-from analysis.gold.lm_eval_tasks import FOLDER, task_files
 from analysis.gold.parquet import parquet_bytes, record_parquet_bytes
 from analysis.gold.programs import r_judgments
 from analysis.gold.writers import DIGITS, json_bytes
@@ -167,6 +168,14 @@ FACTORIAL_FILES = {
 }
 """Files of factorial designs only."""
 TASKS_HOLD = "tasks of lm-evaluation-harness: one for each paradigm, grouped by phenomenon"
+CONTENTS = {
+    "README.md": "description of the release: read it first",
+    f"{FOLDER}/": TASKS_HOLD,
+    **FILES,
+    **FACTORIAL_FILES,
+    **dict(format_contents(tuple(FORMATS))),
+}
+"""Content of every file and folder that a release may have."""
 
 
 def facts_of(
@@ -260,6 +269,7 @@ def text_files(
     tables: Mapping[str, pd.DataFrame],
     columns: Mapping[str, tuple[str, ...]],
     factors: Mapping[str, Sequence[str]],
+    formats: tuple[str, ...] = (),
 ) -> dict[str, bytes]:
     """The codebook, the card, citations, the program of a first analysis and the harness's tasks."""
     package = data_package(
@@ -275,7 +285,7 @@ def text_files(
         *(row for row in FACTORIAL_FILES.items() if row[0].split(".")[0] + ".csv" in columns),
     ]
     tasks = task_files(tables["pairs.jsonl"], slug=facts.slug)
-    card_rows = [*files, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else [])]
+    card_rows = [*files, *([(f"{FOLDER}/", TASKS_HOLD)] if tasks else []), *format_contents(formats)]
     return {
         "datapackage.json": json_bytes(package),
         "README.md": dataset_card(facts, card_rows, tables=_loadable(tables)).encode(),

@@ -7,7 +7,10 @@ from analysis.agreement.inclusion import parse_rule
 from analysis.agreement.majority import N_MIN, TIES
 from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
+from analysis.gold.formats.registry import format_names
 from analysis.multiple_tests import CORRECTIONS
+
+OMITTED = ("round_number", "formats")  # from the stored options, where they are not chosen
 
 
 @dataclass(frozen=True)
@@ -20,19 +23,27 @@ class Options:
     seed: int = 0
     n_min: int = N_MIN
     round_number: int | None = None  # one round, as if it were a study of its own
+    formats: str = ""  # formats of other tools that are written, too; separated by commas
 
     def __post_init__(self) -> None:
-        """Refuse unknown rules before anything is computed."""
+        """Refuse unknown rules and formats before anything is computed."""
         if self.rule:
             parse_rule(self.rule)
         if self.ties not in TIES:
             raise UnknownName("tie rule", self.ties, TIES)
+        format_names(self.formats)
         if self.n_min < 1:
             raise BadInput("n_min must be at least 1.", column="n_min", remedy="Give a whole number from 1.")
 
+    @property
+    def format_names(self) -> tuple[str, ...]:
+        """Formats of other tools that are written, too."""
+        return format_names(self.formats)
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as stored; without the round if all rounds are covered."""
-        return {name: value for name, value in asdict(self).items() if name != "round_number" or value}
+        """Plain values, as stored; without a round if all are covered, without formats if none are chosen."""
+        values = asdict(self) | {"formats": ",".join(self.format_names)}
+        return {name: value for name, value in values.items() if name not in OMITTED or value}
 
 
 @dataclass(frozen=True)

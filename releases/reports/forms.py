@@ -16,6 +16,7 @@ from analysis.effects.response_times import parse_outlier_rule
 from analysis.errors import BadInput, UnknownName
 from analysis.exclusions.criteria import CRITERIA, SIGNAL_PREFIX
 from analysis.exclusions.multiverse import MODELS
+from analysis.gold.formats.registry import FORMATS
 from analysis.multiple_tests import CORRECTION_NAMES
 from analysis.quality.report import SIGNALS
 from experiments.lists.rounds import round_numbers
@@ -313,6 +314,13 @@ class ReleaseForm(SeededForm):
 
     title = forms.CharField(
         max_length=200, required=False, help_text="Shown in the list of releases; not part of the files."
+    )
+    formats = forms.MultipleChoiceField(
+        choices=[(name, format.label) for name, format in FORMATS.items()],
+        required=False,
+        label="Also for other tools",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Files that are added to the release; the others stay as they are.",
     )
 
 

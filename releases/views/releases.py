@@ -1,6 +1,7 @@
 """Releases: the list, building the next one, files and downloads."""
 
 import mimetypes
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
@@ -9,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from analysis.errors import BadInput
 from experiments.models import Experiment
 from releases.exports.snippets import release_snippets
-from releases.gold.describe import FACTORIAL_FILES, FILES, TASKS_HOLD, authors_of, withdrawn_since
+from releases.gold.describe import CONTENTS, authors_of, withdrawn_since
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.storage import MANIFEST, chunks, zip_chunks
@@ -18,7 +19,6 @@ from releases.reports.forms import ReleaseForm
 from releases.views.base import explained, page, study_page
 
 JUDGMENTS = "judgments.csv"
-CONTENTS = {"README.md": "description of the release: read it first", **FILES, **FACTORIAL_FILES}
 
 
 @study_page
@@ -28,7 +28,9 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            options = Options(form.exclude(), data["rule"], data["ties"], data["seed"])
+            options = Options(
+                form.exclude(), data["rule"], data["ties"], data["seed"], formats=",".join(data["formats"])
+            )
             release = request_release(study, options, title=data["title"], user=request.user)
         except BadInput as error:
             explained(request, form, error)
@@ -50,25 +52,36 @@ def releases(request: HttpRequest, study: Experiment) -> HttpResponseBase:
 def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResponseBase:
     """One release: its options, files and checksums."""
     release_row = find(study, number)
-    files = [
-        {**file, "holds": TASKS_HOLD if "/" in file["path"] else CONTENTS.get(file["path"], "")}
-        for file in release_row.manifest.get("files", [])
-    ]
-    task_files = [file for file in files if "/" in file["path"]]
+    files, folders = _listed_files(release_row)
     return page(
         request,
         study,
         "releases",
         template="release",
         release=release_row,
-        files=[file for file in files if file not in task_files],
-        task_files=task_files,
+        files=files,
+        folders=folders,
         manifest=release_row.manifest,
         withdrawn=withdrawn_since(release_row),
         publications=list(release_row.publications.select_related("job")),
         snippets=release_snippets(study, JUDGMENTS) if files else [],
         file=JUDGMENTS,
     )
+
+
+def _listed_files(release: Release) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The files of a release with their content, and its folders with theirs."""
+    files: list[dict[str, Any]] = []
+    folders: dict[str, dict[str, Any]] = {}
+    for file in release.manifest.get("files", []):
+        folder, slash, _ = str(file["path"]).rpartition("/")
+        holds = CONTENTS.get(folder + slash or file["path"], "")
+        if slash:
+            listed = folders.setdefault(folder, {"name": f"{folder}/", "holds": holds, "files": []})
+            listed["files"].append({**file, "holds": ""})
+        else:
+            files.append({**file, "holds": holds})
+    return files, list(folders.values())
 
 
 @study_page

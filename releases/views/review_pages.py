@@ -18,6 +18,7 @@ from experiments.pages.pagination import page_of
 from experiments.tasks.registry import shown_task
 from experiments.teams.review_links import count_use, find_link
 from releases.gold.current_plan import current_plan
+from releases.gold.describe import CONTENTS
 from releases.models import Release
 from releases.reports.forms import AgreementForm, RatingsForm
 from releases.reports.report_cache import cached_report
@@ -111,7 +112,7 @@ def _files(release: Release, link: ReviewLink) -> list[dict[str, Any]]:
     """The files of a release that the link opens."""
     allowed = PLAIN_FILES | (MATERIAL_FILES if link.with_materials else set())
     return [
-        {**file, "holds": release_pages.CONTENTS.get(file["path"], "")}
+        {**file, "holds": CONTENTS.get(file["path"], "")}
         for file in release.manifest.get("files", [])
         if file["path"] in allowed
     ]

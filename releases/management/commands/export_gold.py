@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from analysis.gold.formats.registry import FORMATS
 from config.commands import ContractCommand
 from experiments.studies.creation import find_experiment
 from releases.gold.build import build_release
@@ -27,6 +28,14 @@ class Command(ContractCommand):
         parser.add_argument("--exclude", default="", metavar="PLAN", help=EXCLUDE_HELP)
         parser.add_argument("--rule", default="", help="blimp, climp, M/N or a share")
         parser.add_argument("--ties", default="strict", help="strict, half or drop")
+        parser.add_argument(
+            "--formats",
+            action="extend",
+            nargs="+",
+            default=[],
+            choices=list(FORMATS),
+            help="formats of other tools in which the release is written, too",
+        )
         parser.add_argument("--seed", default=0, type=int, help="of the bootstrap")
 
     def run(self, **options: Any) -> None:
@@ -34,6 +43,7 @@ class Command(ContractCommand):
         experiment = find_experiment(options["experiment"])
         options["exclude"] = named_exclusion(self, experiment, options["exclude"])
         release_options = {name: options[name] for name in ("exclude", "rule", "ties", "seed")}
+        release_options["formats"] = ",".join(options["formats"])
         built = build_release(experiment, Options(**release_options))
         is_new = write_folder(options["to"], built.files)
         if options["json"]:

@@ -238,9 +238,10 @@ def test_a_release_states_what_each_file_holds_and_when_people_answered(ada):
     study = judged_study()
     ready_release(study)
     page = ada.get(reverse("study-release", args=[study.slug, 1]))
-    files, tasks = page.context["files"], page.context["task_files"]
-    assert all(file["holds"] for file in [*files, *tasks])
-    assert all(file["path"].startswith("lm_eval/") for file in tasks) and tasks
+    files, folders = page.context["files"], page.context["folders"]
+    assert all(file["holds"] for file in [*files, *folders])
+    assert [folder["name"] for folder in folders] == ["lm_eval/"]
+    assert all(file["path"].startswith("lm_eval/") for file in folders[0]["files"]) and folders[0]["files"]
     assert not [file for file in files if "/" in file["path"]], "tasks are listed apart, folded"
     assert re.search(r"Answers</dt><dd>\d{4}-\d\d-\d\d \d\d:\d\d UTC to ", page.content.decode())
 

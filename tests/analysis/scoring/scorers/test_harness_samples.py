@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from analysis.errors import BadInput
-from analysis.gold.lm_eval_tasks import task_files
+from analysis.gold.formats.lm_eval_tasks import task_files
 from analysis.scoring import scorer
 from tests.analysis.scoring import golden_models
 
