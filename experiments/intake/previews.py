@@ -45,7 +45,7 @@ def is_large(uploads: Sequence[Upload]) -> bool:
 
 def _unpacks_to_large(upload: Upload) -> bool:
     suffix = Path(upload.name).suffix.lower()
-    if suffix not in {".gz", ".parquet", *SPREADSHEETS}:
+    if suffix not in {".gz", ".zip", ".parquet", *SPREADSHEETS}:
         return False
     with upload.file.open("rb") as file:
         if suffix == ".parquet":

@@ -26,7 +26,7 @@ CODECS = {
 #: Encoding of all files, or of each file by its name; empty where it is to be detected.
 Encoding = str | Mapping[str, str]
 #: Suffixes of tables that are no text files.
-BINARY_SUFFIXES = frozenset({".parquet", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
+BINARY_SUFFIXES = frozenset({".zip", ".arrow", ".parquet", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"})
 _PIECE = 1 << 20  # bytes unpacked at a time
 _MARKS = ((codecs.BOM_UTF8, "UTF-8"), (codecs.BOM_UTF16_LE, "UTF-16 LE"), (codecs.BOM_UTF16_BE, "UTF-16 BE"))
 _REMEDY = "Save the file as UTF-8, or name its encoding."

@@ -19,6 +19,7 @@ from experiments.intake.bulk_insert import insert_rows
 from experiments.models import Experiment, ExperimentVersion, MaterialSet, PresentationList
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import OF_MATERIALS
+from judgments.imports.readers.prolific import PREFIX, PROLIFIC_ID
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, Trial
 from judgments.models.trial import new_public_id
 
@@ -26,7 +27,7 @@ LONGEST_EXTERNAL_ID = 100
 #: Patterns of platform ids, which are never used as pseudonyms.
 PLATFORM_IDS = {
     "mturk": re.compile(r"A(?=[0-9A-Z]*[0-9])[0-9A-Z]{9,19}"),
-    "prolific": re.compile(r"[0-9a-f]{24}"),
+    "prolific": PROLIFIC_ID,
     "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
 }
 
@@ -110,6 +111,39 @@ def store_participants(study: Experiment, read: JudgmentFile, *, names: set[str]
     PlatformIdentity.objects.bulk_create(identities, batch_size=1000)
     old = {person: stored[name] for person, name in pseudonyms.items() if name in stored and person in names}
     return old | new
+
+
+def update_demographics(study: Experiment, read: JudgmentFile) -> int:
+    """Replace the answers of the demographic export that stored participants of a file have."""
+    if not read.demographics:
+        return 0
+    pseudonyms = _known_pseudonyms(study, read)
+    joined = {
+        pseudonyms.get(person, ""): {
+            name: text for name, text in (background or {}).items() if name.startswith(PREFIX)
+        }
+        for person, background in zip(
+            read.participants["participant"], read.participants["background"], strict=True
+        )
+    }
+    # Race: an erasure empties the same field; one follows the other.
+    people = Participant.objects.filter(experiment=study, pseudonym__in=joined, erased_at=None)
+    changed = []
+    for person in people.order_by("pk").select_for_update(of=("self",)):
+        answers = joined[person.pseudonym]
+        background = {
+            **{
+                name: text
+                for name, text in person.background.items()
+                if name not in read.demographics["columns"]
+            },
+            **answers,
+        }
+        if answers and background != person.background:
+            person.background = background
+            changed.append(person)
+    Participant.objects.bulk_update(changed, ["background"], batch_size=500)
+    return len(changed)
 
 
 def _new_pseudonym() -> str:

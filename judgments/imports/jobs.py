@@ -16,6 +16,7 @@ from experiments.models import Experiment, Job, MaterialSet, Upload
 from experiments.webhooks.events import emit
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import HEAD_BYTES, PRESETS, WHOLE, preset_rows, recognized_format
+from judgments.imports.readers.prolific import join_demographics, read_demographic_export
 from judgments.imports.readers.shapes import OpenAnswer
 from judgments.imports.readers.table import table_rows
 from judgments.imports.store import Imported, Prepared, prepare, store
@@ -75,11 +76,17 @@ def recognize(upload: Upload) -> None:
     upload.save(update_fields=["options"])
 
 
-def prepare_upload(upload: Upload) -> Prepared:
-    """Read an upload with its options, and compare it with the stored sessions."""
+def prepare_upload(uploads: Sequence[Upload]) -> Prepared:
+    """Read an upload with its options, and compare it with the stored sessions.
+
+    The second file, where there is one, is Prolific's demographic export.
+    """
+    upload = uploads[0]
     chosen = upload.options
-    with local_copies([upload]) as (path,):
+    with local_copies(uploads) as (path, *exports):
         read = read_judgments(path, chosen["format"], options=source_options(upload))
+        for export in exports:
+            read = join_demographics(read, read_demographic_export(export.read_bytes(), file=export.name))
     return prepare(
         read,
         sha256=upload.sha256,
@@ -91,9 +98,9 @@ def prepare_upload(upload: Upload) -> Prepared:
     )
 
 
-def read_or_job(upload: Upload) -> Preview | Job:
+def read_or_job(uploads: Sequence[Upload]) -> Preview | Job:
     """Return what the preview shows with the present options, or the job that reads a large file."""
-    return preview_or_job(PREVIEW, [upload], reading_of)
+    return preview_or_job(PREVIEW, uploads, reading_of)
 
 
 @job(PREVIEW)
@@ -109,7 +116,7 @@ def reading_of(uploads: Sequence[Upload], item: int = 1, report_step: Report = l
     file_columns = _file_columns(upload)
     report_step("reading the judgments of")
     try:
-        prepared = prepare_upload(upload)
+        prepared = prepare_upload(uploads)
     except OpenAnswer as error:
         return {"error": str(error), "file_columns": error.choices, "is_answer_open": True}
     except BadInput as error:
@@ -167,7 +174,7 @@ def import_judgments(run: Run) -> None:
     if not uploads:
         raise BadInput("the uploaded file is gone.", remedy="Upload it again.")
     run.progress(0, 2, "reading")
-    prepared = prepare_upload(uploads[0])
+    prepared = prepare_upload(uploads)
     run.progress(1, 2, "storing")
     with run.finishing() as result:
         imported = store(prepared, user=user)

@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput, UnknownName
+from analysis.text import plural
 from experiments.intake.language import language_of_texts
 from experiments.intake.store import MaterialSetInfo, refuse_errors, store_materials
 from experiments.materials.checks import check
@@ -25,7 +26,7 @@ from experiments.materials.findings import Report
 from experiments.models import AuditEntry, Experiment, ExperimentVersion, MaterialSet, Membership
 from experiments.studies.creation import find_experiment, free_slug
 from experiments.studies.lifecycle import sha256_of
-from judgments.imports.insert import insert_sessions, known_names
+from judgments.imports.insert import insert_sessions, known_names, update_demographics
 from judgments.imports.matching import match
 from judgments.imports.readers import JudgmentFile
 from judgments.imports.readers.materials import materials_of
@@ -69,6 +70,7 @@ class Prepared:
             "materials": self.materials.name if self.materials else self.title,
             "creates_materials": materials.counts if materials is not None else None,
             "notes": list(self.read.notes),
+            "demographics": dict(self.read.demographics) if self.read.demographics else None,
             "warnings": [*self.read.warnings, *self.findings.warnings],
             "finding_counts": dict(self.findings.counts),
             "findings": self.findings.as_dict()["findings"],
@@ -84,7 +86,11 @@ class Imported:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file's bytes."""
+    """SHA-256 of a file's bytes; of a folder, of the names and checksums of its files."""
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        lines = (f"{file_sha256(file)}  {file.relative_to(path).as_posix()}\n" for file in files)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -187,6 +193,7 @@ def store(prepared: Prepared, *, user: User | None = None, progress: Progress | 
         study.materials = materials
         study.save(update_fields=["materials", "updated_at"])
     version = _version(study, prepared)
+    n_updated = update_demographics(study, prepared.read)
     added = insert_sessions(
         prepared.read,
         version,
@@ -197,7 +204,14 @@ def store(prepared: Prepared, *, user: User | None = None, progress: Progress | 
     report = {**prepared.describe(), "experiment": study.slug, "materials": materials.name, "added": added}
     if not added["sessions"]:
         report["notes"] = [*report["notes"], "every session of this file is already here; nothing was added"]
+    if n_updated:
+        report["notes"] = [
+            *report["notes"],
+            f"demographics replaced: {plural(n_updated, 'stored participant')}",
+        ]
     details = {key: report[key] for key in ("file", "format", "added")}
+    if prepared.read.demographics:
+        details["demographics"] = {**prepared.read.demographics, "updated": n_updated}
     AuditEntry.objects.create(experiment=study, user=user, action="judgments imported", details=details)
     return Imported(study, report)
 

@@ -99,7 +99,8 @@ class ReadingForm(forms.Form):
     def options(self) -> dict[str, Any]:
         """The choices as they are stored with the upload."""
         materials = self.cleaned_data["materials"]
-        options = {name: value for name, value in self.cleaned_data.items() if name != "file"}
+        files = ("file", "demographics")
+        options = {name: value for name, value in self.cleaned_data.items() if name not in files}
         return {**options, "materials": materials.pk if materials else None}
 
 
@@ -107,10 +108,20 @@ class UploadForm(ReadingForm):
     """A file and its study."""
 
     file = forms.FileField(
-        help_text="CSV, TSV (also packed as .gz), Excel, OpenDocument, JSON, JSONL or Parquet."
+        help_text="CSV, TSV (also packed as .gz), Excel, OpenDocument, JSON, JSONL, Parquet, or the ZIP of a "
+        "Hugging Face dataset."
     )
     format = forms.ChoiceField(choices=lambda: [AUTO, *_format_choices()], initial="auto")
-    field_order = ["file", "experiment", "format", "language", "materials"]
+    demographics = forms.FileField(
+        required=False,
+        label="Prolific’s demographic export",
+        help_text="CSV, joined by participant or submission id; ids are stored apart from the answers.",
+    )
+    field_order = ["file", "experiment", "format", "language", "materials", "demographics"]
+
+    def sent_files(self) -> list[Any]:
+        """The file of judgments, then the demographic export where one was sent."""
+        return [self.cleaned_data[name] for name in ("file", "demographics") if self.cleaned_data[name]]
 
 
 class PreviewForm(ReadingForm):
@@ -182,7 +193,7 @@ def upload(request: AuthenticatedRequest) -> HttpResponse:
         try:
             uploads = save_uploads(
                 request.user,
-                [form.cleaned_data["file"]],
+                form.sent_files(),
                 purpose=PURPOSE,
                 options=form.options(),
                 lab=_lab_of(request.user, form.cleaned_data["experiment"]),
@@ -204,26 +215,27 @@ def _lab_of(user: User, name: str) -> Lab | None:
     return study.lab if study else None
 
 
-def own_upload(request: AuthenticatedRequest, batch: uuid.UUID) -> Upload:
-    """The user's own upload, or 404."""
+def own_uploads(request: AuthenticatedRequest, batch: uuid.UUID) -> list[Upload]:
+    """The files of the user's own upload, or 404."""
     uploads = batch_of(request.user, batch, purpose=PURPOSE)
     if not uploads:
         raise Http404("no such upload")
-    return uploads[0]
+    return uploads
 
 
 @login_required
 @not_found_once_deleted
 def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
     """Show what would be imported; ``again`` reads with other options, ``import`` queues the job."""
-    sent = own_upload(request, batch)
-    is_small_form = request.method == "POST" and not is_large([sent])
-    reading = {} if is_small_form else read_or_job(sent)
+    uploads = own_uploads(request, batch)
+    sent, export = uploads[0], uploads[1] if len(uploads) > 1 else None
+    is_small_form = request.method == "POST" and not is_large(uploads)
+    reading = {} if is_small_form else read_or_job(uploads)
     if isinstance(reading, Job):
         if request.POST.get("action") == "retry":
             retry(reading)
             return redirect("judgment-preview", batch)
-        context = {"section": "studies", "upload": sent, "job": reading}
+        context = {"section": "studies", "upload": sent, "demographics": export, "job": reading}
         return render(request, "judgments/import_preview.html", context)
     form = PreviewForm(request.POST or None, user=request.user, initial=sent.options, sent=sent)
     if request.method == "POST" and form.is_valid():
@@ -242,16 +254,18 @@ def preview(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
             messages.error(request, "Say whether the file is an export of this tool, or choose its format.")
             return redirect("judgment-preview", batch)
         if request.POST.get("action") == "import" and not is_other_encoding:
-            return confirm(request, sent, reading=reading)
+            return confirm(request, uploads, reading=reading)
         return redirect("judgment-preview", batch)
-    reading = reading or reading_of([sent])
-    context = {"section": "studies", "upload": sent, "form": form, **preview_context(sent, reading)}
+    reading = reading or reading_of(uploads)
+    context = {"section": "studies", "upload": sent, "demographics": export, "form": form}
+    context |= preview_context(sent, reading)
     return render(request, "judgments/import_preview.html", context)
 
 
-def confirm(request: AuthenticatedRequest, sent: Upload, *, reading: Preview) -> HttpResponse:
+def confirm(request: AuthenticatedRequest, uploads: Sequence[Upload], *, reading: Preview) -> HttpResponse:
     """Queue the import, unless the encoding was inferred and not confirmed."""
-    is_open = unconfirmed(reading, sent.options) if is_large([sent]) else inferred_encoding(sent) is not None
+    sent = uploads[0]
+    is_open = unconfirmed(reading, sent.options) if is_large(uploads) else inferred_encoding(sent) is not None
     if is_open:
         messages.error(request, "Say whether the lines with special characters are right.")
         return redirect("judgment-preview", sent.batch)
@@ -310,6 +324,6 @@ def mapping_form(
 @require_POST
 def discard(request: AuthenticatedRequest, batch: uuid.UUID) -> HttpResponse:
     """Delete the uploaded file."""
-    discard_uploads([own_upload(request, batch)])
+    discard_uploads(own_uploads(request, batch))
     messages.success(request, "The file was discarded.")
     return redirect("home")

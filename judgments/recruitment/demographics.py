@@ -4,9 +4,6 @@ The file is read in memory. What leaves this module has the primary keys of part
 become part of their background under names such as ``prolific_age``.
 """
 
-import csv
-import io
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,24 +11,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from analysis.errors import BadInput
 from experiments.models import AuditEntry, Campaign
+from judgments.imports.readers.prolific import PREFIX, read_demographic_export
 from judgments.models import Participant, PlatformIdentity, Submission
 
-PREFIX = "prolific_"
-SUBMISSION_COLUMNS = ("submission id", "session id")
-PERSON_COLUMNS = ("participant id", "prolific pid")
-#: Columns about the submission, and such that tell who a person is.
-LEFT_OUT = {
-    *SUBMISSION_COLUMNS,
-    *PERSON_COLUMNS,
-    *("status", "started at", "completed at", "reviewed at", "archived at", "time taken"),
-    *("completion code", "custom study tncs accepted at", "total approvals", "study id"),
-}
-MISSING = {"", "data_expired", "consent_revoked"}
-MAX_BYTES = 2_000_000  # larger uploads are stored in a temporary file by Django
-MAX_ROWS, MAX_COLUMNS = 20_000, 60
-LONGEST_ANSWER, LONGEST_NAME = 200, 60
 DEMOGRAPHICS = "demographics"  # key of platform_data
 
 
@@ -55,52 +38,27 @@ class JoinedExport:
 
 def join_export(campaign: Campaign, content: bytes) -> JoinedExport:
     """Read the export and join it to the campaign's participants; raises ``BadInput``, and stores nothing."""
-    header, rows = _read(content)
-    names = [_lowered(name) for name in header]
-    submission_at = next((names.index(name) for name in SUBMISSION_COLUMNS if name in names), None)
-    person_at = next((names.index(name) for name in PERSON_COLUMNS if name in names), None)
-    if submission_at is None and person_at is None:
-        raise BadInput(
-            "the file has neither a column “Submission id” nor “Participant id”.",
-            remedy="On Prolific open the study, then More, Export demographic data, and upload that file.",
-        )
-    labels = {
-        _name(label): label.strip() for label in header if _lowered(label) not in LEFT_OUT and label.strip()
-    }
-    if not labels:
-        raise BadInput("the file has no column with answers.", remedy="Export the demographic data.")
+    export = read_demographic_export(content)
     people = _people(campaign)
     answers: dict[int, dict[str, str]] = {}
     n_elsewhere = n_contradictory = n_expired = 0
-    for row in rows:
-        submission = row[submission_at].strip() if submission_at is not None else ""
-        person = row[person_at].strip() if person_at is not None else ""
-        participant = people.participant(submission, person)
+    for row in export.rows:
+        participant = people.participant(row.submission, row.person)
         if participant is None:
-            is_known = people.by_submission.get(submission) is not None
+            is_known = people.by_submission.get(row.submission) is not None
             n_contradictory += is_known
             n_elsewhere += not is_known
             continue
-        values = {
-            _name(label): cell.strip()[:LONGEST_ANSWER] for label, cell in zip(header, row, strict=True)
-        }
-        texts = {name: values[name] for name in labels}
-        n_expired += sum(text.casefold() in MISSING and text != "" for text in texts.values())
-        ids = {submission, person} - {""}
-        answers[participant] = {
-            name: text
-            for name, text in texts.items()
-            # An id in a column of answers stays out, whatever the column is called.
-            if text.casefold() not in MISSING and not any(number in text for number in ids)
-        }
+        n_expired += row.n_expired + row.n_revoked
+        answers[participant] = dict(row.answers)
     return JoinedExport(
-        labels,
+        dict(export.labels),
         answers,
-        n_rows=len(rows),
+        n_rows=len(export.rows),
         n_elsewhere=n_elsewhere,
         n_contradictory=n_contradictory,
         n_expired=n_expired,
-        counts={name: _counts(answers, name) for name in labels},
+        counts={name: _counts(answers, name) for name in export.labels},
     )
 
 
@@ -179,42 +137,6 @@ def _people(campaign: Campaign) -> _People:
         {submission: (participant, own_id or "") for submission, participant, own_id in rows},
         dict(identities.values_list("external_id", "participant")),
     )
-
-
-def _read(content: bytes) -> tuple[list[str], list[list[str]]]:
-    if len(content) > MAX_BYTES:
-        raise BadInput("the file is larger than 2 MB.", remedy="Export fewer submissions at once.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput("the file is not UTF-8.", remedy="Upload the file as Prolific exported it.") from None
-    try:
-        lines = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if any(row)]
-    except csv.Error:
-        raise BadInput("the file is no CSV.", remedy="Upload the file as Prolific exported it.") from None
-    if len(lines) < 2:
-        raise BadInput("the file has no rows.", remedy="Export it after people have submitted.")
-    header, rows = lines[0], lines[1:]
-    if len(rows) > MAX_ROWS or len(header) > MAX_COLUMNS:
-        raise BadInput(f"the file has more than {MAX_ROWS:,} rows or {MAX_COLUMNS} columns.")
-    duplicates = {name for name in map(_name, header) if list(map(_name, header)).count(name) > 1}
-    if duplicates:
-        raise BadInput(f"two columns are called “{min(duplicates).removeprefix(PREFIX)}”.")
-    for number, row in enumerate(rows, start=2):
-        if len(row) != len(header):
-            raise BadInput(
-                f"row {number} has {len(row)} cells, and the header has {len(header)}.", row=number
-            )
-    return header, rows
-
-
-def _lowered(label: str) -> str:
-    return " ".join(label.split()).casefold().replace("_", " ")
-
-
-def _name(label: str) -> str:
-    """The name of a column in a participant's background."""
-    return PREFIX + re.sub(r"\W+", "_", label.casefold()).strip("_")[:LONGEST_NAME]
 
 
 def _counts(answers: Mapping[int, Mapping[str, Any]], name: str) -> list[tuple[str, int]]:

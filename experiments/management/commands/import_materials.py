@@ -36,7 +36,13 @@ class Command(ContractCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the options."""
-        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+        parser.add_argument(
+            "paths",
+            nargs="+",
+            type=Path,
+            metavar="PATH",
+            help="a file, a folder of files, or a dataset folder of Hugging Face",
+        )
         parser.add_argument("--name", required=True, help="name of the material set")
         parser.add_argument("--format", default="auto", metavar="FORMAT", help=" | ".join(FORMATS))
         parser.add_argument(
@@ -68,7 +74,12 @@ class Command(ContractCommand):
             action="store_true",
             help="name paradigms phenomenon:paradigm where several phenomena number them alike",
         )
-        parser.add_argument("--sheet", default="", help="sheet of a spreadsheet (default: the first filled)")
+        parser.add_argument(
+            "--sheet",
+            default="",
+            help="sheet of a spreadsheet (default: the first filled), or table of a dataset folder: "
+            "configuration, or configuration/split",
+        )
         parser.add_argument("--owner", default="", metavar="USER", help="user to whom the set belongs")
         parser.add_argument(
             "--leave-out",

@@ -10,6 +10,7 @@ from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.factors import Levels
 from experiments.materials.readers import climp, li_adger
 from experiments.materials.readers.blimp import BAD, GOOD, read_blimp
+from experiments.materials.readers.dataset_folders import is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEET_SUFFIXES
 from experiments.materials.readers.spreadsheets import is_spreadsheet
@@ -17,7 +18,10 @@ from experiments.materials.readers.syntaxgym import is_suite, read_syntaxgym
 from experiments.materials.readers.table import read_tables
 
 FORMATS = ("auto", "blimp", "table", "climp", "li-adger", "syntaxgym")
-SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", *SPREADSHEET_SUFFIXES)
+SUFFIXES = (
+    *(".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".zip", ".arrow"),
+    *SPREADSHEET_SUFFIXES,
+)
 
 
 def read_materials(
@@ -35,7 +39,7 @@ def read_materials(
         raise UnknownName("format", format, FORMATS)
     if (mapping or levels) and format not in ("auto", "table"):
         raise BadInput("columns can be mapped in the format table only.", remedy="Use --format table.")
-    files = material_files(paths)
+    files = material_files(paths, has_datasets=format in ("auto", "table"))
     chosen = format
     if format == "auto":
         chosen = "table" if mapping or levels else common_format(files, encoding=encoding)
@@ -57,11 +61,16 @@ def read_materials(
     )
 
 
-def material_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the files that the paths name; of a folder its JSON lines files, else all files."""
+def material_files(paths: Sequence[Path], *, has_datasets: bool = True) -> list[Path]:
+    """Return the files that the paths name; of a folder its JSON lines files, else all files.
+
+    A dataset folder of Hugging Face stays one path if datasets are read.
+    """
     files: list[Path] = []
     for path in paths:
-        if path.is_dir():
+        if has_datasets and is_dataset(path):
+            files.append(path)
+        elif path.is_dir():
             candidates = sorted(
                 file for file in path.iterdir() if file.is_file() and file.suffix.lower() in SUFFIXES
             )
@@ -94,7 +103,7 @@ def common_format(files: Sequence[Path], *, encoding: Encoding = "") -> str:
 
 def file_format(path: Path, *, encoding: Encoding = "") -> str:
     """Return the format of one file from its first lines."""
-    if ".parquet" in path.suffixes or is_spreadsheet(path):
+    if {".parquet", ".arrow"} & set(path.suffixes) or is_spreadsheet(path) or is_dataset(path):
         return "table"
     decoded = read_text(path, encoding=encoding)
     if path.suffix.lower() == ".json" and decoded.text.lstrip().startswith("{"):

@@ -1,4 +1,4 @@
-"""Read one table from delimited text, JSON lines or Parquet."""
+"""Read one table from delimited text, JSON, Parquet, Arrow, a spreadsheet or a dataset folder."""
 
 import json
 import math
@@ -15,10 +15,18 @@ import pyarrow.parquet as pq
 from analysis.errors import BadInput
 from experiments.materials.collection import Source
 from experiments.materials.delimited import refuse_many_columns, table_from
-from experiments.materials.encoding import Decoded, Encoding, max_unpacked_bytes, read_text
-from experiments.materials.readers.json_text import parse_json
+from experiments.materials.encoding import (
+    MAX_UNPACKED_BYTES,
+    Decoded,
+    Encoding,
+    max_unpacked_bytes,
+    read_text,
+)
+from experiments.materials.readers.dataset_folders import dataset_files, is_dataset
+from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 
+SPLIT = "split"  # column of a dataset with several splits
 BATCH_BYTES = 100_000_000  # of a Parquet file, while its values are counted
 
 
@@ -43,14 +51,20 @@ class Sheet:
 
 
 def read_sheet(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Sheet:
-    """Read a CSV, TSV, JSONL or Parquet file, or a sheet of a spreadsheet."""
+    """Read a CSV, TSV, JSON, JSONL, Parquet or Arrow file, a sheet of a spreadsheet, or a dataset folder."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if ".parquet" in suffixes:
+    if is_dataset(path):
+        table = _dataset(path, sheet, encoding)
+    elif ".parquet" in suffixes:
         table = _parquet(path)
     elif is_spreadsheet(path):
         table = _spreadsheet(path, sheet)
     elif ".jsonl" in suffixes or ".ndjson" in suffixes:
-        table = _json_lines(path, encoding)
+        table = _json_lines(read_text(path, encoding=encoding))
+    elif ".json" in suffixes:
+        table = _json(path, encoding)
+    elif ".arrow" in suffixes:
+        table = _arrow(path)
     else:
         table = _delimited(path, encoding)
     if table.frame.empty:
@@ -106,14 +120,38 @@ def _refuse_constant(name: str) -> float:
     raise _NotFinite(name)
 
 
-def _json_lines(path: Path, encoding: Encoding) -> Sheet:
+def _json_lines(decoded: Decoded) -> Sheet:
+    return _objects(decoded, dict(json_lines(decoded)), "JSON lines")
+
+
+def _json(path: Path, encoding: Encoding) -> Sheet:
+    """Read a list of objects, or JSON lines in a file that is called JSON."""
     decoded = read_text(path, encoding=encoding)
-    rows = dict(json_lines(decoded))
+    try:
+        document = parse_json(decoded.text, file=decoded.file, parse_constant=_refuse_constant)
+    except _NotFinite as error:
+        raise BadInput(
+            f"{error} is not a number that can be stored.", file=decoded.file, remedy="Write null."
+        ) from None
+    except NotJSON as error:
+        if not error.has_more:
+            raise
+        return _json_lines(decoded)
+    rows = dict(enumerate(document if isinstance(document, list) else [document], start=1))
+    wrong = [number for number, row in rows.items() if not isinstance(row, dict)]
+    if wrong:
+        raise BadInput(
+            "is no JSON object.", file=decoded.file, row=wrong[0], remedy='Write [{"name": value, …}, …].'
+        )
+    return _objects(decoded, rows, "JSON")
+
+
+def _objects(decoded: Decoded, rows: dict[int, dict[str, Any]], kind: str) -> Sheet:
     names = list(dict.fromkeys(name for fields in rows.values() for name in fields))
     refuse_many_columns(len(names), file=decoded.file)
     values = {name: [fields.get(name, "") for fields in rows.values()] for name in names}
     frame = pd.DataFrame(values, index=pd.Index(list(rows), name="line"), dtype=object)
-    description = f"{decoded.description}, JSON lines"
+    description = f"{decoded.description}, {kind}"
     return Sheet(frame, Source(decoded.file, description, len(frame), tuple(names), inferred=decoded.check))
 
 
@@ -182,13 +220,92 @@ def _parquet(path: Path) -> Sheet:
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None
+    return _arrow_table(table, path.name, "Parquet")
+
+
+def _arrow(path: Path) -> Sheet:
+    """Read Arrow's stream format, as ``save_to_disk`` of ``datasets`` writes it, or its file format."""
+    if path.stat().st_size > MAX_UNPACKED_BYTES:
+        raise BadInput(
+            f"has {path.stat().st_size / 1e6:,.0f} MB, more than is read.", file=path.name, remedy="Split it."
+        )
+    try:
+        with path.open("rb") as file:
+            is_file = file.read(6) == b"ARROW1"
+            file.seek(0)
+            table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadInput(f"not an Arrow file ({str(error).splitlines()[0]}).", file=path.name) from None
+    return _arrow_table(table, path.name, "Arrow")
+
+
+def _arrow_table(table: pa.Table, file: str, kind: str) -> Sheet:
+    refuse_many_columns(table.num_columns, file=file)
+    classes = _class_names(table.schema)
     values = {
-        name: [_finite(value, file=path.name, column=name) for value in table.column(name).to_pylist()]
+        name: [_finite(value, file=file, column=name) for value in table.column(name).to_pylist()]
         for name in table.column_names
     }
-    frame = pd.DataFrame(values, dtype=object)
+    for name in set(classes) & set(values):
+        values[name] = _named(values[name], classes[name], file=file, column=name)
+    frame = pd.DataFrame(values, columns=table.column_names, dtype=object)
     frame.index = pd.RangeIndex(1, len(frame) + 1, name="line")
-    return Sheet(frame, Source(path.name, "Parquet", len(frame), tuple(table.column_names)))
+    return Sheet(frame, Source(file, kind, len(frame), tuple(table.column_names)))
+
+
+def _class_names(schema: pa.Schema) -> dict[str, list[str]]:
+    """Return the names of the classes of each column that ``datasets`` stored as numbers (``ClassLabel``)."""
+    try:
+        features = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))["info"]["features"]
+        return {
+            name: list(map(str, feature["names"]))
+            for name, feature in features.items()
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):  # no metadata of datasets
+        return {}
+
+
+def _named(values: list[Any], names: list[str], *, file: str, column: str) -> list[Any]:
+    """Return the names of classes; -1 and None are empty cells."""
+    for row, value in enumerate(values, start=1):
+        if value is not None and not (isinstance(value, int) and -1 <= value < len(names)):
+            raise BadInput(
+                f"{value!r} is none of the {len(names)} classes.",
+                file=file,
+                row=row,
+                column=column,
+                remedy="Write the dataset again with the classes of its column.",
+            )
+    return [None if value in (None, -1) else names[value] for value in values]
+
+
+def _dataset(path: Path, name: str, encoding: Encoding) -> Sheet:
+    """Read a table of a dataset: the rows of its files one after the other, numbered from 1."""
+    with dataset_files(path, name=name) as dataset:
+        n_files = sum(map(len, dataset.splits.values()))
+        frames, notes, checks = [], list(dataset.notes), []
+        n_rows = 0
+        for split, files in dataset.splits.items():
+            for file in files:
+                part = read_sheet(file, encoding=encoding)
+                if n_files > 1:
+                    label = file.relative_to(dataset.folder).as_posix()
+                    notes.append(f"rows {n_rows + 1} to {n_rows + len(part.frame)} are {label}")
+                frame = part.frame
+                if len(dataset.splits) > 1 and SPLIT not in frame.columns:
+                    frame = frame.assign(**{SPLIT: split})
+                frames.append(frame)
+                checks.append(part.source.inferred)
+                notes += part.source.notes
+                n_rows += len(frame)
+    rows = pd.concat(frames, ignore_index=True).astype(object)
+    refuse_many_columns(rows.shape[1], file=path.name)
+    rows = rows.where(rows.notna(), None)
+    rows.index = pd.RangeIndex(1, n_rows + 1, name="line")
+    described = f"dataset, {dataset.name}: {', '.join(dataset.splits)}"
+    inferred = next((check for check in checks if check is not None), None)
+    return Sheet(rows, Source(path.name, described, n_rows, tuple(rows.columns), tuple(notes), inferred))
 
 
 def _finite(value: Any, *, file: str, column: str) -> Any:

@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString
 from analysis.errors import BadInput
 from experiments.intake.uploads import local_copies
 from experiments.materials.encoding import CODECS, InferredEncoding
+from experiments.materials.readers.dataset_folders import dataset_names, is_dataset
 from experiments.materials.readers.spreadsheets import is_spreadsheet, sheet_names
 from experiments.models import Upload
 
@@ -39,18 +40,21 @@ def to_preview(request: HttpRequest, address: str) -> HttpResponse:
 
 
 def sheet_field() -> forms.ChoiceField:
-    """The sheet of a spreadsheet; :func:`offer_sheets` fills it."""
+    """The sheet of a spreadsheet or the table of a dataset; :func:`offer_sheets` fills it."""
     return forms.ChoiceField(required=False, help_text="One table is read at a time.")
 
 
 def offer_sheets(form: forms.Form, uploads: Sequence[Upload]) -> None:
-    """Offer the sheets of the uploaded spreadsheets; without a choice there is no such field."""
+    """Offer the sheets of the uploaded spreadsheets and datasets; without a choice there is no such field."""
     names: dict[str, None] = {}
-    if any(is_spreadsheet(Path(upload.name)) for upload in uploads):
+    if any(is_spreadsheet(Path(upload.name)) or upload.name.lower().endswith(".zip") for upload in uploads):
         with local_copies(uploads) as paths:
-            for path in filter(is_spreadsheet, paths):
+            for path in paths:
                 try:
-                    names |= dict.fromkeys(sheet_names(path))
+                    if is_dataset(path):
+                        names |= dict.fromkeys(dataset_names(path))
+                    elif is_spreadsheet(path):
+                        names |= dict.fromkeys(sheet_names(path))
                 except BadInput:
                     continue  # the preview explains what is wrong with the file
     if len(names) < 2:
@@ -58,7 +62,7 @@ def offer_sheets(form: forms.Form, uploads: Sequence[Upload]) -> None:
         return
     field = form.fields["sheet"]
     assert isinstance(field, forms.ChoiceField)
-    field.choices = [("", "the first with cells"), *((name, name) for name in names)]
+    field.choices = [("", "the first with cells, or the default"), *((name, name) for name in names)]
 
 
 @dataclass(frozen=True)

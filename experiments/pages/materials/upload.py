@@ -103,7 +103,8 @@ class UploadForm(AboutForm):
 
     # The metaclass moves fields out of the class, so the form's own ``files`` stays what it is.
     files = ManyFilesField(  # type: ignore[assignment]
-        help_text="CSV, TSV, Excel, OpenDocument, JSONL or Parquet. Files that belong together, together."
+        help_text="CSV, TSV, Excel, OpenDocument, JSON, JSONL, Parquet, or a Hugging Face dataset as ZIP. "
+        "Files that belong together, together."
     )
     lab = forms.ModelChoiceField(
         Lab.objects.none(),

@@ -137,6 +137,8 @@ class JudgmentFile:
         What was inferred or skipped; what needs attention.
     inferred : InferredEncoding or None
         What to check where the encoding was inferred.
+    demographics : mapping or None
+        What was joined from Prolific's demographic export: file, columns, numbers of rows and participants.
     """
 
     format: str
@@ -152,6 +154,7 @@ class JudgmentFile:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     inferred: InferredEncoding | None = None
+    demographics: Mapping[str, Any] | None = None
 
     @property
     def counts(self) -> dict[str, Any]:

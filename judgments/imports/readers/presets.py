@@ -22,7 +22,7 @@ from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, re
 from judgments.imports.readers.table import judgments_from_rows, table_rows
 
 HEAD_BYTES = 256 * 1024  # by which a file is recognized; a request reads no more of a text file
-WHOLE = {".parquet", *SPREADSHEETS}  # the columns of these are not at their beginning
+WHOLE = {".zip", ".parquet", *SPREADSHEETS}  # the columns of these are not at their beginning
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import pandas as pd
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.delimited import read_table, refuse_many_columns
 from experiments.materials.encoding import Encoding, read_text
-from experiments.materials.readers.sheets import check_parquet, json_lines
+from experiments.materials.readers.dataset_folders import is_dataset
+from experiments.materials.readers.sheets import check_parquet, json_lines, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
@@ -255,6 +256,11 @@ def read_judgment_table(path: Path, options: SourceOptions) -> JudgmentFile:
 def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     """Read the rows of a table as text; the index is the line of the file."""
     name = path.name.removesuffix(".gz")
+    if is_dataset(path):
+        dataset = read_sheet(path, encoding=encoding, sheet=sheet)
+        texts = dataset.frame.where(dataset.frame.notna(), "").map(str)
+        source = dataset.source
+        return Rows(texts, path.name, source.description, source.notes, source.inferred)
     if is_spreadsheet(path):
         table = read_spreadsheet(path, sheet=sheet)
         return Rows(table.frame, path.name, table.description, table.notes)

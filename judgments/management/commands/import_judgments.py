@@ -12,6 +12,11 @@ from config.commands import ContractCommand
 from experiments.studies.creation import find_materials, find_user
 from judgments.imports.readers import SourceOptions, read_judgments
 from judgments.imports.readers.presets import PRESETS, recognized_format
+from judgments.imports.readers.prolific import (
+    DemographicExport,
+    join_demographics,
+    read_demographic_export,
+)
 from judgments.imports.readers.registry import READERS, parse_judgment_mapping
 from judgments.imports.repeats import REPEATS
 from judgments.imports.store import Prepared, file_sha256, prepare, store
@@ -27,7 +32,7 @@ class Command(ContractCommand):
 
     def add_options(self, parser: ArgumentParser) -> None:
         """Add the file, the study and the reading options."""
-        parser.add_argument("path", type=Path, help="file of judgments")
+        parser.add_argument("path", type=Path, help="file of judgments, or a dataset folder of Hugging Face")
         parser.add_argument(
             "--experiment", required=True, metavar="NAME", help="study; created if it does not exist"
         )
@@ -84,7 +89,18 @@ class Command(ContractCommand):
             metavar="COLUMN",
             help="columns with the answers to one sentence each (a row for each person); 'Q*' names several",
         )
-        parser.add_argument("--sheet", default="", help="sheet of a spreadsheet (default: the first filled)")
+        parser.add_argument(
+            "--sheet",
+            default="",
+            help="sheet of a spreadsheet (default: the first filled), or table of a dataset folder: "
+            "configuration, or configuration/split",
+        )
+        parser.add_argument(
+            "--demographics",
+            type=Path,
+            metavar="FILE",
+            help="Prolific's demographic export, joined by participant or submission id",
+        )
         parser.add_argument("--owner", default="", metavar="USER", help="owner of a study that is created")
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would be imported and store nothing"
@@ -106,6 +122,8 @@ class Command(ContractCommand):
             options["format"] = self._recognized(source, options)
         with self.working(options, f"reading {options['path'].name}"):
             read = read_judgments(options["path"], options["format"], options=source)
+            if options["demographics"]:
+                read = join_demographics(read, self._demographics(options["demographics"]))
         with self.working(options, f"matching {len(read.judgments):,} judgments"):
             prepared = prepare(
                 read,
@@ -123,6 +141,12 @@ class Command(ContractCommand):
             self._print_report(report)
             if read.inferred is not None:
                 self.stdout.write(read.inferred.summary)
+
+    def _demographics(self, path: Path) -> DemographicExport:
+        try:
+            return read_demographic_export(path.read_bytes(), file=path.name)
+        except OSError as error:
+            raise BadInput(f"cannot be read ({error.strerror}).", file=str(path)) from error
 
     def _recognized(self, source: SourceOptions, options: dict[str, Any]) -> str:
         """Return the format that the file looks like; only a dry run goes on with it."""

@@ -13,10 +13,10 @@ from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import Campaign
 from experiments.pages.access import AuthenticatedRequest, get_study
+from judgments.imports.readers.prolific import MAX_BYTES
 from judgments.pages.recruitment.campaign_access import context_of, get_campaign, sentence
 from judgments.recruitment.demographics import (
     DEMOGRAPHICS,
-    MAX_BYTES,
     JoinedExport,
     join_export,
     store_answers,
