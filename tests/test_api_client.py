@@ -16,7 +16,7 @@ from tests import cast
 generator = pytest.importorskip("openapi_python_client", reason="a tool of developers: make test installs it")
 NAME = "generated_obelus_client"
 #: Operations that answer files in types that the generator does not read; each is one download by address.
-FILES = {"application/x-ndjson", "application/zip"}
+FILES = {"application/x-ndjson", "application/yaml", "application/zip"}
 
 
 @pytest.fixture(scope="module")

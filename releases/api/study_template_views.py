@@ -12,7 +12,7 @@ from analysis.errors import BadInput
 from config.api_schema import ErrorSerializer
 from experiments.api.serializers import StudySerializer
 from judgments.api.views import AnyAccept
-from releases.api.fields import FILE
+from releases.api.fields import ANYTHING
 from releases.api.views import StudyAPIView
 from releases.study_templates.create import create_from_template, read_template
 from releases.study_templates.document import MAX_BYTES
@@ -61,7 +61,9 @@ class StudyTemplateView(StudyAPIView):
     content_negotiation_class = AnyAccept
 
     @extend_schema(
-        summary="A study as a template (YAML); materials=no leaves the sentences out", responses=FILE
+        summary="A study as a template (YAML); materials=no leaves the sentences out",
+        # The document describes what the YAML holds: a mapping, not the bytes of a file.
+        responses={(200, "application/yaml"): ANYTHING},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         """The file."""
