@@ -26,7 +26,11 @@ class PublicationRequest(serializers.Serializer[Any]):
     target = serializers.CharField(
         max_length=200, required=False, default="", allow_blank=True, help_text="ORG/NAME, on Hugging Face."
     )
-    is_public = serializers.BooleanField(required=False, default=False, help_text="For owners; else a draft.")
+    is_public = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="For owners: publish it, or the draft that is there, for good; else a draft.",
+    )
 
 
 class PublicationSerializer(serializers.ModelSerializer[Publication]):
@@ -37,14 +41,21 @@ class PublicationSerializer(serializers.ModelSerializer[Publication]):
     place = serializers.CharField(read_only=True, help_text="huggingface, zenodo or osf.")
     mode = serializers.CharField(read_only=True, help_text="test: in the repository's sandbox; or live.")
     address = serializers.CharField(read_only=True, help_text="Empty until the repository has named it.")
+    concept_doi = serializers.SerializerMethodField(
+        help_text="On Zenodo: the DOI of all versions of the record, which leads to the newest."
+    )
 
     class Meta:
         model = Publication
         fields = [
-            "id", "place", "target", "mode", "state", "is_open", "address", "doi", "error", "job",
-            "created_at", "verified_at",
+            "id", "place", "target", "mode", "state", "is_open", "address", "doi", "concept_doi", "error",
+            "job", "created_at", "verified_at",
         ]  # fmt: skip
         read_only_fields = fields
+
+    def get_concept_doi(self, publication: Publication) -> str:
+        """Empty without one."""
+        return str(publication.facts.get("concept_doi", ""))
 
 
 class PublicationFile(serializers.Serializer[Any]):
@@ -124,5 +135,5 @@ class PublicationPreviewView(PublicationAPIView):
         release, data = self.release(), self.validated_body(PublicationRequest)
         account = self.account(release, data["account"])
         check_target(account.platform, data["target"])
-        shown = preview(release, account.platform, is_public=data["is_public"])
+        shown = preview(release, account.platform, is_public=data["is_public"], mode=account.mode)
         return Response(PreviewSerializer(shown.as_dict()).data)

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from analysis.errors import BadInput
@@ -92,7 +93,7 @@ def check_target(place: str, target: str) -> str:
     return target.strip()
 
 
-def preview(release: Release, place: str, *, is_public: bool) -> Preview:
+def preview(release: Release, place: str, *, is_public: bool, mode: str = Mode.LIVE) -> Preview:
     """What would be sent; nothing leaves this server."""
     _check_ready(release)
     description = describe(release)
@@ -115,24 +116,47 @@ def preview(release: Release, place: str, *, is_public: bool) -> Preview:
         )
     if place == Place.ZENODO and not (licence and licence.spdx):
         notes.append("Without a licence that Zenodo knows, the files of the draft are closed to others.")
+    earlier = earlier_on_zenodo(release, mode).filter(is_open=True) if place == Place.ZENODO else ()
+    for publication in earlier[:1]:
+        notes.append(
+            f"It becomes a new version of the record of release {publication.release.number}"
+            f" ({publication.doi}), with the same DOI of all versions."
+        )
     if is_public and place != Place.HUGGINGFACE:
-        notes.append(f"A DOI is registered. A public deposit of {Place(place).label} stays for good.")
+        notes.append(irreversible(place))
     return Preview(
         sorted(sizes), licence.title if licence else "", description.creators, description.title, notes
     )
+
+
+def draft_of(release: Release, account: PlatformAccount, target: str) -> Publication | None:
+    """The draft of a release at one place, which may be published."""
+    drafts = Publication.objects.filter(
+        release=release, place=account.platform, target=target, mode=account.mode, is_open=False
+    )
+    return drafts.exclude(deposit_id="").first()
+
+
+def irreversible(place: str) -> str:
+    """What cannot be taken back about a public deposit."""
+    if place == Place.HUGGINGFACE:
+        return "Copies that others make of it stay."
+    return f"A DOI is registered. A public deposit of {Place(place).label} stays for good."
 
 
 def _sizes_with_archives(sizes: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Sizes with each folder as one archive, of at most the size of its files."""
     total: dict[str, int] = defaultdict(int)
     for name, size in sizes:
-        folder, slash, _ = name.partition("/")
-        total[f"{folder}.zip" if slash else name] += size
+        total[_flat_name(name)] += size
     return list(total.items())
 
 
-def describe(release: Release) -> Description:
-    """Title, authors and licence as the frozen release has them; an older one has no DataCite record."""
+def describe(release: Release, *, mode: str = Mode.LIVE) -> Description:
+    """Title, authors and licence as the frozen release has them; an older one has no DataCite record.
+
+    ``mode`` is that of the account: a sandbox has DOIs of its own.
+    """
     names = {str(file["path"]) for file in release.manifest["files"]}
     record = json.loads(read(release.storage_key, "datacite.json")) if "datacite.json" in names else {}
     study = release.experiment
@@ -140,14 +164,7 @@ def describe(release: Release) -> Description:
     owner = tuple(f"{family}, {given}" for family, given in authors_of(study))
     counts = release.manifest["counts"]
     title = release.manifest.get("title") or study.title
-    earlier = (
-        Publication.objects.filter(
-            release__experiment=study, release__number__lt=release.number, place=Place.ZENODO, is_open=True
-        )
-        .exclude(doi="")
-        .order_by("-release__number")
-        .first()
-    )
+    earlier = earlier_on_zenodo(release, mode).filter(is_open=True).exclude(doi="").first()
     return Description(
         title=f"{title}: acceptability judgments, release {release.number}",
         summary=(
@@ -161,6 +178,16 @@ def describe(release: Release) -> Description:
         number=release.number,
         replaces_doi=earlier.doi if earlier else "",
     )  # fmt: skip
+
+
+def earlier_on_zenodo(release: Release, mode: str) -> QuerySet[Publication]:
+    """Deposits of earlier releases of the same study, the newest first; none before a later published one."""
+    rows = Publication.objects.filter(
+        release__experiment=release.experiment_id, place=Place.ZENODO, mode=mode
+    ).exclude(deposit_id="")
+    if rows.filter(release__number__gt=release.number, is_open=True).exists():
+        return rows.none()  # versions are in the order in which they are published
+    return rows.filter(release__number__lt=release.number).order_by("-release__number")
 
 
 def _licence(record: Mapping[str, Any], study: Experiment) -> Licence | None:
@@ -261,7 +288,8 @@ def send(publication: Publication, *, progress: Progress) -> Deposit:
                 target=publication.target,
                 is_public=publication.is_public,
                 may_replace=bool(earlier),
-                description=describe(release),
+                description=describe(release, mode=publication.mode),
+                earlier_ids=_earlier_ids(publication),
             )
         )
         # Stored at once: if this process ends here, the next start continues with this deposit.
@@ -323,13 +351,30 @@ def _earlier_files(publication: Publication) -> set[str]:
         mode=publication.mode,
         release__experiment=publication.release.experiment_id,
     ).exclude(pk=publication.pk).exclude(deposit_id="")  # fmt: skip
-    if publication.place != Place.HUGGINGFACE:  # each release has a deposit of its own there
+    if publication.place == Place.OSF:  # each release has a project of its own there
         return set()
-    return {
+    names = {
         name
         for other in others.select_related("release")
         for name in [*(str(file["path"]) for file in other.release.manifest["files"]), MANIFEST]
     }
+    if REPOSITORIES[publication.place].is_flat:
+        return {_flat_name(name) for name in names}
+    return names
+
+
+def _earlier_ids(publication: Publication) -> tuple[str, ...]:
+    """Deposits on Zenodo of which this publication may be the next version."""
+    if publication.place != Place.ZENODO:
+        return ()
+    rows = earlier_on_zenodo(publication.release, publication.mode)
+    return tuple(rows.values_list("deposit_id", flat=True))
+
+
+def _flat_name(name: str) -> str:
+    """The file of a flat deposit that holds this one."""
+    folder, slash, _ = name.partition("/")
+    return f"{folder}.zip" if slash else name
 
 
 def finish(publication: Publication, deposit: Deposit, *, cited: str) -> dict[str, Any]:
@@ -346,6 +391,7 @@ def finish(publication: Publication, deposit: Deposit, *, cited: str) -> dict[st
         "bytes": sum(int(file["bytes"]) for file in manifest["files"]),
         "citation": cited,
         **({"revision": deposit.revision} if deposit.revision else {}),
+        **({"concept_doi": deposit.concept_doi} if deposit.concept_doi else {}),
     }
     publication.verified_at = timezone.now()
     publication.save(update_fields=["state", "error", "address", "doi", "is_open", "facts", "verified_at"])

@@ -68,7 +68,10 @@ class Description:
 
 @dataclass(frozen=True)
 class Order:
-    """One publication: the deposit as far as it is known, and what it shall be."""
+    """One publication: the deposit as far as it is known, and what it shall be.
+
+    ``earlier_ids`` are deposits of earlier releases of the study, the newest first.
+    """
 
     marker: str
     deposit_id: str
@@ -76,6 +79,7 @@ class Order:
     is_public: bool
     may_replace: bool
     description: Description
+    earlier_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ class Deposit:
     is_public: bool = False
     files_url: str = ""
     revision: str = ""
+    concept_doi: str = ""  # of all versions of the record; it leads to the newest
 
 
 class Repository(ABC):
@@ -182,7 +187,8 @@ class RestClient:
             parts = [answer.get("message", "")]
             for problem in answer.get("errors") or []:
                 if isinstance(problem, dict):
-                    text = problem.get("detail") or problem.get("message") or ""
+                    sentences = problem.get("messages") or []
+                    text = problem.get("detail") or problem.get("message") or " ".join(map(str, sentences))
                     parts.append(f"{problem.get('field', '')} {text}".strip())
         return without_token("; ".join(str(part) for part in parts if part), self.token)
 

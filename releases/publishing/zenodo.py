@@ -1,12 +1,17 @@
 """Zenodo: one deposition for each release, by its REST API of depositions and buckets.
 
+The release after a published one becomes a new version of its record: both share the concept DOI, which leads
+to the newest version.
+
 References
 ----------
 https://developers.zenodo.org
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -44,20 +49,68 @@ class Zenodo(Repository):
         return ""
 
     def find_or_create(self, order: Order) -> Deposit:
-        """The stored deposition, else the one with the marker, else a new draft."""
+        """The stored deposition, else the one with the marker, else a new version or a new record."""
         deposition = self._deposition(order.deposit_id) if order.deposit_id else None
-        deposition = deposition or self._with_marker(order.marker)
+        deposition = deposition or self._with_marker(order.marker) or self._new_version(order)
         if deposition is None:
             body = {"metadata": metadata(order.description, marker=order.marker)}
             deposition = self.rest.send("POST", self.depositions, json=body).json()
         return _deposit(deposition)
+
+    def _new_version(self, order: Order) -> dict[str, Any] | None:
+        """The draft of a new version of the newest earlier record that is published; None without one.
+
+        Zenodo refuses a second draft of a record, so the draft of an attempt whose answer was lost is looked
+        up first. A new draft is a copy with the notes of the version before, until it gets its own.
+        """
+        published = self._published(order.earlier_ids)
+        if published is None:
+            return None
+        draft = self._draft_of(published)
+        if draft is None:
+            url = f"{self.depositions}/{published['id']}/actions/newversion"
+            answer = self.rest.send("POST", url).json()  # the record itself, with a link to the draft
+            number = str(answer.get("links", {}).get("latest_draft", "")).rstrip("/").rpartition("/")[2]
+            draft = self._deposition(number) if number else None
+        if draft is None or draft.get("submitted"):
+            raise Refused(
+                f"Zenodo made no new version of record {published['id']}.",
+                remedy="Start one on Zenodo's site, then publish again: it is continued.",
+            )
+        if _notes(draft) not in {_notes(published), order.marker}:
+            raise Refused(
+                f"record {published['id']} on Zenodo has the draft of another new version already"
+                f" ({draft.get('links', {}).get('html', draft['id'])}).",
+                remedy="Publish or discard that draft, then publish again.",
+            )
+        body = {"metadata": metadata(order.description, marker=order.marker, is_new_version=True)}
+        self.rest.send("PUT", f"{self.depositions}/{draft['id']}", json=body)
+        return self._deposition(draft["id"])
+
+    def _published(self, numbers: Sequence[str]) -> dict[str, Any] | None:
+        """The first of these depositions that is published and belongs to this account."""
+        for number in numbers:
+            with suppress(Refused):  # of another account: the release gets a record of its own
+                deposition = self._deposition(number)
+                if deposition and deposition.get("submitted"):
+                    return deposition
+        return None
+
+    def _draft_of(self, published: dict[str, Any]) -> dict[str, Any] | None:
+        """The unpublished version of a record."""
+        concept = published.get("conceptrecid")
+        return self._search(lambda row: row.get("conceptrecid") == concept and not row.get("submitted"))
 
     def _deposition(self, number: object) -> dict[str, Any] | None:
         response = self.rest.get(f"{self.depositions}/{number}")
         return response.json() if response else None
 
     def _with_marker(self, marker: str) -> dict[str, Any] | None:
-        """The deposition of an earlier attempt whose answer was lost.
+        """The deposition of an earlier attempt whose answer was lost."""
+        return self._search(lambda row: marker in _notes(row))
+
+    def _search(self, is_wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any] | None:
+        """The newest of the account's depositions that is wanted.
 
         Limit: the list comes from a search index that lags by about a second; a job starts again after 15 s.
         """
@@ -65,7 +118,7 @@ class Zenodo(Repository):
             query = {"size": PAGE_SIZE, "page": page, "sort": "mostrecent"}
             rows = self.rest.send("GET", self.depositions, params=query).json()
             for row in rows:
-                if marker in str(row.get("metadata", {}).get("notes", "")):
+                if is_wanted(row):
                     return self._deposition(row["id"])  # rows of the list have no link to the bucket
             if len(rows) < PAGE_SIZE:
                 break
@@ -73,13 +126,18 @@ class Zenodo(Repository):
 
     def contents(self, deposit: Deposit) -> dict[str, str]:
         """Names and MD5."""
-        rows = self.rest.send("GET", f"{self.depositions}/{deposit.id}/files").json()
-        return {row["filename"]: f"md5:{row['checksum'].removeprefix('md5:')}" for row in rows}
+        return {
+            row["filename"]: f"md5:{row['checksum'].removeprefix('md5:')}" for row in self._files(deposit)
+        }
+
+    def _files(self, deposit: Deposit) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.rest.send("GET", f"{self.depositions}/{deposit.id}/files").json()
+        return rows
 
     def upload(
         self, deposit: Deposit, files: Sequence[LocalFile], stale: Sequence[str], *, advance: Advance
     ) -> None:
-        """PUT each file into the bucket, where it replaces one of the same name."""
+        """PUT each file into the bucket, where it replaces one of the same name; delete stale ones."""
         if deposit.is_public:
             raise Refused(
                 "the record on Zenodo is published, so its files cannot change, and they differ from this"
@@ -91,6 +149,12 @@ class Zenodo(Repository):
         for file in files:
             advance(file.name)
             self.rest.put_file(f"{deposit.files_url}/{quote(file.name)}", file)
+        ids = {row["filename"]: row["id"] for row in self._files(deposit)} if stale else {}
+        for name in stale:
+            # Missing is as good: another attempt deleted it.
+            self.rest.send(
+                "DELETE", f"{self.depositions}/{deposit.id}/files/{ids[name]}", is_missing_allowed=True
+            )
 
     def open(self, deposit: Deposit) -> Deposit:
         """Publish the record, which cannot be taken back."""
@@ -114,10 +178,16 @@ def _deposit(deposition: dict[str, Any]) -> Deposit:
         doi=str(deposition.get("doi") or described.get("doi") or reserved.get("doi", "")),
         is_public=is_public,
         files_url=str(links.get("bucket", "")),
+        concept_doi=str(deposition.get("conceptdoi") or ""),
     )
 
 
-def metadata(description: Description, *, marker: str) -> dict[str, Any]:
+def _notes(deposition: dict[str, Any]) -> str:
+    """The notes, where the marker is."""
+    return str(deposition.get("metadata", {}).get("notes", ""))
+
+
+def metadata(description: Description, *, marker: str, is_new_version: bool = False) -> dict[str, Any]:
     """The metadata of a deposition; without a licence that Zenodo knows, the files are closed.
 
     Notes
@@ -128,7 +198,7 @@ def metadata(description: Description, *, marker: str) -> dict[str, Any]:
     access = {"access_right": "open", "license": licence} if licence else {"access_right": "closed"}
     earlier = (
         [{"identifier": description.replaces_doi, "relation": "isNewVersionOf", "resource_type": "dataset"}]
-        if description.replaces_doi
+        if description.replaces_doi and not is_new_version  # Zenodo names versions by itself
         else []
     )
     return {
@@ -139,6 +209,8 @@ def metadata(description: Description, *, marker: str) -> dict[str, Any]:
         "keywords": list(KEYWORDS),
         "version": str(description.number),
         "notes": marker,
+        # A new version begins with the date of the one before.
+        **({"publication_date": f"{datetime.now(UTC):%Y-%m-%d}"} if is_new_version else {}),
         **access,
         **({"related_identifiers": earlier} if earlier else {}),
     }

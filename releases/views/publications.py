@@ -21,6 +21,8 @@ from releases.models import Publication
 from releases.publishing.publish import (
     REPOSITORIES,
     check_target,
+    draft_of,
+    irreversible,
     preview,
     repository_of,
     request_publication,
@@ -133,7 +135,7 @@ def publish(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
     data = request.POST if request.method == "POST" else request.GET or None
     accounts = accounts_of(study)
     form = PublishForm(data, accounts=accounts, may_open=owns(request.user, study))
-    shown, is_valid = None, form.is_bound and form.is_valid()
+    shown, draft, is_valid = None, None, form.is_bound and form.is_valid()
     if is_valid:
         account, target = form.chosen_account, form.cleaned_data["target"]
         try:
@@ -144,7 +146,8 @@ def publish(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
                 )
                 messages.success(request, f"The release is being sent to {publication.place_name}.")
                 return redirect("study-release", study.slug, release.number)
-            shown = preview(release, account.platform, is_public=form.is_public)
+            shown = preview(release, account.platform, is_public=form.is_public, mode=account.mode)
+            draft = draft_of(release, account, target) if form.is_public else None
         except BadInput as error:
             explained(request, form, error)
     return page(
@@ -156,6 +159,8 @@ def publish(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
         form=form,
         accounts=accounts,
         preview=shown,
+        draft=draft,
+        irreversible=irreversible(draft.place) if draft else "",
         place=account_name(form.chosen_account) if shown else "",
         withdrawn=withdrawn_since(release),
         status=400 if request.method == "POST" else 200,

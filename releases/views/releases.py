@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 
 from analysis.errors import BadInput
 from experiments.models import Experiment
+from experiments.teams.roles import owns
 from releases.exports.snippets import release_snippets
 from releases.gold.describe import CONTENTS, authors_of, withdrawn_since
 from releases.gold.freeze import request_release
@@ -64,6 +65,7 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
         manifest=release_row.manifest,
         withdrawn=withdrawn_since(release_row),
         publications=list(release_row.publications.select_related("job")),
+        may_publish=owns(request.user, study),
         snippets=release_snippets(study, JUDGMENTS) if files else [],
         file=JUDGMENTS,
     )

@@ -66,8 +66,13 @@ class RepositoryDouble(ThreadingHTTPServer):
         if is_public:
             links["record_html"] = f"{self.url}/records/{number}"
         reserved = {"doi": f"10.5072/zenodo.{number}", "recid": int(number)}
+        concept = row["concept"]
+        versions = [other for other in self.depositions.values() if other["concept"] == concept]
+        is_registered = any(other["submitted"] for other in versions)
         return {
             "id": int(number),
+            "conceptrecid": concept,
+            **({"conceptdoi": f"10.5072/zenodo.{concept}"} if is_registered else {}),
             "submitted": is_public,
             "state": "done" if is_public else "unsubmitted",
             "doi": reserved["doi"] if is_public else "",
@@ -95,20 +100,53 @@ class RepositoryDouble(ThreadingHTTPServer):
                     "errors": [{"field": missing[0], "message": "Missing."}],
                 }
             number = str(next(self.numbers))
-            self.depositions[number] = {"metadata": metadata, "submitted": False}
+            concept = f"9{number}"
+            self.depositions[number] = {"metadata": metadata, "submitted": False, "concept": concept}
             self.buckets[number] = {}
             return 201, self.deposition(number)
         if number not in self.depositions:
             return 404, {"message": "PID does not exist.", "status": 404}
         if part == "files":
             return 200, [
-                {"filename": name, "filesize": len(content), "checksum": hashlib.md5(content).hexdigest()}
+                {
+                    "id": hashlib.sha1(name.encode()).hexdigest(),
+                    "filename": name,
+                    "filesize": len(content),
+                    "checksum": hashlib.md5(content).hexdigest(),
+                }
                 for name, content in self.buckets[number].items()
             ]
+        if part.startswith("files/"):
+            assert method == "DELETE" and not self.depositions[number]["submitted"]
+            names = [n for n in self.buckets[number] if hashlib.sha1(n.encode()).hexdigest() == part[6:]]
+            for name in names:
+                del self.buckets[number][name]
+            return (204, None) if names else (404, {"message": "File does not exist."})
+        if part == "actions/newversion":
+            return self._new_version(number)
+        if method == "PUT":
+            self.depositions[number]["metadata"] = json.loads(body)["metadata"]
+            return 200, self.deposition(number)
         if part == "actions/publish":
             self.depositions[number]["submitted"] = True
             return 202, self.deposition(number)
         return 200, self.deposition(number)
+
+    def _new_version(self, number: str) -> Reply:
+        """A copy of a published record as a draft; the answer is the record itself. One draft at a time."""
+        record = self.depositions[number]
+        versions = [row for row in self.depositions.values() if row["concept"] == record["concept"]]
+        if not all(row["submitted"] for row in versions):
+            problem = {"field": "files.enabled", "messages": ["Please remove all files first."]}
+            return 400, {"message": "A validation error occurred.", "errors": [problem]}
+        if record is not versions[-1]:
+            return 400, {"message": "Only the newest version has a next one."}
+        draft = str(next(self.numbers))
+        self.depositions[draft] = {**record, "submitted": False}
+        self.buckets[draft] = dict(self.buckets[number])
+        answer = self.deposition(number)
+        answer["links"]["latest_draft"] = f"{self.url}/api/deposit/depositions/{draft}"
+        return 201, answer
 
     # OSF
 
@@ -313,7 +351,7 @@ class Handler(BaseHTTPRequestHandler):
         return content
 
     def _reply(self, status: int, answer: Any) -> None:
-        content = json.dumps(answer).encode()
+        content = b"" if status == 204 else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))

@@ -19,6 +19,8 @@ from releases.publishing.publish import (
     Preview,
     check_target,
     describe,
+    draft_of,
+    irreversible,
     preview,
     request_publication,
 )
@@ -46,7 +48,15 @@ class Command(ContractCommand):
             help="huggingface:ORG/NAME, zenodo, osf or folder:PATH",
         )
         parser.add_argument("--dry-run", action="store_true", help="say what would be sent, and send nothing")
-        parser.add_argument("--public", action="store_true", help="make it public; default: a draft")
+        visibility = parser.add_mutually_exclusive_group()
+        visibility.add_argument(
+            "--public", action="store_true", help="make it public at once, for good; default: a draft"
+        )
+        visibility.add_argument(
+            "--publish-draft",
+            action="store_true",
+            help="make the draft public that is there already; this cannot be taken back",
+        )
         parser.add_argument(
             "--live", action="store_true", help="zenodo.org or osf.io themselves; default: their sandboxes"
         )
@@ -70,12 +80,29 @@ class Command(ContractCommand):
         if place not in REPOSITORIES:
             raise UnknownName("place", place, [*map(str, REPOSITORIES), f"{FOLDER}:PATH"])
         check_target(place, target)
+        options["public"] = options["public"] or options["publish_draft"]
         if options["dry_run"]:
-            self._show(preview(release, place, is_public=options["public"]), options)
+            mode = _mode(place, options)
+            self._show(preview(release, place, is_public=options["public"], mode=mode), options)
             return
         account = self._account(release.experiment, place, options)
+        if options["publish_draft"]:
+            self._announce(draft_of(release, account, target.strip()), release, place, options)
         publication = request_publication(release, account, target=target, is_public=options["public"])
         self._report(self._finished(publication, options), options)
+
+    def _announce(
+        self, draft: Publication | None, release: Release, place: str, options: dict[str, Any]
+    ) -> None:
+        """Say what becomes public and stays so; refuse where there is no draft."""
+        if draft is None:
+            label = Publication.Place(place).label
+            raise BadInput(
+                f"release {release.number} has no draft on {label}.",
+                remedy="Send one first: the same command without --publish-draft.",
+            )
+        if not options["json"]:
+            self.stdout.write(f"publishing the draft {draft.address}. {irreversible(place)}")
 
     def _finished(self, publication: Publication, options: dict[str, Any]) -> Publication:
         """Run the job here, unless a worker was first."""
@@ -95,8 +122,7 @@ class Command(ContractCommand):
         return publication
 
     def _account(self, study: Experiment, place: str, options: dict[str, Any]) -> PlatformAccount:
-        # Hugging Face has no sandbox: its drafts are private datasets of the account itself.
-        mode = Mode.LIVE if options["live"] or place == Publication.Place.HUGGINGFACE else Mode.TEST
+        mode = _mode(place, options)
         label = options["account"] or COMMAND_LINE
         accounts = accounts_of(study, place).filter(mode=mode).order_by("pk")
         if options["token_file"]:
@@ -142,12 +168,15 @@ class Command(ContractCommand):
                     "sent": True,
                     "address": publication.address,
                     "doi": publication.doi,
+                    "concept_doi": "",
                     **publication.facts,
                 }
             )
             return
         n_files = plural(publication.facts["files"], "file", "files")
         doi = f", DOI {publication.doi}" if publication.doi else ""
+        if concept := publication.facts.get("concept_doi"):
+            doi += f" (all versions: {concept})"
         visibility = "public" if publication.is_open else "a draft"
         self.stdout.write(f"{publication.address}{doi}: {visibility}, {n_files}, checksums verified")
 
@@ -175,6 +204,11 @@ class Command(ContractCommand):
             return
         outcome = "wrote" if is_new else "the same release is already there:"
         self.stdout.write(f"{outcome} {target} ({plural(len(files), 'file', 'files')})")
+
+
+def _mode(place: str, options: dict[str, Any]) -> Mode:
+    """The site itself or its sandbox; drafts on Hugging Face are private datasets of the account itself."""
+    return Mode.LIVE if options["live"] or place == Publication.Place.HUGGINGFACE else Mode.TEST
 
 
 def _release(name: str) -> Release:

@@ -12,6 +12,7 @@ from judgments.recruitment.credentials import secrets_of
 from releases.models import Publication
 from tests import cast
 from tests.doubles.repositories import TOKEN
+from tests.releases.study import ready_release
 
 pytestmark = pytest.mark.django_db
 RELEASE = "/studies/agreement/releases/1/"
@@ -42,6 +43,34 @@ def test_an_owner_sees_what_would_be_sent_sends_it_and_finds_it_on_the_release(a
     assert f'href="{double.url}/records/101"' in page and "10.5072/zenodo.101" in page
     assert "Cite as: Lovelace, Ada" in page
     assert "publication verified" in text_of(ada.get("/studies/agreement/team/")).lower()
+
+
+def test_an_owner_publishes_the_draft_from_the_release_after_reading_that_it_stays(
+    client, ada, release, double, connect
+):
+    choice = {"account": connect("zenodo").pk, "visibility": "draft"}
+    ada.post(PAGE, choice)
+    job_runner.run(Publication.objects.get().job_id)
+    shown = text_of(ada.get(RELEASE))
+    link = f"{PAGE}?account={choice['account']}&amp;target=&amp;visibility=public"
+    assert link in shown
+    page = text_of(ada.get(link.replace("&amp;", "&")))
+    assert "Publish this draft for good" in page and "A public deposit of Zenodo stays for good." in page
+    assert f"{double.url}/uploads/101" in page and double.count("publish") == 0
+    ada.post(PAGE, {**choice, "visibility": "public"})
+    job_runner.run(Publication.objects.get().job_id)
+    shown = text_of(ada.get(RELEASE))
+    assert "Publish this draft" not in shown and "all versions: 10.5072/zenodo.9101" in shown
+    assert double.count("/actions/publish") == 1 and len(double.depositions) == 1
+
+
+def test_only_owners_are_offered_to_publish_a_draft(client, ada, release, double, connect):
+    ada.post(PAGE, {"account": connect("zenodo").pk, "visibility": "draft"})
+    job_runner.run(Publication.objects.get().job_id)
+    Membership.objects.create(experiment=release.experiment, user=cast.cleo(), role="editor")
+    client.force_login(cast.cleo())
+    shown = text_of(client.get(RELEASE))
+    assert "Verify again" in shown and "Publish this draft" not in shown
 
 
 def test_editors_cannot_choose_public_and_a_forged_choice_is_refused(client, release, connect):
@@ -130,6 +159,36 @@ def test_the_command_says_what_would_be_sent_then_sends_it(release, double, tmp_
     assert sent["mode"] == "test"
     again = run_command("agreement/1", "--to", "zenodo", "--public")
     assert "public" in again and "checksums verified" in again and len(double.depositions) == 1
+
+
+def test_the_command_publishes_the_draft_that_is_there_and_says_that_it_stays(release, double, connect):
+    connect("zenodo")
+    with pytest.raises(CommandError, match="release 1 has no draft on Zenodo"):
+        run_command("agreement/1", "--to", "zenodo", "--publish-draft")
+    assert double.requests == []
+    run_command("agreement/1", "--to", "zenodo")
+    said = run_command("agreement/1", "--to", "zenodo", "--publish-draft")
+    assert f"publishing the draft {double.url}/uploads/101" in said and "stays for good" in said
+    assert "all versions: 10.5072/zenodo.9101" in said and double.count("/actions/publish") == 1
+    with pytest.raises(CommandError, match="has no draft"):
+        run_command("agreement/1", "--to", "zenodo", "--publish-draft")
+
+
+def test_the_command_and_the_api_say_that_the_next_release_is_a_new_version(
+    client, study, release, double, connect
+):
+    connect("zenodo")
+    run_command("agreement/1", "--to", "zenodo", "--public")
+    ready_release(study, seed=7)
+    assert "new version of the record of release 1" in run_command(
+        "agreement/2", "--to", "zenodo", "--dry-run"
+    )
+    sent = json.loads(run_command("agreement/2", "--to", "zenodo", "--json"))
+    assert sent["concept_doi"] == "10.5072/zenodo.9101" and sent["visibility"] == "draft"
+    path = "/api/v1/studies/agreement/releases/2/publications/"
+    reading = {"HTTP_AUTHORIZATION": f"Token {cast.token(cast.ada(), scopes=('read',))}"}
+    row = client.get(path, **reading).json()["results"][0]
+    assert (row["concept_doi"], row["is_open"]) == ("10.5072/zenodo.9101", False)
 
 
 def test_the_command_writes_a_folder_once(release, tmp_path):

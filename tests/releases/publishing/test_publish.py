@@ -194,12 +194,67 @@ def test_zenodo_gets_authors_licence_and_version(release, double, connect):
     )
 
 
-def test_the_next_release_names_the_record_that_it_replaces(study, release, double, connect):
+def test_the_next_release_is_a_new_version_of_the_record_with_its_own_files(study, release, double, connect):
     account = connect("zenodo")
     first = publish(release, account, is_public=True)
+    files = [*release.manifest["files"], {"path": "old.csv", "bytes": 1, "sha256": ""}]
+    type(release).objects.filter(pk=release.pk).update(manifest={**release.manifest, "files": files})
+    double.buckets[first.deposit_id] |= {"old.csv": b"1", "by-hand.pdf": b"2"}
+    second = ready_release(study, seed=7)
+    draft = publish(second, account)
+    assert draft.state == "done", (draft.error, double.requests)
+    row = double.depositions[draft.deposit_id]
+    assert row["concept"] == double.depositions[first.deposit_id]["concept"] and not draft.is_open
+    assert row["metadata"]["version"] == "2" and "related_identifiers" not in row["metadata"]
+    sent = files_of(double, draft)
+    assert sent["manifest.json"] == storage.read(second.storage_key, "manifest.json")
+    assert "old.csv" not in sent and "by-hand.pdf" in sent
+    assert "old.csv" in files_of(double, first)  # a published version stays as it is
+    public = publish(second, account, is_public=True)
+    assert public.is_open and public.doi != first.doi
+    assert public.facts["concept_doi"] == first.facts["concept_doi"] == f"10.5072/zenodo.{row['concept']}"
+    assert double.count("POST /api/deposit/depositions") == 4  # created, two published, one new version
+
+
+@pytest.mark.parametrize(("method", "path"), [("POST", "/actions/newversion"), ("PUT", "/depositions/")])
+def test_a_lost_answer_makes_no_second_new_version(study, release, double, connect, method, path):
+    account = connect("zenodo")
+    publish(release, account, is_public=True)
+    double.fail_next("after", method=method, path=path)
+    publication = publish(ready_release(study, seed=7), account)
+    assert Job.objects.get(pk=publication.job_id).state == "queued"
+    assert again(publication).state == "done"
+    assert len(double.depositions) == 2 and double.count("/actions/newversion") == 1
+
+
+def test_the_draft_of_another_new_version_is_not_overwritten(study, release, double, connect):
+    account = connect("zenodo")
+    publish(release, account, is_public=True)
+    second = publish(ready_release(study, seed=7), account)
+    before = dict(files_of(double, second))
+    third = publish(ready_release(study, seed=8), account)
+    assert third.state == "failed" and "has the draft of another new version already" in third.error
+    assert files_of(double, second) == before and len(double.depositions) == 2
+
+
+def test_the_release_before_a_published_one_gets_a_record_of_its_own(study, release, double, connect):
+    account = connect("zenodo")
+    publish(ready_release(study, seed=7), account, is_public=True)
+    late = publish(release, account)
+    assert late.state == "done" and double.count("/actions/newversion") == 0
+    assert len({row["concept"] for row in double.depositions.values()}) == 2
+
+
+def test_a_record_that_this_account_may_not_continue_is_named_as_replaced(study, release, double, connect):
+    account = connect("zenodo")
+    first = publish(release, account, is_public=True)
+    del double.depositions[first.deposit_id]
     second = publish(ready_release(study, seed=7), account)
     related = double.depositions[second.deposit_id]["metadata"]["related_identifiers"]
     assert [(row["identifier"], row["relation"]) for row in related] == [(first.doi, "isNewVersionOf")]
+    live = connect("zenodo", mode="live")
+    own = publish(ready_release(study, seed=8), live)
+    assert "related_identifiers" not in double.depositions[own.deposit_id]["metadata"]  # the other is a test
 
 
 def test_huggingface_has_one_dataset_whose_next_release_is_the_next_commit(study, release, double, connect):
