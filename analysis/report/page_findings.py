@@ -100,7 +100,8 @@ def agreement_finding(report: dict[str, Any]) -> str:
     block = report["overall_included"] if report["rule"] else report["overall"]
     overall = report["overall"]
     rule = (
-        f"{overall['included']} of {plural(overall['paradigms'], 'paradigm')} meet the rule {report['rule']}"
+        f"{overall['included']} of {plural(overall['paradigms'], 'paradigm')} "
+        f"{'meets' if overall['included'] == 1 else 'meet'} the rule {report['rule']}"
         if report["rule"]
         else ""
     )
@@ -311,7 +312,21 @@ def progress_finding(report: dict[str, Any]) -> str:
 
 
 def comparison_finding(report: dict[str, Any]) -> str:
-    """Write the model whose differences follow people's best, beside the ceiling."""
+    """Write the model whose differences follow people's best, beside the ceiling.
+
+    That they follow is said where the interval excludes 0; without an interval, the number of pairs is said.
+
+    Examples
+    --------
+    >>> model = {"model": "gpt2", "pearson_r": 0.73, "pairs": 5, "intervals": {"pearson_r": None}}
+    >>> report = {"models": [model], "baselines": {"human_ceiling": None}}
+    >>> comparison_finding(report)
+    "Whether the differences of gpt2 follow people's is open: r = 0.73, over 5 pairs, without an interval."
+    >>> comparison_finding({**report, "models": [{**model, "intervals": {"pearson_r": [-0.2, 0.9]}}]})
+    "Whether the differences of gpt2 follow people's is open: r = 0.73 (95 % CI −0.20 to 0.90)."
+    >>> comparison_finding({**report, "models": [{**model, "intervals": {"pearson_r": [0.5, 0.9]}}]})
+    "The differences of gpt2 follow people's: r = 0.73 (95 % CI 0.50 to 0.90)."
+    """
     rows = [row for row in report["models"] if row["pearson_r"] is not None]
     if not rows:
         judged = [row for row in report["models"] if row["blimp"] is not None]
@@ -322,9 +337,13 @@ def comparison_finding(report: dict[str, Any]) -> str:
     reach = noise.get("model")
     ceiling = f", of {decimal(reach, 2)} that a perfect model reaches" if reach is not None else ""
     r = f"r = {decimal(best['pearson_r'], 2)}{interval(low, high)}{ceiling}"
+    highest = f", the highest of {len(rows)} models" if len(rows) > 1 else ""
     if best["pearson_r"] <= 0:
-        highest = f", the highest of {len(rows)} models" if len(rows) > 1 else ""
         return f"The differences of {best['model']} do not follow people's: {r}{highest}."
+    if low is None:
+        r = f"{r}, over {plural(best['pairs'], 'pair')}, without an interval"
+    if low is None or low <= 0:
+        return f"Whether the differences of {best['model']} follow people's is open: {r}{highest}."
     among = f" best of {len(rows)} models" if len(rows) > 1 else ""
     return f"The differences of {best['model']} follow people's{among}: {r}."
 
