@@ -69,6 +69,7 @@ class ExperimentAdmin(SearchedByShownFields):
         "updated_at",
         "opened_at",
         "closed_at",
+        "archived_at",
     ]
     inlines = [MemberInline]
 

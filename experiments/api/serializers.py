@@ -11,6 +11,7 @@ from experiments.models import Experiment, Job, MaterialSet, MinimalPair, Senten
 from experiments.studies.completion_url import checked_address
 from experiments.studies.questionnaire import checked_questions, checked_statements, optional_questions
 from experiments.studies.quiz import checked_quiz
+from experiments.studies.study_list import folder_name
 from experiments.studies.wording import checked_texts
 from experiments.tasks.registry import shown_task, task_names
 
@@ -55,6 +56,9 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
     materials = serializers.SlugRelatedField(
         slug_field="slug", queryset=MaterialSet.objects.all(), allow_null=True, required=False
     )
+    lab: Any = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True, allow_null=True, help_text="Short name of its lab."
+    )
     parameters = ObjectField(required=False, help_text="Parameters of the task.")
     questionnaire = RowsField(required=False, help_text="Questions asked before the trials.")
     closing_questions = RowsField(required=False, help_text="Optional questions beside the completion code.")
@@ -78,6 +82,8 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
             "public_title",
             "public_slug",
             "description",
+            "lab",
+            "folder",
             "status",
             "origin",
             "version",
@@ -118,6 +124,7 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
             "created_at",
             "opened_at",
             "closed_at",
+            "archived_at",
         ]
         read_only_fields = [
             "slug",
@@ -128,6 +135,7 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
             "created_at",
             "opened_at",
             "closed_at",
+            "archived_at",
         ]
         extra_kwargs = {
             "public_title": {"allow_blank": False},
@@ -139,6 +147,10 @@ class StudySerializer(serializers.ModelSerializer[Experiment]):
         """Number of the newest version."""
         version = study.current_version()
         return version.number if version else None
+
+    def validate_folder(self, name: str) -> str:
+        """The name without spaces around it."""
+        return folder_name(name)
 
     def validate_task(self, name: str) -> str:
         """Only installed tasks can be collected; imported studies may have others."""

@@ -25,6 +25,7 @@ from experiments.pages.access import get_study
 from experiments.pages.jobs import visible_jobs
 from experiments.studies.creation import create_study
 from experiments.studies.history import record_changes, study_values
+from experiments.studies.study_list import StudyFilter, move_to_folder
 
 Rows = TypeVar("Rows", MinimalPair, Sentence)
 
@@ -37,24 +38,13 @@ class NotADraft(APIException):
     default_detail = "The study has been opened. A change makes its next version: use its settings page."
 
 
-class StudyFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
-    """Narrow the list of studies."""
-
-    status = filters.ChoiceFilter(choices=Experiment.Status.choices)
-    task = filters.CharFilter(help_text="Name of a task.")
-    search = filters.CharFilter(field_name="title", lookup_expr="icontains", help_text="Part of the title.")
-
-    class Meta:
-        model = Experiment
-        fields: list[str] = []
-
-
 @extend_schema_view(
     list=extend_schema(summary="Your studies, newest first"),
     retrieve=extend_schema(summary="One study"),
     create=extend_schema(summary="Make a study, as a draft"),
     partial_update=extend_schema(
-        summary="Change a draft", responses={200: StudySerializer, 409: OpenApiResponse(ErrorSerializer)}
+        summary="Change a draft, or the folder of any study",
+        responses={200: StudySerializer, 409: OpenApiResponse(ErrorSerializer)},
     ),
 )
 class StudyViews(
@@ -73,22 +63,29 @@ class StudyViews(
 
     def get_queryset(self) -> QuerySet[Experiment]:
         """Studies of the caller."""
-        return Experiment.objects.visible_to(self.request.user).select_related("materials")
+        return Experiment.objects.visible_to(self.request.user).select_related("materials", "lab")
 
     def perform_create(self, serializer: BaseSerializer[Experiment]) -> None:
         """A draft with the caller as owner."""
         serializer.instance = create_study(cast("User", self.request.user), **serializer.validated_data)
 
     def get_object(self) -> Experiment:
-        """Return the study; viewers may not change it, and an opened study cannot be changed."""
+        """Return the study; viewers may not change it, and an opened study changes its folder only."""
         changing = self.request.method == "PATCH"
         study = get_study(self.request.user, self.kwargs["slug"], editing=changing)
-        if changing and study.status not in Experiment.Status.editable():
+        is_draft = study.status in Experiment.Status.editable()
+        if changing and not is_draft and set(self.request.data) != {"folder"}:
             raise NotADraft
         return study
 
     def perform_update(self, serializer: BaseSerializer[Experiment]) -> None:
         """Store the change and note it."""
+        folder = serializer.validated_data.pop("folder", None)
+        if folder is not None:
+            move_to_folder(self.get_object(), folder, by=cast("User", self.request.user))
+            cast("Experiment", serializer.instance).folder = folder
+        if not serializer.validated_data:
+            return  # saving would store every field, also those that another request has just changed
         before = study_values(self.get_object())
         study = serializer.save()
         record_changes(study, self.request.user, "settings changed", before=before, after=study_values(study))

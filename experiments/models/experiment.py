@@ -90,6 +90,9 @@ class Experiment(models.Model):
     lab = models.ForeignKey(
         "experiments.Lab", null=True, blank=True, on_delete=models.PROTECT, related_name="studies"
     )
+    folder = models.CharField(
+        max_length=80, blank=True, db_default="", help_text="Name of the folder on the start page, if any."
+    )
     origin = models.CharField(max_length=12, choices=Origin.choices, default=Origin.COLLECTED)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.DRAFT)
     materials = models.ForeignKey(
@@ -184,6 +187,9 @@ class Experiment(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     closed_at = models.DateTimeField(null=True, blank=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since when it is in the archive; empty = it is not."
+    )
 
     objects = ExperimentQuerySet.as_manager()
 
@@ -193,6 +199,10 @@ class Experiment(models.Model):
             models.CheckConstraint(
                 condition=Q(status__in=["draft", "pilot", "open", "paused", "closed"]),
                 name="experiment_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(archived_at__isnull=True) | Q(status__in=["draft", "paused", "closed"]),
+                name="archived_takes_nobody",
             ),
             models.CheckConstraint(
                 condition=Q(lease_minutes__gte=1) & Q(lease_minutes__lte=1440), name="experiment_lease_sane"

@@ -5,6 +5,7 @@ Pilot, open, pause, close: one button each.
 
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
@@ -14,9 +15,10 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from experiments.models import Experiment, MaterialSet
 from experiments.pages.access import AuthenticatedRequest, get_study
-from experiments.pages.forms import NewStudyForm
+from experiments.pages.forms import NewStudyForm, set_remark
 from experiments.studies.creation import copy_study, create_study
 from experiments.studies.lifecycle import NotReady, close, open_study, pause, start_pilot
+from experiments.studies.study_list import LONGEST_FOLDER, folder_name, move_to_folder
 
 
 @login_required
@@ -48,6 +50,38 @@ def copy(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "This is the copy. It has no people, no codes and its own address; everything can be changed.",
     )
     return redirect("study-settings", study.slug)
+
+
+class FolderForm(forms.Form):
+    """The folder of a study on the start page."""
+
+    folder = forms.CharField(max_length=LONGEST_FOLDER, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        set_remark(self.fields["folder"], "empty: in none")
+        self.fields["folder"].widget.attrs |= {"list": "folders", "autocomplete": "off"}
+
+    def clean_folder(self) -> str:
+        """The name as it is stored."""
+        try:
+            return folder_name(self.cleaned_data["folder"])
+        except BadInput as error:
+            raise forms.ValidationError(f"{error.message} {error.remedy}") from None
+
+
+@login_required
+@require_POST
+def folder(request: AuthenticatedRequest, slug: str) -> HttpResponse:
+    """Move the study into a folder, or out of its folder."""
+    study = get_study(request.user, slug, editing=True)
+    form = FolderForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, str(form.errors["folder"][0]))
+    elif move_to_folder(study, form.cleaned_data["folder"], by=request.user):
+        place = f"the folder {study.folder}" if study.folder else "no folder"
+        messages.success(request, f"The study is in {place} now.")
+    return redirect("study", slug)
 
 
 STEPS = {"pilot": start_pilot, "open": open_study, "pause": pause, "close": close}
@@ -85,4 +119,5 @@ def buttons(study: Experiment) -> list[tuple[str, str, str]]:
     }
     if study.status == Experiment.Status.PAUSED and study.opened_at is None:  # a pilot's pause
         words["paused"][-1] = ("open", "Open", "primary")
-    return [] if study.origin == Experiment.Origin.IMPORTED else words.get(study.status, [])
+    has_no_steps = study.origin == Experiment.Origin.IMPORTED or study.archived_at is not None
+    return [] if has_no_steps else words.get(study.status, [])

@@ -14,6 +14,7 @@ from experiments.pages.settings_steps import STEPS
 urlpatterns = [
     path("studies/new/", studies.create, name="study-create"),
     path("studies/<slug:slug>/copy/", studies.copy, name="study-copy"),
+    path("studies/<slug:slug>/folder/", studies.folder, name="study-folder"),
     path("studies/<slug:slug>/settings/", settings.settings, name="study-settings"),
     path("studies/<slug:slug>/questions/", questions.questions, name="study-questions"),
     path("studies/<slug:slug>/settings/task/", settings.task_step, name="study-task"),

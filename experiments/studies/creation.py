@@ -42,6 +42,7 @@ NOT_COPIED = {  # fields of one study, one recruitment or one point in time
     "updated_at",
     "opened_at",
     "closed_at",
+    "archived_at",
 }
 
 

@@ -12,7 +12,10 @@ from experiments.models import AuditEntry, Design, Experiment
 from experiments.studies.languages import default_texts
 from experiments.tasks.registry import shown_task
 
-UNRECORDED = {"id", "experiment", "owner", "lab", "created_at", "updated_at", "opened_at", "closed_at"}
+UNRECORDED = {
+    "id", "experiment", "owner", "lab", "folder", "created_at", "updated_at", "opened_at", "closed_at",
+    "archived_at",
+}  # fmt: skip
 Values = dict[str, Any]
 
 

@@ -250,6 +250,8 @@ def _move(experiment: Experiment, status: Experiment.Status, *, user: Any) -> Ex
     """Change the status: permission, guard, freezing, status, audit; no effect when repeated."""
     _require_editor(experiment, user)
     locked = Experiment.objects.select_for_update().get(pk=experiment.pk)
+    if locked.archived_at is not None:
+        raise BadInput("the study is in the archive.", remedy="Take it back from the archive first.")
     if locked.status != status:
         if locked.status not in STEPS[status]:
             raise BadInput(

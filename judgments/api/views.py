@@ -1,14 +1,16 @@
-"""Judgments over REST as pages of JSON; whole files are in ``releases.api.judgment_files``."""
+"""Judgments and the archive of studies over REST; whole files are in ``releases.api.judgment_files``."""
 
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any, cast
 
+from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django_filters import rest_framework as filters
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import generics
+from rest_framework import generics, serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
@@ -17,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
+from experiments.api.serializers import StudySerializer
 from experiments.lists.rounds import MOST_ROUNDS
 from experiments.models import ApiToken, TrialKind
 from experiments.pages.access import get_study
@@ -24,6 +27,7 @@ from judgments.api.serializers import JudgmentSerializer
 from judgments.frames.listing import as_rows, judgments_of
 from judgments.frames.mturk_batch import batch_csv
 from judgments.models import Judgment
+from judgments.study_archive import archive, unarchive
 
 
 class JudgmentFilter(filters.FilterSet):  # type: ignore[misc]  # django-filter has no stubs
@@ -110,3 +114,44 @@ class MturkBatchCsv(APIView):
         answer = StreamingHttpResponse(batch_csv(study), content_type="text/csv; charset=utf-8")
         answer["Content-Disposition"] = f'attachment; filename="{study.slug}_batch_results.csv"'
         return answer
+
+
+class ArchiveRequest(serializers.Serializer[Any]):
+    """What an archived study is archived with."""
+
+    confirm = serializers.BooleanField(
+        default=False, help_text="Archive although sessions have no decision on pay."
+    )
+
+
+class ArchiveView(APIView):
+    """The archive of studies."""
+
+    @extend_schema(
+        operation_id="studies_archive",
+        summary="Archive a study: it leaves the list, accepts no participants and loses nothing",
+        request=ArchiveRequest,
+        responses=StudySerializer,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """422 says what keeps it out: it takes participants, some are in session, or money is pending."""
+        study, body = get_study(request.user, slug, editing=True), ArchiveRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        confirmed = body.validated_data["confirm"]
+        archived = archive(study, by=cast("User", request.user), is_confirmed=confirmed)
+        return Response(StudySerializer(archived).data)
+
+
+class UnarchiveView(APIView):
+    """The way back from the archive."""
+
+    @extend_schema(
+        operation_id="studies_unarchive",
+        summary="Take a study back from the archive, in the state that it had",
+        request=None,
+        responses=StudySerializer,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """No effect on a study that is not in the archive."""
+        study = get_study(request.user, slug, editing=True)
+        return Response(StudySerializer(unarchive(study, by=cast("User", request.user))).data)

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from statistics import median
 from typing import Any, cast
 
-from django.contrib.auth.models import User
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
@@ -227,18 +226,23 @@ class Card:
         return min(100 - self.complete, 100 * self.n_live / self.target) if self.target else 0.0
 
 
-def study_cards(user: User) -> list[Card]:
-    """A card for every study that the user may see, those with the newest answer (or the newest) first."""
-    studies = list(Experiment.objects.visible_to(user))
+def by_activity(studies: QuerySet[Experiment]) -> QuerySet[Experiment]:
+    """Sort by the last time when a participant was active, else by creation; newest first, no ties."""
+    sessions = Session.objects.filter(experiment=OuterRef("pk"), is_test=False).order_by()
+    last = sessions.values("experiment").annotate(at=Max("last_seen_at")).values("at")
+    # The rows as a set of their own: those of `visible_to` are DISTINCT over every column, texts included.
+    rows = Experiment.objects.filter(pk__in=studies.order_by().values("pk"))
+    return rows.order_by(Coalesce(Subquery(last), F("created_at")).desc(), "-pk")
+
+
+def study_cards(studies: Sequence[Experiment]) -> list[Card]:
+    """A card for each of these studies, in their order; few queries for all of them together."""
     counts, flagged, failed = session_counts(studies), flagged_participants(studies), failed_jobs(studies)
+    none: dict[str, Any] = {"n_complete": 0, "n_live": 0, "n_lost": 0, "n_started": 0, "seen_at": None}
+    numbers = answer_counts([(study, _card_key(study, counts.get(study.pk, none))) for study in studies])
     labels, cards = {name: task.label for name, task in tasks().items()}, []
     for study in studies:
-        sessions = counts.get(
-            study.pk, {"n_complete": 0, "n_live": 0, "n_lost": 0, "n_started": 0, "seen_at": None}
-        )
-        answers: dict[str, Any] = cache.get_or_set(
-            _card_key(study, sessions), partial(count_answers, study), CACHE_SECONDS
-        )
+        sessions, answers = counts.get(study.pk, none), numbers[study.pk]
         cards.append(
             Card(
                 study=study,
@@ -251,7 +255,7 @@ def study_cards(user: User) -> list[Card]:
                 **answers,
             )
         )
-    return sorted(cards, key=lambda card: card.last_at or card.study.created_at, reverse=True)
+    return cards
 
 
 def _card_key(study: Experiment, sessions: dict[str, Any]) -> str:
@@ -260,14 +264,35 @@ def _card_key(study: Experiment, sessions: dict[str, Any]) -> str:
     return f"card-{study.pk}-{study.updated_at.timestamp()}-{sessions['n_complete']}-{last_seen}"
 
 
-def count_answers(study: Experiment) -> dict[str, Any]:
-    """Number of a study's answers without previews, time of the last one, target number of sessions."""
-    answers = Judgment.objects.filter(trial__session__experiment=study, trial__session__is_test=False)
-    counts = answers.aggregate(n_judgments=Count("pk"), last_at=Max("received_at"))
-    is_collected = study.origin == Experiment.Origin.COLLECTED
+def answer_counts(studies: Sequence[tuple[Experiment, str]]) -> dict[int, dict[str, Any]]:
+    """Number of answers without previews, time of the last one and target number of sessions, by study.
+
+    Each study comes with the key of its cached numbers; all that are not cached are counted in one query.
+    """
+    cached = cache.get_many([key for _, key in studies])
+    others = [(study, key) for study, key in studies if key not in cached]
+    if others:
+        answers = Judgment.objects.filter(
+            trial__session__experiment__in=[study.pk for study, _ in others], trial__session__is_test=False
+        )
+        rows = answers.order_by().values("trial__session__experiment")
+        counts = {
+            row["trial__session__experiment"]: {"n_judgments": row["n"], "last_at": row["at"]}
+            for row in rows.annotate(n=Count("pk"), at=Max("received_at"))
+        }
+        none = {"n_judgments": 0, "last_at": None}
+        counted = {
+            key: {**counts.get(study.pk, none), "target": _card_target(study)} for study, key in others
+        }
+        cache.set_many(counted, CACHE_SECONDS)
+        cached |= counted
+    return {study.pk: cached[key] for study, key in studies}
+
+
+def _card_target(study: Experiment) -> int | None:
     # A draft's lists are computed: too slow for every card of the start page.
-    has_target = is_collected and study.status != Experiment.Status.DRAFT
-    return {**counts, "target": target_sessions(study) if has_target else None}
+    has_lists = study.origin == Experiment.Origin.COLLECTED and study.status != Experiment.Status.DRAFT
+    return target_sessions(study) if has_lists else None
 
 
 def session_counts(studies: Sequence[Experiment]) -> dict[int, dict[str, Any]]:
@@ -308,6 +333,8 @@ def remarks(
     study: Experiment, numbers: dict[str, Any], n_flagged: int, failed_job: int | None
 ) -> Iterator[Remark]:
     """What needs attention, most urgent first."""
+    if study.archived_at is not None:
+        return
     live = reverse("study-live", args=[study.slug])
     if study.status == Experiment.Status.DRAFT and study.origin == Experiment.Origin.COLLECTED:
         yield Remark(

@@ -1,19 +1,26 @@
 """Start page, overview and live page of a study."""
 
+from urllib.parse import urlencode
+
 from django.contrib.auth.decorators import login_required
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
+from django.forms import BaseForm, Select
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-from experiments.models import Experiment, MaterialSet, Membership
+from experiments.models import Experiment, Lab, MaterialSet, Membership
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, role_in
-from experiments.pages.studies import buttons
+from experiments.pages.forms import set_remark
+from experiments.pages.pagination import page_of
+from experiments.pages.studies import FolderForm, buttons
 from experiments.studies.readiness import steps
+from experiments.studies.study_list import ALL, ARCHIVED, NONE, StudyFilter, folders_of
 from experiments.tasks.registry import shown_task
 from judgments.alerts.evaluation import open_alerts
 from judgments.monitoring.live import live_counts
 from judgments.monitoring.overview import (
+    by_activity,
     is_full,
     list_rows,
     places_left,
@@ -22,6 +29,7 @@ from judgments.monitoring.overview import (
 )
 
 DEMO = "demo"
+PER_PAGE = 24  # studies on the start page
 SHOWN_ALERTS = 10
 SHOWN_ENTRIES = 8  # latest entries of the history
 
@@ -33,15 +41,55 @@ def home(request: HttpRequest) -> HttpResponse:
             slug=DEMO, status__in=Experiment.Status.taking_participants()
         ).first()
         return render(request, "experiments/start.html", {"demo": demo})
-    has_materials = MaterialSet.objects.visible_to(request.user).exists()
     visible = Experiment.objects.visible_to(request.user)
+    form, studies = _filtered(request, visible)
+    page = page_of(request, by_activity(studies).select_related("lab"), most=PER_PAGE)
+    filters = {name: value for name, value in form.cleaned_data.items() if value}
     context = {
         "section": "studies",
-        "cards": study_cards(request.user),
-        "has_materials": has_materials,
+        "form": form,
+        "keep": urlencode(filters),
+        "is_filtered": bool(filters),
+        "page_of_studies": page,
+        "cards": study_cards(list(page)),
         "alerts": open_alerts(visible)[:SHOWN_ALERTS],
+        **({} if page else _nothing_shown(request, visible, filters)),
     }
     return render(request, "judgments/home.html", context)
+
+
+def _filtered(request: HttpRequest, visible: QuerySet[Experiment]) -> tuple[BaseForm, QuerySet[Experiment]]:
+    """The form of the filters, and the studies that they leave."""
+    filters = StudyFilter(request.GET, queryset=visible)
+    form, labs = filters.form, Lab.objects.filter(studies__in=visible.values("pk")).distinct()
+    del form.fields["task"]  # of the API: the page has the search
+    choices = {
+        "lab": [(lab.slug, lab.name) for lab in labs],
+        "folder": [(name, name) for name in folders_of(visible)],
+    }
+    for name, names in choices.items():
+        if names:
+            options = [("", "all"), *names, (NONE, "none")]
+            form.fields[name].widget = Select(choices=options)
+        else:
+            del form.fields[name]
+    for field in form.fields.values():  # the API's descriptions are longer than the cards below
+        field.help_text = ""
+        set_remark(field, "")
+    return form, filters.qs
+
+
+def _nothing_shown(
+    request: HttpRequest, visible: QuerySet[Experiment], filters: dict[str, str]
+) -> dict[str, object]:
+    """What an empty list says: no studies at all, none that match, or archived ones that do."""
+    archived = StudyFilter({**filters, "status": ARCHIVED}, queryset=visible).qs
+    return {
+        "has_materials": MaterialSet.objects.visible_to(request.user).exists(),
+        "has_studies": visible.exists(),
+        "n_archived": 0 if filters.get("status") in {ARCHIVED, ALL} else archived.count(),
+        "archived_query": urlencode({**filters, "status": ARCHIVED}),
+    }
 
 
 @login_required
@@ -64,6 +112,8 @@ def overview(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "may_edit": may_edit(request.user, study),
         "is_owner": role_in(request.user, study) == Membership.Role.OWNER,
         "steps": steps(study) if may_open_later else [],
+        "folder_form": FolderForm(initial={"folder": study.folder}),
+        "folders": folders_of(Experiment.objects.visible_to(request.user)),
         "buttons": buttons(study) if may_edit(request.user, study) else [],
         "address": request.build_absolute_uri(f"/take/{study.link_slug}/"),
         "entries": study.audit.select_related("user")[:SHOWN_ENTRIES],

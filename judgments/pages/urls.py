@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from judgments.pages import (
+    archive_views,
     channel_views,
     decision_views,
     deletion_views,
@@ -19,6 +20,8 @@ urlpatterns = [
     path("", overview_views.home, name="home"),
     path("privacy/record/", privacy_views.record, name="processing-record"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
+    path("studies/<slug:slug>/archive/", archive_views.archive_study, name="study-archive"),
+    path("studies/<slug:slug>/unarchive/", archive_views.unarchive_study, name="study-unarchive"),
     path("studies/<slug:slug>/delete/", deletion_views.delete, name="study-delete"),
     path("studies/<slug:slug>/links/", channel_views.personal_links, name="study-personal-links"),
     path("studies/<slug:slug>/channels/", channel_views.channels, name="study-channels"),

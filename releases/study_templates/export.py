@@ -19,6 +19,7 @@ LEFT_OUT_FIELDS = (
     "id", "slug", "public_slug", "owner", "lab", "origin", "status", "materials", "contact", "completion",
     "completion_code", "completion_url", "screen_out_code", "partial_code", "reward_minor", "currency",
     "target_unit", "seed", "current_round", "created_at", "updated_at", "opened_at", "closed_at",
+    "archived_at", "folder",
 )  # fmt: skip
 DESIGN_FIELDS = (
     "kind", "n_lists", "items_per_paradigm", "rounds", "filler_ratio", "anchor_order", "catch_per_list",
