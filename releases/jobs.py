@@ -60,7 +60,7 @@ def score_sentences(run: Run) -> None:
     scores = score(scoring, progress=run.progress)
     with run.finishing() as result:
         result |= store_scores(scoring, scores)
-        about = {"run": scoring.pk, "name": scoring.name, "state": "done"}
+        about = {"run": scoring.pk, "name": scoring.name, "state": "done", "error": ""}
         emit(run.job.experiment, "run.finished", about)
 
 

@@ -1,5 +1,7 @@
 """Webhooks over REST: editors add, change, test and remove them; viewers see them without their addresses."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 from django.contrib.auth.models import User
@@ -7,9 +9,11 @@ from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, mixins, serializers, status
+from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook, WebhookDelivery
 from experiments.pages.access import get_study, may_edit
 from experiments.webhooks import endpoints
@@ -88,6 +92,15 @@ class WebhookDeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
         if not self.context.get("may_edit", True):
             shown["attempts"] = [{**attempt, "response": ""} for attempt in shown["attempts"]]
         return shown
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    """Respond with 429 and Retry-After where the user sends too much by hand."""
+    try:
+        yield
+    except LimitReached as error:
+        raise Throttled(wait=error.retry_after_s) from None
 
 
 class WebhookAPIView(generics.GenericAPIView[Any]):
@@ -193,7 +206,8 @@ class WebhookTestView(WebhookAPIView):
     @extend_schema(summary="Send a test event", request=None, responses={202: WebhookDeliverySerializer})
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Queue the delivery."""
-        delivery = endpoints.test(self.webhook(), by=self.user)
+        with _counted():
+            delivery = endpoints.test(self.webhook(), by=self.user)
         return Response(WebhookDeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -221,6 +235,7 @@ class DeliverySendView(WebhookAPIView):
     def post(self, request: Request, slug: str, pk: int, delivery: int) -> Response:
         """Queue it again with the same id and body."""
         row = get_object_or_404(self.webhook().deliveries.select_related("webhook__experiment"), pk=delivery)
-        endpoints.repeat(row, by=self.user)
+        with _counted():
+            endpoints.repeat(row, by=self.user)
         row.refresh_from_db()
         return Response(WebhookDeliverySerializer(row).data, status=status.HTTP_202_ACCEPTED)

@@ -12,6 +12,7 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from experiments.limits import LimitReached
 from experiments.models import Experiment, Webhook
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.pagination import page_of
@@ -86,6 +87,11 @@ def webhook(request: AuthenticatedRequest, slug: str, number: int) -> HttpRespon
         else:
             messages.success(request, "Saved.")
             return redirect("study-webhook", slug, number)
+    return _page(request, row, form, status=422 if form.errors else 200)
+
+
+def _page(request: AuthenticatedRequest, row: Webhook, form: WebhookForm, *, status: int) -> HttpResponse:
+    study = row.experiment
     new = request.session.get(ONCE, {})
     if new.get("webhook") == row.pk:
         del request.session[ONCE]
@@ -101,7 +107,7 @@ def webhook(request: AuthenticatedRequest, slug: str, number: int) -> HttpRespon
         "page_of_deliveries": page_of(request, row.deliveries.all(), most=PER_PAGE),
         "may_edit": may_edit(request.user, study),
     }
-    return render(request, "experiments/webhook.html", context, status=422 if form.errors else 200)
+    return render(request, "experiments/webhook.html", context, status=status)
 
 
 def _action(step: Callable[..., HttpResponse | None]) -> Callable[..., HttpResponse]:
@@ -111,15 +117,29 @@ def _action(step: Callable[..., HttpResponse | None]) -> Callable[..., HttpRespo
     @require_POST
     @wraps(step)
     def guarded(request: AuthenticatedRequest, slug: str, number: int, **more: int) -> HttpResponse:
-        study = get_study(request.user, slug, editing=True)
+        row = _found(get_study(request.user, slug, editing=True), number)
         try:
-            response = step(request, _found(study, number), **more)
+            response = step(request, row, **more)
         except BadInput as error:
             messages.error(request, _sentence(error))
             response = None
+        except LimitReached as error:
+            return _too_many(request, row, retry_after_s=error.retry_after_s)
         return response or redirect("study-webhook", slug, number)
 
     return guarded
+
+
+def _too_many(request: AuthenticatedRequest, row: Webhook, *, retry_after_s: int) -> HttpResponse:
+    messages.error(
+        request,
+        f"Nothing was sent: you have sent {endpoints.BY_HAND_PER_MINUTE} within this minute. "
+        f"Try again in {retry_after_s} s.",
+    )
+    form = WebhookForm(initial={"address": row.address, "events": row.events})
+    response = _page(request, row, form, status=429)
+    response["Retry-After"] = str(retry_after_s)
+    return response
 
 
 @_action

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.errors import BadInput, UnknownName
+from experiments import limits
 from experiments.models import AuditEntry, Experiment, Webhook, WebhookDelivery
 from experiments.teams.roles import may_edit
 from experiments.webhooks.delivery import SECRET_MARK
@@ -19,6 +20,7 @@ from experiments.webhooks.events import EVENTS, TEST, send_again, store
 from experiments.webhooks.targets import checked_address
 
 MOST_WEBHOOKS = 10  # of one study
+BY_HAND_PER_MINUTE = 10  # tests and repetitions of one user, over all webhooks
 SECRET_BYTES = 32
 EARLIER_SECRET = timedelta(days=1)  # for which the secret before a rotation signs as well
 
@@ -85,23 +87,28 @@ def remove(webhook: Webhook, *, by: User) -> None:
     webhook.delete()
 
 
-@transaction.atomic
 def test(webhook: Webhook, *, by: User) -> WebhookDelivery:
-    """Send a test event, whatever events it asks for."""
-    _require_editor(webhook.experiment, by)
-    return store(webhook, TEST, {"sent_by": by.get_username()})
+    """Send a test event, whatever events it asks for; raises ``LimitReached``."""
+    _count_request(webhook, by)
+    with transaction.atomic():
+        return store(webhook, TEST, {"sent_by": by.get_username()})
 
 
-@transaction.atomic
 def repeat(delivery: WebhookDelivery, *, by: User) -> None:
-    """Send a delivery again that is not on its way already."""
-    _require_editor(delivery.webhook.experiment, by)
-    # Race: of two clicks, one finds it finished.
-    locked = (
-        WebhookDelivery.objects.select_for_update().select_related("webhook__experiment").get(pk=delivery.pk)
-    )
-    if locked.state != WebhookDelivery.State.WAITING:
-        send_again(locked)
+    """Send a delivery again that is not on its way already; raises ``LimitReached``."""
+    _count_request(delivery.webhook, by)
+    with transaction.atomic():
+        # Race: of two clicks, one finds it finished.
+        rows = WebhookDelivery.objects.select_for_update().select_related("webhook__experiment")
+        locked = rows.get(pk=delivery.pk)
+        if locked.state != WebhookDelivery.State.WAITING:
+            send_again(locked)
+
+
+def _count_request(webhook: Webhook, by: User) -> None:
+    """Count what a user sends by hand: a test must not become a way to flood a server of others."""
+    _require_editor(webhook.experiment, by)
+    limits.count("webhook-by-hand", str(by.pk), limit=BY_HAND_PER_MINUTE)
 
 
 def host_of(webhook: Webhook) -> str:

@@ -53,9 +53,9 @@ def store(
         "type": event,
         "timestamp": timezone.now().isoformat(timespec="seconds").replace("+00:00", "Z"),
         "data": {
+            **data,
             "study": study.slug,
             "study_url": f"{settings.SITE_ADDRESS}/api/v1/studies/{study.slug}/",
-            **data,
         },
     }
     delivery = WebhookDelivery.objects.create(

@@ -179,7 +179,8 @@ def import_judgments(run: Run) -> None:
     with run.finishing() as result:
         imported = store(prepared, user=user)
         result.update(outcome(imported))
-        emit(imported.experiment, "judgments.imported", dict(result))
+        counts = {name: value for name, value in result.items() if name not in {"study", "slug"}}
+        emit(imported.experiment, "judgments.imported", counts)
     Job.objects.filter(pk=run.job.pk).update(experiment=imported.experiment)
     discard_uploads(uploads)
 

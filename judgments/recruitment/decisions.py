@@ -605,7 +605,8 @@ def send(run: Run) -> None:
     with run.finishing() as result:
         for state in State.values:
             result[state] = sum(call.state == state for call in tried)
-        emit(campaign.experiment, "submissions.sent", {"campaign": campaign.name, "calls": dict(result)})
+        if result[State.CONFIRMED]:
+            emit(campaign.experiment, "submissions.sent", {"campaign": campaign.name, "calls": dict(result)})
 
 
 # Fairness

@@ -14,6 +14,7 @@ from releases.models import ScoringRun
 from releases.scoring.runs import request_scoring
 from tests import cast
 from tests.releases.study import judged_study, ready_release, scored, scores_file
+from tests.webhook_events import documented_data
 
 pytestmark = pytest.mark.django_db
 
@@ -26,8 +27,10 @@ def study():
 
 
 def stored(event):
-    """The data of the one event of this type."""
-    return json.loads(WebhookDelivery.objects.get(event=event).body)["data"]
+    """The data of the one event of this type; it has what the manual lists."""
+    data = json.loads(WebhookDelivery.objects.get(event=event).body)["data"]
+    assert set(data) == {"study", "study_url", *documented_data(event)}
+    return data
 
 
 def test_a_frozen_release_a_finished_run_and_a_comparison_are_events(study):

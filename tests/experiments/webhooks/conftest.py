@@ -3,9 +3,8 @@
 import pytest
 
 from experiments import job_runner, jobs
-from experiments.models import Job
 from experiments.webhooks.events import DELIVER
-from tests import cast
+from tests import cast, webhook_events
 from tests.doubles import receiver as double
 
 
@@ -30,11 +29,5 @@ def study(db):
 
 @pytest.fixture
 def run_deliveries():
-    """Run every delivery that waits, as a worker would, without the delay of a repetition."""
-
-    def run() -> None:
-        Job.objects.filter(kind=DELIVER).update(retry_at=None)
-        for job_id in list(Job.objects.filter(kind=DELIVER, state="queued").values_list("pk", flat=True)):
-            job_runner.run(job_id)
-
-    return run
+    """Run every delivery that waits, as a worker would."""
+    return webhook_events.run_deliveries

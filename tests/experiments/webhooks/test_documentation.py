@@ -1,28 +1,21 @@
 """The programs of the page *Automate* verify what this server signs."""
 
 import os
-import re
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 
 from experiments.webhooks.delivery import signature
 from experiments.webhooks.events import EVENTS
+from tests.webhook_events import PAGE, block
 
-PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "automate.md").read_text(encoding="utf-8")
 SECRET, EVENT, BODY = (
     "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
     "0b7c",
     '{"type": "release.frozen", "ü": 1}'.encode(),
 )
-
-
-def block(language, mark):
-    """The program of the page in this language that has the mark."""
-    return next(text for text in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if mark in text)
 
 
 def test_the_python_of_the_page_accepts_deliveries_and_refuses_forged_and_old_ones():

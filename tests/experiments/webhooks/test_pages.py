@@ -112,3 +112,29 @@ def test_the_api_shows_a_secret_once_and_needs_the_scope_to_write(client, study,
     changed = client.patch(path, {"is_enabled": False}, content_type="application/json", **writing)
     assert changed.json()["is_enabled"] is False and changed.json()["events"] == ["run.finished"]
     assert client.delete(path, **writing).status_code == 204
+
+
+def test_tests_and_repetitions_by_hand_are_limited(ada, study, webhook, run_deliveries, monkeypatch):
+    monkeypatch.setattr("experiments.limits.time", lambda: 60 * 1000 + 20.0)
+    other = endpoints.add(study, webhook.address, events=["release.frozen"], by=cast.ada())
+    address = f"{PAGE}{webhook.pk}/"
+    for number in range(endpoints.BY_HAND_PER_MINUTE - 1):
+        row = other if number % 2 else webhook
+        assert ada.post(f"{PAGE}{row.pk}/test/").status_code == 302
+    delivery = webhook.deliveries.first()
+    assert ada.post(f"{address}deliveries/{delivery.pk}/send/").status_code == 302
+    n_stored = WebhookDelivery.objects.count()
+    refused = ada.post(f"{address}test/")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "40")
+    assert "Try again in 40 s." in text_of(refused) and "Deliveries" in text_of(refused)
+    assert ada.post(f"{address}deliveries/{delivery.pk}/send/").status_code == 429
+    for path in (f"{API}{webhook.pk}/test/", f"{API}{webhook.pk}/deliveries/{delivery.pk}/send/"):
+        answer = ada.post(path)
+        assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (429, "throttled", "40")
+    assert WebhookDelivery.objects.count() == n_stored
+    Membership.objects.create(experiment=study, user=cast.cleo(), role="editor")
+    ada.force_login(cast.cleo())
+    assert ada.post(f"{address}test/").status_code == 302  # counts are of one user
+    monkeypatch.setattr("experiments.limits.time", lambda: 60 * 1001 + 1.0)
+    ada.force_login(cast.ada())
+    assert ada.post(f"{address}test/").status_code == 302

@@ -9,6 +9,7 @@ from experiments import job_runner
 from experiments.models import Experiment, Job, Membership, Upload
 from judgments.models import Judgment
 from tests import cast
+from tests.webhook_events import subscribed
 
 pytestmark = pytest.mark.django_db
 RATINGS = "wer,item,Urteil\np1,i1,2\np1,i2,7\np2,i1,3\n"
@@ -110,3 +111,25 @@ def test_an_inferred_encoding_is_asked_about_before_judgments_are_imported(ada):
     assert not Job.objects.exists()
     ada.post(address, {**form, "encoding-of-0": "Windows-1252", "inferred-for-0": "Windows-1252"})
     assert Job.objects.get().kind == "judgments.import"
+
+
+def test_judgments_added_to_a_study_are_an_event_with_their_counts(ada):
+    def store(text, name):
+        form = {"experiment": "Ratings", "format": "table", "action": "import"}
+        address = send(ada, text, name).url
+        for _ in range(2):  # pressed twice
+            ada.post(address, form)
+        for job_id in Job.objects.filter(kind="judgments.import").values_list("pk", flat=True):
+            job_runner.run(job_id)
+
+    store("participant,item,value\np1,i1,2\np1,i2,7\n", "first.csv")
+    with subscribed(Experiment.objects.get(), "judgments.imported") as subscription:
+        store("participant,item,value\np1,i1,2\np1,i2,7\np2,i1,3\np2,i2,4\n", "second.csv")
+        [data] = subscription.data("judgments.imported")
+    assert data == {
+        "file": "second.csv",
+        "participants_added": 1,
+        "sessions_added": 1,
+        "judgments_added": 2,
+        "sessions_already_here": 1,
+    }

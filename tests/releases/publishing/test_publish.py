@@ -16,6 +16,7 @@ from releases.publishing.publish import preview, request_publication
 from tests import cast
 from tests.doubles import repositories
 from tests.releases.study import ready_release
+from tests.webhook_events import subscribed
 
 pytestmark = pytest.mark.django_db
 TARGET = {"huggingface": "my-lab/agreement"}
@@ -321,3 +322,17 @@ def test_the_preview_says_what_would_be_sent_and_sends_nothing(release, double):
     assert "lm_eval.zip" in names and "pairs.jsonl" in names and shown.licence.startswith("Creative Commons")
     assert json.dumps(shown.as_dict()) and double.requests == []
     assert repositories.TOKEN not in str(shown)
+
+
+def test_a_verified_publication_is_an_event_sent_once(release, double, connect):
+    with subscribed(release.experiment, "release.published") as subscription:
+        account = connect("zenodo")
+        double.fail_next("after", method="POST", path="/actions/publish")
+        publication = publish(release, account, is_public=True)
+        assert subscription.data("release.published") == []  # not verified yet
+        again(publication)
+        again(publication)
+        [data] = subscription.data("release.published")
+    assert (data["release"], data["place"], data["is_public"]) == (1, publication.place_name, True)
+    assert (data["address"], data["doi"]) == (publication.address, publication.doi)
+    assert data["doi"].startswith("10.5072/")

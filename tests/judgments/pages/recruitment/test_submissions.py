@@ -7,10 +7,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from experiments import job_runner
+from experiments.models import Job
 from judgments.models import Payment, PlatformCall, Signal, Submission
-from judgments.recruitment import campaigns, ledger, reconcile
+from judgments.recruitment import campaigns, decisions, ledger, reconcile
 from tests import cast
 from tests.judgments.pages.recruitment.conftest import STUDY
+from tests.webhook_events import subscribed
 
 pytestmark = pytest.mark.django_db
 MESSAGE = (
@@ -272,3 +275,22 @@ def test_a_preview_names_who_is_left_out_and_whom_a_remark_is_about(ada, page, a
     assert "Decided before and not sent yet: 2.10 GBP" in preview
     assert "This costs 4.20 GBP, and the budget leaves 3.00 GBP" in preview
     assert Submission.objects.filter(decision="approve").count() == 1
+
+
+def test_decisions_that_reached_the_platform_are_an_event(ada, study, page, arrive, campaign, prolific):
+    def run_sending():
+        for job_id in Job.objects.filter(kind=decisions.SEND).values_list("pk", flat=True):
+            job_runner.run(job_id)
+
+    decide(ada, page, [arrive()], "approve")
+    with subscribed(study, "submissions.sent") as subscription:
+        prolific.fail_next("429", method="POST", path="/transition/")
+        ada.post(f"{page}send/")
+        run_sending()
+        assert subscription.data("submissions.sent") == []  # the platform was busy: nothing reached it
+        for _ in range(2):  # pressed twice
+            ada.post(f"{page}send/")
+            run_sending()
+        [data] = subscription.data("submissions.sent")
+    assert data["campaign"] == campaign.name and data["calls"]["confirmed"] == 1
+    assert sum(data["calls"].values()) == 1 and len(prolific.money()) == 1
