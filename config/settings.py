@@ -199,6 +199,8 @@ CACHES = {
     "pages": REDIS if CACHE_URL else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
 API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)  # of one user by token; 0 is no limit
+# Of one user; a check of a paradigm takes up to some seconds of a core. 0 is no limit.
+PARADIGM_CHECKS_PER_MINUTE = env_int("PARADIGM_CHECKS_PER_MINUTE", 60)
 ARRIVALS_PER_MINUTE = env_int("ARRIVALS_PER_MINUTE", 60)  # of one network in one study; 0 is no limit
 # Proxies under our control, each of which appends to X-Forwarded-For the address that it serves.
 ALLAUTH_TRUSTED_PROXY_COUNT = env_int("TRUSTED_PROXY_COUNT", 1 if BEHIND_PROXY else 0)

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
@@ -18,7 +19,6 @@ from experiments.api.authentication import count_request
 from experiments.api.serializers import ObjectField, storable
 from experiments.generation.paradigms import sample_pairs, source_of
 from experiments.models import GeneratedPair, OwnParadigm, PairSet
-from experiments.pages.paradigms.library import CHECKS_PER_MINUTE
 from experiments.paradigms.library import (
     CHECK_SECONDS,
     MAX_CHARACTERS,
@@ -166,7 +166,7 @@ class LintView(APIView):
     def post(self, request: Request) -> Response:
         """Findings with line and remedy, and examples; nothing is stored."""
         user = cast("User", request.user)
-        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        count_request("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
         form = LintRequest(data=request.data)
         form.is_valid(raise_exception=True)
         data = form.validated_data
@@ -227,7 +227,7 @@ class OwnParadigmsView(generics.ListCreateAPIView[OwnParadigm]):
     def perform_create(self, serializer: serializers.BaseSerializer[OwnParadigm]) -> None:
         """The first version."""
         user = cast("User", self.request.user)
-        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        count_request("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
         version = save_paradigm(user, serializer.validated_data["newest"]["text"])
         serializer.instance = version.paradigm
 
@@ -255,7 +255,7 @@ class OwnParadigmView(generics.RetrieveUpdateDestroyAPIView[OwnParadigm]):
             raise PermissionDenied("Viewers do not change a paradigm.")
         data = serializer.validated_data
         if "newest" in data:
-            count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+            count_request("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
             version = save_paradigm(user, data["newest"]["text"], paradigm=row, based_on=data.get("based_on"))
             serializer.instance = version.paradigm
 
@@ -296,7 +296,7 @@ class GenerateView(APIView):
     def post(self, request: Request) -> Response:
         """The pairs of `manage.py generate` with the same seed."""
         user = cast("User", request.user)
-        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        count_request("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
         form = GenerateRequest(data=request.data)
         form.is_valid(raise_exception=True)
         data = form.validated_data
@@ -366,7 +366,7 @@ class PairSetsView(generics.ListCreateAPIView[PairSet]):
     def perform_create(self, serializer: serializers.BaseSerializer[PairSet]) -> None:
         """Draw, or queue the draw."""
         user, data = cast("User", self.request.user), serializer.validated_data
-        count_request("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        count_request("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
         serializer.instance = create_pair_set(
             user, name=data["name"], addresses=data["paradigms"], n=data["n_each"], seed=data["seed"]
         )

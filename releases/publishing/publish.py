@@ -116,8 +116,9 @@ def preview(release: Release, place: str, *, is_public: bool, mode: str = Mode.L
         )
     if place == Place.ZENODO and not (licence and licence.spdx):
         notes.append("Without a licence that Zenodo knows, the files of the draft are closed to others.")
-    earlier = earlier_on_zenodo(release, mode).filter(is_open=True) if place == Place.ZENODO else ()
-    for publication in earlier[:1]:
+    has_deposit = release.publications.filter(place=place, mode=mode).exclude(deposit_id="").exists()
+    is_new = place == Place.ZENODO and not has_deposit  # a deposit stays in the record where it began
+    for publication in earlier_on_zenodo(release, mode).filter(is_open=True)[:1] if is_new else ():
         notes.append(
             f"It becomes a new version of the record of release {publication.release.number}"
             f" ({publication.doi}), with the same DOI of all versions."

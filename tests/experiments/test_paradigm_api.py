@@ -142,3 +142,12 @@ def test_sets_are_drawn_and_read_by_their_owner(api, monkeypatch):
     assert call(cleo, "delete", f"pair-sets/{row['id']}/").status_code == 404
     assert call(api, "delete", f"pair-sets/{row['id']}/").status_code == 204
     assert PairSet.objects.get().name == "Later"
+
+
+def test_the_administrator_sets_how_many_checks_a_minute_has(api, settings):
+    sent = {"text": BEGINNING.replace("[draw]", "[drow]")}
+    settings.PARADIGM_CHECKS_PER_MINUTE = 1
+    answers = [call(api, "post", "paradigms/lint/", sent) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 429] and answers[1]["Retry-After"]
+    settings.PARADIGM_CHECKS_PER_MINUTE = 0
+    assert call(api, "post", "paradigms/lint/", sent).status_code == 200

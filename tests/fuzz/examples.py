@@ -89,6 +89,7 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         "own-paradigms": {"text": facts["paradigm_text"]},
         "lint": {"text": facts["paradigm_text"], "n": 5},
         "generate": {"paradigms": ["en:wh_island"], "n": 2},
+        "study-templates": {"built_in": "likert-island"},
         "pair-sets": {"name": "A set", "paradigms": ["en:wh_island"], "n": 2},
         "comparisons": {"release": facts["releases"][0]["number"], "runs": [facts["runs"][0]["id"]]},
     }

@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
@@ -38,8 +39,6 @@ from experiments.paradigms.library import (
 from experiments.paradigms.word_lists import lexicon_for
 from experiments.studies.languages import language_name
 
-CHECKS_PER_MINUTE = 60  # of one user; each takes up to some seconds of a core
-
 
 def seed_of(request: HttpRequest) -> int:
     """Return the seed of the examples in the address; 0 without one."""
@@ -50,10 +49,11 @@ def seed_of(request: HttpRequest) -> int:
 def count_check(user: User) -> None:
     """Count a check of a user; raises :class:`BadInput` where there are too many in this minute."""
     try:
-        limits.count("paradigm-check", str(user.pk), limit=CHECKS_PER_MINUTE)
+        limits.count("paradigm-check", str(user.pk), limit=settings.PARADIGM_CHECKS_PER_MINUTE)
     except limits.LimitReached as error:
         raise BadInput(
-            f"more than {CHECKS_PER_MINUTE} checks in a minute.", remedy=f"Wait {error.retry_after_s} s."
+            f"more than {settings.PARADIGM_CHECKS_PER_MINUTE} checks in a minute.",
+            remedy=f"Wait {error.retry_after_s} s.",
         ) from None
 
 
