@@ -2,7 +2,8 @@
 
 Run ``python tests/benchmarks/ecosystem/bench_release.py``; ``DATABASE_URL`` chooses the database, in which a
 test database is made and dropped. Each pair has three choices. frictionless validates every row where it is
-installed (``make install-validators``). Ends with 1 above 60 s in all.
+installed (``make install-validators``). Ends with 1 above 60 CPU seconds in all, which are the seconds on a
+core without other work.
 """
 
 import json
@@ -112,10 +113,10 @@ def main() -> int:
         "pairs": PARADIGMS * PAIRS,
         "cpu_s": round(cpu, 1),
         "peak_mb": round(peak),
-        "must_be_s": BOUND_S,
+        "must_be_cpu_s": BOUND_S,
     }
     print(json.dumps({"database": connection.vendor, **figures}))
-    return int(steps["total"] > BOUND_S)
+    return int(cpu > BOUND_S)
 
 
 if __name__ == "__main__":

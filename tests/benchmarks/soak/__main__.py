@@ -2,7 +2,7 @@
 
 1. Start a database and a broker of their own on a disk of their own, web server, worker and scheduler.
 2. People take part, with pauses to think; some over a network that loses, delays, doubles and reorders, some
-   over a double of Prolific, where Ada approves and pays them. A fifth of the people walk away.
+   over doubles of Prolific and MTurk, where Ada approves and pays them. A fifth of the people walk away.
 3. One trouble after another: SIGKILL to any process, a restart of the database, a full, slow and read-only
    disk, clocks that jump. Meanwhile backups are made and restored into empty installations.
 4. Leases of those who walked away run out, newcomers fill the lists, and what is due is paid.
@@ -101,7 +101,7 @@ class Soak:
         self.port = free_port()
         folder.chmod(0o711)
         self.disk, self.clock = Disk(folder), Clock(folder)
-        self.double = payers.double()
+        self.platforms: list[payers.Platform] = [payers.Prolific(), payers.MTurk()]
         self.crowds: list[Crowd] = []
         self.late: list[Person] = []
         self.start = time.monotonic()
@@ -130,15 +130,16 @@ class Soak:
             "DATABASE_URL": self.database or f"sqlite:///{self.disk.folder}/var/soak.sqlite3",
             "VAR_DIR": str(self.disk.folder / "var"),
             "CELERY_BROKER_URL": address,
-            "PROLIFIC_URL": self.double.url,
-            "PROLIFIC_WEB_URL": self.double.url,
+            **{name: value for each in self.platforms for name, value in each.settings.items()},
             "LOG_LEVEL": "WARNING",
             "ARRIVALS_PER_MINUTE": "0",
             "SECRET_KEY": secrets.token_hex(32),
         }
         prepare(self.environment)
-        fields = {"token": self.double.platform.token, "places": 5_000, "site": self.address}
-        self.campaign = step("campaign", self.environment, fields)
+        for each in self.platforms:
+            fields = {"recruiter": each.recruiter, "currency": each.currency, "secrets": each.secrets}
+            fields |= {"places": each.n_places, "site": self.address}
+            each.campaign = step("campaign", self.environment, fields)
         self.services |= platform(self.port, self.environment | self.clock.environment, self.folder)
         self.pulse = Pulse(self.port)
         self.pulse.wait()
@@ -150,8 +151,9 @@ class Soak:
         return f"http://127.0.0.1:{self.port}"
 
     def take_place(self) -> payers.Place:
-        """A place on the platform."""
-        return payers.Place.take(self.double, self.campaign)
+        """A place on the platform that had fewer people so far."""
+        n_paid = Counter(person.place.platform.recruiter for person in self.people() if person.place)
+        return min(self.platforms, key=lambda each: n_paid[each.recruiter]).take_place()
 
     def crowd(self, label: str, n: int, port: int, **how: Any) -> None:
         """Let so many people take part at once from now on."""
@@ -178,8 +180,11 @@ class Soak:
             take_place=self.take_place,
         )
         self.crowd("far", n_flaky, network.port)
-        ada = payers.Ada(self.port, payers.address_of(SLUG, self.campaign["pk"]))
-        ada.start()
+        adas = [
+            payers.Ada(self.port, payers.address_of(SLUG, each.campaign["pk"])) for each in self.platforms
+        ]
+        for ada in adas:
+            ada.start()
         rehearsals = self.rehearse(seconds)
         troubles = Troubles(self.services, self.disk, self.clock, self.pulse, self.rng, say)
         time.sleep(TROUBLE_STARTS_S)
@@ -204,7 +209,7 @@ class Soak:
             say(str(error))
             stuck += 1
         excused = set(gave_up_in_outage(self.people(), self.pulse))
-        broken = {**audit(self.people(), facts := step("facts", self.environment), excused), **self.pay(ada)}
+        broken = {**audit(self.people(), facts := step("facts", self.environment), excused), **self.pay(adas)}
         broken |= summed(rehearsals.results) | {"services that did not come back": stuck}
         report(self, facts, troubles, rehearsals.results)
         return broken
@@ -217,25 +222,28 @@ class Soak:
         rehearsals.start()
         return rehearsals
 
-    def pay(self, ada: payers.Ada) -> dict[str, int]:
-        """Ada goes on until nothing is left to pay; then the platform and the ledger are compared."""
+    def pay(self, adas: list[payers.Ada]) -> dict[str, int]:
+        """Ada goes on until nothing is left to pay; then the platforms and the ledger are compared."""
         end = time.monotonic() + PAID_WITHIN_S
         while True:
-            paid = payers.paid_by(self.double)
+            paid = sum((each.paid() for each in self.platforms), Counter[tuple[str, str]]())
             facts = step("money", self.environment)
             if facts["is_settled"] or time.monotonic() > end:
                 break
             step("age", self.environment)
             step("settle", self.environment, list(paid))
             time.sleep(payers.REST_S)
-        ada.stop()
-        submitted = {p.place.submission for p in self.people() if p.place and p.place.is_submitted}
-        self.n_paid = len(paid), len(submitted), ada.n_rounds
-        for problem, n in ada.problems.items():
-            say(f"Ada: {n} × {problem}")
+        for ada in adas:
+            ada.stop()
+            for problem, n in ada.problems.items():
+                say(f"Ada: {n} × {problem}")
+        places = [person.place for person in self.people() if person.place and person.place.is_submitted]
+        submitted = {place.submission for place in places}
+        self.n_paid = len(paid), len(submitted), sum(ada.n_rounds for ada in adas)
+        self.n_by_platform = Counter(place.platform.recruiter for place in places)
         return {
             **payers.audit_money(paid, submitted, facts),
-            "shapes unlike the platform's": len(self.double.shape_errors),
+            "shapes unlike the platforms'": sum(each.n_malformed() for each in self.platforms),
         }
 
 
@@ -290,7 +298,8 @@ def report(soak: Soak, facts: dict[str, Any], troubles: Troubles, backups: list[
     print(f"{len(gave_up - in_outage)} though the platform served for {SERVES_S:.0f} s of them;", end=" ")
     print(f"without service {away_s:.0f} s in {len(soak.pulse.outages)} outages")
     print(f"{n_acknowledged} judgments acknowledged, {len(facts['judgments'])} stored")
-    print(f"{soak.n_paid[0]} payments to {soak.n_paid[1]} people in {soak.n_paid[2]} rounds")
+    print(f"{soak.n_paid[0]} payments to {soak.n_paid[1]} people", end=" ")
+    print(f"({dict(soak.n_by_platform)}) in {soak.n_paid[2]} rounds")
     for backup in backups:
         print(f"backup: {backup}")
     print(f"completed sessions per list: {sorted(balance(facts['sessions']).values())}")

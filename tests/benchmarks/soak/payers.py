@@ -1,7 +1,7 @@
-"""Money under trouble: people who come over a double of Prolific, and Ada, who approves and pays them.
+"""Money under trouble: people come over doubles of Prolific and MTurk; Ada approves and pays them.
 
-Ada presses buttons in a browser, and presses again when no answer comes. The double counts what it was told
-to pay; at the end its record is compared with the ledger.
+Ada presses buttons in a browser, and presses again when no answer comes. The doubles count what they were
+told to pay; at the end their record is compared with the ledger.
 """
 
 import http.client
@@ -12,46 +12,165 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote, urlencode, urlsplit
 
+from tests.benchmarks.soak.people import CODE
+from tests.doubles.mturk import DoubleServer
+from tests.doubles.mturk_service import TurkService
+from tests.doubles.mturk_validation import TurkError, external_url
 from tests.doubles.prolific import ProlificDouble
 from tests.doubles.prolific_platform import ProlificPlatform
 
+RECEIPT = re.compile(r'name="receipt" value="([0-9a-f]+)"')
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 REST_S = 15.0
 BONUS = {"action": "bonus", "amount": "0.50", "reason": "Thank you", "key": "soak"}
 BALANCE = 1_000_000_000
 
 
-def double() -> ProlificDouble:
-    """A platform that serves until the process ends, with money enough."""
-    server = ProlificDouble(ProlificPlatform(balance=BALANCE))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
 @dataclass
 class Place:
-    """A place on the platform, with the link that its participant opens."""
+    """A place on a platform, with the link that its participant opens."""
 
-    server: ProlificDouble
+    platform: "Platform"
     submission: str
     link: str
-    code: str
+    code_on_page: re.Pattern[str] = CODE
     is_submitted: bool = False
 
-    @classmethod
-    def take(cls, server: ProlificDouble, campaign: dict[str, str]) -> "Place":
-        """Let somebody new take a place."""
-        place = server.platform.take_place(campaign["study"])
-        parts = urlsplit(place["url"])
-        return cls(server, place["submission"], f"{parts.path}?{parts.query}", campaign["code"])
+    def submit(self, code: str) -> None:
+        """Return with what the last page shows."""
+        self.is_submitted = self.platform.submit(self.submission, code)
 
-    def submit(self) -> None:
-        """Return with the code of completion."""
-        self.server.submit(self.submission, self.code)
-        self.is_submitted = True
+
+class Platform(Protocol):
+    """A double that serves until the process ends, with money enough, and a campaign on it."""
+
+    recruiter: str
+    currency: str
+    n_places: int
+    campaign: dict[str, Any]  # its number here, and the id of its study there
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Of the account."""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """That lead web server and worker to the double."""
+
+    def take_place(self) -> Place:
+        """Let somebody new take a place."""
+
+    def submit(self, submission: str, code: str) -> bool:
+        """Hand work in; whether the platform took it."""
+
+    def paid(self) -> Counter[tuple[str, str]]:
+        """How often each submission got its reward and a bonus."""
+
+    def n_malformed(self) -> int:
+        """Requests and responses unlike the platform's."""
+
+
+class Prolific:
+    """The double of Prolific."""
+
+    recruiter, currency, n_places = "prolific", "GBP", 5_000
+
+    def __init__(self) -> None:
+        self.server = ProlificDouble(ProlificPlatform(balance=BALANCE))
+        self.campaign: dict[str, Any] = {}
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The token."""
+        return {"token": self.server.platform.token}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The API and the site."""
+        return {"PROLIFIC_URL": self.server.url, "PROLIFIC_WEB_URL": self.server.url}
+
+    def take_place(self) -> Place:
+        """A submission, with the link that Prolific shows."""
+        place = self.server.platform.take_place(self.campaign["study"])
+        parts = urlsplit(place["url"])
+        return Place(self, place["submission"], f"{parts.path}?{parts.query}")
+
+    def submit(self, submission: str, code: str) -> bool:
+        """Enter the code of completion."""
+        self.server.submit(submission, code)
+        return True
+
+    def paid(self) -> Counter[tuple[str, str]]:
+        """Rewards and bonuses."""
+        return paid_by(self.server.money())
+
+    def n_malformed(self) -> int:
+        """Shapes unlike Prolific's."""
+        return len(self.server.shape_errors)
+
+
+class MTurk:
+    """The double of MTurk: workers accept assignments and hand in the receipt of our last page."""
+
+    recruiter, currency, n_places = "mturk", "USD", 900  # 100 HITs of nine places
+
+    def __init__(self) -> None:
+        self.service = TurkService(balance_minor=BALANCE)
+        self.server = DoubleServer(self.service)
+        self.campaign: dict[str, Any] = {}
+        self.n_workers = 0
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The access key."""
+        key, secret = next(iter(self.service.keys.items()))
+        return {"access_key_id": key, "secret_access_key": secret}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The API, and the site whose frame shows our pages."""
+        return {"MTURK_ENDPOINT": self.server.url, "MTURK_WORKER_SITES": self.server.url}
+
+    def take_place(self) -> Place:
+        """An assignment, with the address that its frame opens."""
+        service = self.service
+        with service.lock:
+            hits = [hit for hit in service.hits.values() if hit.type.id == self.campaign["study"]]
+            hit = next(hit for hit in hits if service.status_of(hit) == "Assignable")
+            self.n_workers += 1
+            assignment = service.accept(hit.id, f"ASOAK{self.n_workers}")
+        address = urlsplit(external_url(hit.question))
+        query = {
+            "assignmentId": assignment.id,
+            "hitId": hit.id,
+            "workerId": assignment.worker,
+            "turkSubmitTo": f"{self.server.url}/",
+        }
+        return Place(
+            self, assignment.id, f"{address.path}?{address.query}&{urlencode(query)}", code_on_page=RECEIPT
+        )
+
+    def submit(self, submission: str, code: str) -> bool:
+        """Send the form of our last page; work whose time is over is not taken."""
+        try:
+            self.service.submit({"assignmentId": submission, "receipt": code})
+        except TurkError:
+            return False
+        return True
+
+    def paid(self) -> Counter[tuple[str, str]]:
+        """Rewards and bonuses."""
+        with self.service.lock:
+            return Counter((row.kind, row.assignment) for row in self.service.transfers)
+
+    def n_malformed(self) -> int:
+        """Requests that MTurk's service model refuses."""
+        return len(self.service.refusals)
 
 
 class Browser:
@@ -140,10 +259,10 @@ class Ada(threading.Thread):
         self.join(60)
 
 
-def paid_by(server: ProlificDouble) -> Counter[tuple[str, str]]:
-    """How often each submission got its reward and a bonus."""
+def paid_by(money: Counter[tuple[object, ...]]) -> Counter[tuple[str, str]]:
+    """How often each submission got its reward and a bonus, whatever its amount."""
     paid: Counter[tuple[str, str]] = Counter()
-    for fact, times in server.money().items():
+    for fact, times in money.items():
         paid[str(fact[0]), str(fact[1])] += times
     return paid
 

@@ -108,7 +108,7 @@ class Person:
             if self.stops_after is None:
                 self.code = self.read_code()
                 if self.place:
-                    self.place.submit()
+                    self.place.submit(self.code)
         except Stuck as stuck:
             self.problem = str(stuck)
             if isinstance(stuck, GaveUp):
@@ -219,8 +219,9 @@ class Person:
         return f"/api/v1/sessions/{self.token}/judgments/"
 
     def read_code(self) -> str:
-        """The completion code, from the last page."""
-        match = CODE.search(self.patiently("GET", f"/s/{self.token}/", until={200}).text)
+        """The completion code, or what the platform takes in its place, from the last page."""
+        pattern = self.place.code_on_page if self.place else CODE
+        match = pattern.search(self.patiently("GET", f"/s/{self.token}/", until={200}).text)
         if match is None:
             raise Stuck("every answer is acknowledged, but the last page has no code")
         return match[1]

@@ -1,8 +1,8 @@
 """The database's side of a soak: each step is a process of its own that goes by the soak's environment.
 
 ``python -m tests.benchmarks.soak.study STEP``: ``make`` prepares a study, ``campaign`` one of its campaigns
-on the double of Prolific, ``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets calls
-without an answer be old enough to ask about, ``settle`` says what a person saw on the platform's site,
+on the double of a platform, ``facts`` tells what is stored, ``money`` what the ledger holds, ``age`` lets
+calls without an answer be old enough to ask about, ``settle`` says what a person saw on the platform's site,
 ``lapse`` lets leases run out, ``sweep`` notes it. Arguments come as JSON on standard input, the result goes
 as JSON to standard output.
 """
@@ -47,7 +47,7 @@ def make(fields: dict[str, Any]) -> str:
 
 
 def campaign(fields: dict[str, Any]) -> dict[str, Any]:
-    """A running campaign on the double; its number here, its study there and the code of completion."""
+    """A running campaign on a double; its number here and its study there."""
     from experiments.models import Experiment
     from judgments.recruitment import campaigns, credentials
     from tests import cast
@@ -55,35 +55,32 @@ def campaign(fields: dict[str, Any]) -> dict[str, Any]:
     study = Experiment.objects.get(slug=SLUG)
     account = credentials.add_account(
         study,
-        platform="prolific",
+        platform=fields["recruiter"],
         label="Double",
-        secrets={"token": fields["token"]},
+        secrets=fields["secrets"],
         by=cast.ada(),
-        options={"currency": "GBP"},
+        options={"currency": fields["currency"]},
     )
     draft = campaigns.create_draft(
         study,
-        recruiter="prolific",
-        name="soak",
+        recruiter=fields["recruiter"],
+        name=fields["recruiter"],
         account=account,
         by=cast.ada(),
         places=fields["places"],
         reward_minor=150,
-        currency="GBP",
+        currency=fields["currency"],
         estimated_minutes=5,
         options={"site": fields["site"], "title": "Rate sentences", "description": "Rate some sentences."},
     )
     campaigns.publish(draft, by=cast.ada())
     draft.refresh_from_db()
-    return {
-        "pk": draft.pk,
-        "study": draft.external_id,
-        "code": draft.options["codes"]["complete"]["code"],
-    }
+    return {"pk": draft.pk, "study": draft.external_id}
 
 
 def money(argument: None) -> dict[str, Any]:
     """Rewards and bonuses by submission: confirmed in the ledger, and not settled yet."""
+    from experiments.models import Campaign
     from judgments.models import PlatformCall, Submission
     from judgments.recruitment import decisions
 
@@ -102,7 +99,7 @@ def money(argument: None) -> dict[str, Any]:
         "unknown": list(calls.filter(state=State.UNKNOWN).values_list("pk", flat=True)),
         "is_settled": not calls.filter(state__in=[State.PLANNED, State.SENT, State.UNKNOWN]).exists()
         and not Submission.objects.filter(status="submitted").exists()
-        and all(decisions.preview(row.campaign).is_empty for row in calls.order_by("campaign")[:1]),
+        and all(decisions.preview(row).is_empty for row in Campaign.objects.all()),
     }
 
 
@@ -137,7 +134,11 @@ def facts(argument: None) -> dict[str, Any]:
     from django.utils import timezone
 
     from judgments.models import Judgment, Participant, Session, SessionEvent
+    from judgments.recruitment.mturk.external_question import MTURK, receipt_code
     from judgments.sessions.completion import shown_code
+
+    def is_worker(session: Session) -> bool:
+        return session.campaign is not None and session.campaign.recruiter == MTURK
 
     judgments = Judgment.objects.order_by("pk").values_list(
         "trial__session__token", "trial__public_id", "response"
@@ -150,7 +151,7 @@ def facts(argument: None) -> dict[str, Any]:
                 "list": session.list_id,
                 "status": session.status,
                 "code": session.completion_code,
-                "shown_code": shown_code(session),
+                "shown_code": receipt_code(session) if is_worker(session) else shown_code(session),
                 "n_trials": session.n_planned,
                 "n_answered": session.n_stored,
                 "is_lapsed": session.lease_expires_at < timezone.now(),
