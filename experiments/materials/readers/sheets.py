@@ -291,7 +291,9 @@ def _dataset(path: Path, name: str, encoding: Encoding) -> Sheet:
                 part = read_sheet(file, encoding=encoding)
                 if n_files > 1:
                     label = file.relative_to(dataset.folder).as_posix()
-                    notes.append(f"rows {n_rows + 1} to {n_rows + len(part.frame)} are {label}")
+                    first, last = n_rows + 1, n_rows + len(part.frame)
+                    rows = f"row {first} is" if first == last else f"rows {first} to {last} are"
+                    notes.append(f"{rows} {label}")
                 frame = part.frame
                 if len(dataset.splits) > 1 and SPLIT not in frame.columns:
                     frame = frame.assign(**{SPLIT: split})
@@ -299,13 +301,13 @@ def _dataset(path: Path, name: str, encoding: Encoding) -> Sheet:
                 checks.append(part.source.inferred)
                 notes += part.source.notes
                 n_rows += len(frame)
-    rows = pd.concat(frames, ignore_index=True).astype(object)
-    refuse_many_columns(rows.shape[1], file=path.name)
-    rows = rows.where(rows.notna(), None)
-    rows.index = pd.RangeIndex(1, n_rows + 1, name="line")
+    frame = pd.concat(frames, ignore_index=True).astype(object)
+    refuse_many_columns(frame.shape[1], file=path.name)
+    frame = frame.where(frame.notna(), None)
+    frame.index = pd.RangeIndex(1, n_rows + 1, name="line")
     described = f"dataset, {dataset.name}: {', '.join(dataset.splits)}"
     inferred = next((check for check in checks if check is not None), None)
-    return Sheet(rows, Source(path.name, described, n_rows, tuple(rows.columns), tuple(notes), inferred))
+    return Sheet(frame, Source(path.name, described, n_rows, tuple(frame.columns), tuple(notes), inferred))
 
 
 def _finite(value: Any, *, file: str, column: str) -> Any:

@@ -99,9 +99,9 @@ def test_rows_of_several_files_are_numbered_on_and_their_files_named(dataset):
     assert table.frame["split"].tolist() == ["train", "train", "test"]
     assert table.frame.index.tolist() == [1, 2, 3]
     assert table.source.notes == (
-        "rows 1 to 1 are verbs/part-0.jsonl",
-        "rows 2 to 2 are verbs/part-1.jsonl",
-        "rows 3 to 3 are verbs/held.jsonl",
+        "row 1 is verbs/part-0.jsonl",
+        "row 2 is verbs/part-1.jsonl",
+        "row 3 is verbs/held.jsonl",
     )
 
 
