@@ -224,6 +224,7 @@ USE_TZ = True
 PLUGIN_REGISTRIES = [
     "judgments.imports.readers.registry.READERS",
     "experiments.tasks.registry.TASKS",
+    "judgments.recruitment.recruiter.RECRUITERS",
     "analysis.plugins.statistics.STATISTICS",
     "analysis.figures.registry.FIGURES",
     "analysis.scoring.registry.SCORERS",
@@ -504,9 +505,13 @@ LOGGING = {
             "foreign_pre_chain": LOG_CONTEXT,
         }
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "lines"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "lines"},
+        "plugin_failures": {"class": "experiments.operation.counters.PluginFailureCounter"},
+    },
     "root": {"handlers": ["console"], "level": env_str("LOG_LEVEL", "INFO").upper()},
     "loggers": {
+        "analysis.plugins.registry": {"handlers": ["plugin_failures"]},
         "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
         "matplotlib": {"level": "WARNING"},  # at INFO it says that it looked for fonts
         "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids

@@ -1,5 +1,6 @@
 """Registries of built-in components and of plugins, with the same checks for all kinds of plugin."""
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -20,6 +21,11 @@ NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")  # is part of addresses, file names 
 OWN_PACKAGES = ("analysis", "obelus")  # built-in scorers are entry points of the wheel too
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)  # the platform counts its records as failures of plugins
+
+
+class PluginFailure(BadInput):
+    """An error of a plugin's own code; the message names its package and version."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,11 @@ class Plugin:
         return f"{self.name} of the plugin {self.package} {self.version}".strip()
 
     def failure(self, error: BaseException) -> BadInput:
-        """Return an error of the plugin's own code as bad input that names the package."""
+        """Log an error of the plugin's own code and return it as bad input that names the package."""
         if isinstance(error, BadInput):
             return error
-        return BadInput(
+        logger.error("%s failed", self.label, exc_info=error)
+        return PluginFailure(
             f"{self.label} failed: {_reason(error)}.", remedy="Report it to the authors of that package."
         )
 
@@ -119,7 +126,7 @@ class Registry(Mapping[str, T], Generic[T]):
             return self[name]
         for plugin in self.plugins():
             if plugin.name == name:
-                raise BadInput(
+                raise PluginFailure(
                     f"the package that offers {name}: {plugin.problem}.",
                     remedy=f"Reinstall or update {plugin.package}, or remove it from the environment.",
                 )

@@ -3,6 +3,7 @@
 Counting takes less than a microsecond and no database. The web server deletes the files when it starts.
 """
 
+import logging
 import mmap
 import os
 import struct
@@ -22,6 +23,7 @@ NAMES = (
     "arrivals_total",
     "judgments_stored_total",
     "judgments_repeated_total",
+    "plugin_failures_total",
     *(f"responses_{number}xx_total" for number in (1, 2, 3, 4, 5)),
     *CLASSES,
     f"{SAVE}_sum",
@@ -62,6 +64,14 @@ class ProcessCounters:
 
 
 counters = ProcessCounters()
+
+
+class PluginFailureCounter(logging.Handler):
+    """Counts the log records of plugins that failed."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Count one failure."""
+        counters.add(("plugin_failures_total", 1.0))
 
 
 def folder() -> Path:

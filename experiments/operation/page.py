@@ -9,6 +9,7 @@ from config.version import code_version
 from experiments.models import Heartbeat
 from experiments.operation import health
 from experiments.operation.backup import last_backup
+from experiments.operation.counters import totals
 from experiments.operation.plugins import installed_plugins
 
 
@@ -26,6 +27,7 @@ def operation(request: HttpRequest) -> HttpResponse:
         "disks": health.disks(),
         "backup": last_backup(),
         "plugins": installed_plugins(),
+        "n_plugin_failures": round(totals()["plugin_failures_total"]),
         "version": code_version(),
     }
     return render(request, "experiments/operation.html", context)

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from analysis.plugins.registry import PluginFailure
 from experiments.pages.access import ClosedStudy
 from experiments.teams.members import OnlyOwners
 
@@ -33,6 +34,13 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
     response = render(request, "429.html", status=429)
     response["Retry-After"] = str(RETRY_AFTER_S)
     return response
+
+
+def plugin_failed(request: HttpRequest, failure: PluginFailure) -> HttpResponse:
+    """A plugin cannot be used or raised an error: the message names its package and what to do."""
+    if request.path.startswith(API):
+        return JsonResponse({"code": "plugin_failed", "message": str(failure)}, status=503)
+    return render(request, "plugin_failed.html", {"failure": failure}, status=503)
 
 
 def broken(request: HttpRequest) -> HttpResponse:

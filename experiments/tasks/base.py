@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from analysis.errors import BadInput
+from analysis.plugins.registry import Plugin
 
 Shows = Literal["pair", "sentence", "set"]
 Settings = Mapping[str, Any]
@@ -143,6 +144,7 @@ class Task:
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     data: ClassVar[tuple[Datum, ...]] = ()
     messages: ClassVar[tuple[Message, ...]] = ()
+    plugin: Plugin | None = None  # the package that offers the task; none of the built-in ones has one
 
     def settings(self, parameters: Settings) -> dict[str, Any]:
         """Fill in the defaults; raise :class:`BadInput` for unknown or impossible values."""

@@ -1,11 +1,16 @@
 """Look up tasks by name; every module of this package that defines a Task subclass is a task."""
 
+import json
+from collections.abc import Mapping
 from importlib import import_module
+from math import isfinite
 from pkgutil import iter_modules
+from typing import Any
+from urllib.parse import urlencode
 
 import experiments.tasks
-from analysis.plugins.registry import Plugin, Registry, package_folder
-from experiments.tasks.base import BETWEEN, Task
+from analysis.plugins.registry import Plugin, PluginFailure, Registry, package_folder
+from experiments.tasks.base import BETWEEN, Answer, Options, Settings, Task
 
 
 def _built_in() -> dict[str, Task]:
@@ -35,7 +40,73 @@ def _adopt(plugin: Plugin) -> Task:
         raise ValueError(f"its package has no templates/judgments/tasks/{plugin.name}.html")
     task = task_class()
     task.scale(task.settings({}))
+    return _guarded(task, plugin)
+
+
+#: Methods of a plugin's task that the platform calls, with the type of their results.
+RETURNS: Mapping[str, type | tuple[type, ...]] = {
+    "settings": dict,
+    "scale": tuple,
+    "can_answer": object,
+    "possible_answers": str,
+    "warm_up": tuple,
+    "simulate": str,
+}
+
+
+def _guarded(task: Task, plugin: Plugin) -> Task:
+    """The task with errors and unusable results of its methods as failures of the plugin."""
+    task.plugin = plugin
+    guarded = {
+        **{name: plugin.guarded(getattr(task, name), returns=returns) for name, returns in RETURNS.items()},
+        "arrange": plugin.guarded(_stored_as_json(task.arrange)),
+        "screen": plugin.guarded(_stored_as_json(task.screen)),
+        "parse": plugin.guarded(_checked_parse(task)),
+        "response_of": _response_of(plugin.guarded(task.response_of, returns=str)),
+        "form_fields": plugin.guarded(task.form_fields, returns=dict),
+    }
+    for name, method in guarded.items():
+        setattr(task, name, method)
     return task
+
+
+def _stored_as_json(method: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        result = method(*args, **kwargs)
+        json.dumps(result, allow_nan=False)  # it is stored, or sent to the browser
+        if not isinstance(result, dict):
+            raise TypeError(f"it returned {type(result).__name__}")
+        return result
+
+    return call
+
+
+def _checked_parse(task: Task) -> Any:
+    parse, scale = task.parse, task.scale
+
+    def checked(response: str, settings: Settings, *, options: Options) -> Answer:
+        answer = parse(response, settings, options=options)
+        if not isinstance(answer, Answer) or not isinstance(answer.response, str):
+            raise TypeError("parse has to return an Answer with a text as its response")
+        low, high = scale(settings)
+        value = float(answer.value)
+        if not isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
+            raise ValueError(f"the value {answer.value!r} is not on the scale from {low} to {high}")
+        return answer
+
+    return checked
+
+
+def _response_of(method: Any) -> Any:
+    """An answer whose form the plugin cannot read is kept as the fields of the form."""
+
+    def response_of(form: Mapping[str, str]) -> str:
+        try:
+            return str(method(form))
+        except PluginFailure:
+            return urlencode(dict(form.items()))
+
+    return response_of
 
 
 TASKS: Registry[Task] = Registry("tasks", _built_in(), adopt=_adopt)
@@ -54,6 +125,16 @@ def task_names() -> list[str]:
 def get_task(name: str) -> Task:
     """Return the task of that name; :class:`~analysis.errors.UnknownName` suggests near names."""
     return TASKS.find(name, noun="task")
+
+
+def task_of_version(name: str) -> Task:
+    """Return the task that a study was opened with; without its package, the error names the remedy."""
+    if name not in TASKS and all(plugin.name != name for plugin in TASKS.plugins()):
+        raise PluginFailure(
+            f"the package that offers the task {name} is not installed.",
+            remedy="Install it again, and restart the processes.",
+        )
+    return get_task(name)
 
 
 def shown_task(name: str) -> Task:

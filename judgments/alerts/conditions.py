@@ -16,7 +16,15 @@ from analysis.text import plural
 from experiments.models import AuditEntry, Campaign, Experiment, PlatformAccount
 from experiments.webhooks.delivery import disabled_webhooks
 from experiments.webhooks.endpoints import host_of
-from judgments.models import Alert, AlertSettings, PlatformEvent, Session, Submission, WebhookState
+from judgments.models import (
+    Alert,
+    AlertSettings,
+    PlatformEvent,
+    Session,
+    SessionEvent,
+    Submission,
+    WebhookState,
+)
 from judgments.monitoring.overview import (
     counted_sessions,
     is_live,
@@ -25,8 +33,9 @@ from judgments.monitoring.overview import (
     target_sessions,
 )
 from judgments.recruitment.prolific.webhooks import MAX_ATTEMPTS
-from judgments.recruitment.recruiter import adapter, recruiter_of
+from judgments.recruitment.recruiter import label_of, recruiter_of
 from judgments.sessions.places import in_round
+from judgments.sessions.recording import PLUGIN_FAILURE
 
 Kind = Alert.Kind
 Status = Submission.Status
@@ -297,8 +306,34 @@ def _subscribed_at(account: PlatformAccount) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
+def plugin(subject: Subject) -> Iterator[Condition]:
+    """The plugin of the study's task failed while people took part, in the last day."""
+    events = SessionEvent.objects.filter(
+        session__experiment=subject.study, kind=PLUGIN_FAILURE, at__gt=subject.now - EVENT_PERIOD
+    )
+    last = events.order_by("-pk").first()
+    if last is None:
+        return
+    n_unparsed = events.filter(trial__isnull=False).count()
+    kept = (
+        f" {plural(n_unparsed, 'answer')} could not be read: they are kept as sent, and the download of all"
+        " judgments has them with the status missing."
+        if n_unparsed
+        else ""
+    )
+    yield Condition(
+        Kind.PLUGIN,
+        "plugin",
+        "The plugin of the task failed",
+        f"{last.details.get('reason', '')}{kept} What people answered is kept, and they keep their place."
+        " Pause the study until the package is mended and the processes are restarted.",
+        subject.page("study-live"),
+        "See the sessions",
+    )
+
+
 def _label(campaign: Campaign) -> str:
-    return adapter(campaign.recruiter).label
+    return label_of(campaign.recruiter)
 
 
 #: Rules that read our own database only, and those that ask a platform.
@@ -308,5 +343,6 @@ LOCAL_RULES: dict[Alert.Kind, Rule] = {
     Kind.DROP_OUT: drop_out,
     Kind.DEADLINE: deadline,
     Kind.WEBHOOK: webhook,
+    Kind.PLUGIN: plugin,
 }
 REMOTE_RULES: dict[Alert.Kind, Rule] = {Kind.BALANCE: balance}

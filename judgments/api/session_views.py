@@ -15,6 +15,7 @@ from django.http.request import RawPostDataException
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
+from analysis.plugins.registry import PluginFailure
 from config.http.unavailable import is_unavailable
 from experiments.materials.markup import as_nodes, paragraphs
 from judgments.screens.shared_pages import last_page
@@ -41,6 +42,10 @@ class RequestRefused(Exception):
         super().__init__(message)
 
 
+def _try_again(message: str) -> JsonResponse:
+    return JsonResponse({"code": "try_again", "message": message}, status=503)
+
+
 def session_address(*, method: str) -> Callable[[View], View]:
     """Decorate a plain view of one method so that all its failures are JSON."""
 
@@ -56,13 +61,12 @@ def session_address(*, method: str) -> Callable[[View], View]:
                 response = view(request, token)
             except RequestRefused as error:
                 response = JsonResponse(error.body, status=error.status)
+            except PluginFailure:  # the browser keeps its answers and sends them again
+                response = _try_again("The study cannot go on just now; send it again.")
             except (DatabaseError, InterfaceError) as error:
                 if not is_unavailable(error):
                     raise
-                response = JsonResponse(
-                    {"code": "try_again", "message": "The database does not answer; send it again."},
-                    status=503,
-                )
+                response = _try_again("The database does not answer; send it again.")
             if response.status_code == 405:
                 response["Allow"] = method
             response["Cache-Control"] = "no-store"

@@ -22,6 +22,7 @@ class Alert(models.Model):
         BALANCE = "balance", "balance low"
         DEADLINE = "deadline", "automatic approval is near"
         WEBHOOK = "webhook", "events do not arrive"
+        PLUGIN = "plugin", "a plugin failed"
 
     experiment = models.ForeignKey(
         Experiment, on_delete=models.CASCADE, related_name="alerts", db_index=False

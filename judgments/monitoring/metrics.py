@@ -51,6 +51,7 @@ COUNTERS = {
     "arrivals_total": "Sessions that began.",
     "judgments_stored_total": "Answers stored.",
     "judgments_repeated_total": "Answers that were sent again and stored before.",
+    "plugin_failures_total": "Errors that plugins raised.",
 }
 
 

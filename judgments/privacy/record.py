@@ -8,7 +8,7 @@ from django.db import connection
 from analysis.text import plural
 from experiments.models import Campaign, PlatformAccount
 from judgments.recruitment.credentials import REPOSITORIES
-from judgments.recruitment.recruiter import adapter
+from judgments.recruitment.recruiter import label_of
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,7 @@ def _recipients() -> list[str]:
     accounts = {*PlatformAccount.objects.values_list("platform", flat=True)}
     used = accounts - {*REPOSITORIES}
     used |= {*Campaign.objects.exclude(account=None).values_list("recruiter", flat=True)}
-    platforms = [
-        f"{adapter(name).label}: submissions, decisions, payments and messages." for name in sorted(used)
-    ]
+    platforms = [f"{label_of(name)}: submissions, decisions, payments and messages." for name in sorted(used)]
     if accounts & {*REPOSITORIES}:
         platforms.append(
             "Repositories (Hugging Face, Zenodo, OSF): gold releases that researchers publish there."

@@ -64,7 +64,7 @@ def create_draft(
     **settings: Any,
 ) -> Campaign:
     """Store a draft with the mode of its account; nothing is sent to the platform."""
-    adapter(recruiter)
+    chosen = adapter(recruiter)
     if account is not None and not account.experiments.filter(pk=study.pk).exists():
         raise BadInput(
             f"the account “{account.label}” is not attached to this study.", remedy="Its owner can attach it."
@@ -77,9 +77,22 @@ def create_draft(
     campaign.mode = account.mode if account is not None else Mode.TEST
     campaign.reward_minor, campaign.currency = study.reward_minor, study.currency
     _set(campaign, settings)
+    if chosen.plugin is not None:
+        campaign.options = {**_arrival_options(chosen), **campaign.options}
     campaign.save()
     _note(campaign, "campaign drafted", by=by)
     return campaign
+
+
+def _arrival_options(recruiter: type[Recruiter]) -> dict[str, Any]:
+    """How people of a plugin's platform come and go: stored, so that arrivals do not need the package."""
+    names = list(recruiter.link_parameters)
+    return {
+        "link_parameters": dict(recruiter.link_parameters),
+        "id_parameter": names[0],
+        "submission_parameter": names[1] if len(names) > 1 else "",
+        "returns": dict(recruiter.return_links),
+    }
 
 
 @transaction.atomic

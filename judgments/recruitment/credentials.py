@@ -11,10 +11,10 @@ from django.db.models import Q, QuerySet
 from analysis.errors import BadInput
 from experiments.encryption import PLATFORM_ACCOUNTS, UnreadableSecret, decrypt, encrypt
 from experiments.models import AuditEntry, Experiment, Mode, PlatformAccount
-from judgments.recruitment.recruiter import Refused
+from judgments.recruitment.recruiter import Refused, plugin_recruiters
 
-#: The secrets of each platform: the name of each, and its label on the form. The last four characters of the
-#: first one are shown.
+#: The secrets of each built-in platform: the name of each, and its label on the form. The last four
+#: characters of the first one are shown.
 SECRETS = {
     "prolific": {"token": "API token"},
     "mturk": {"access_key_id": "Access key ID", "secret_access_key": "Secret access key"},
@@ -24,6 +24,11 @@ REPOSITORIES = {name: {"token": "Access token"} for name in ("huggingface", "zen
 N_SHOWN = 4  # characters of a token
 LONGEST_SECRET = 2000
 SIMULATED = "simulated"  # option of an account without a token: nothing can be sent with it
+
+
+def platform_secrets() -> dict[str, Mapping[str, str]]:
+    """The secrets of each platform that recruits, those of plugins among them."""
+    return {**SECRETS, **{name: recruiter.secrets for name, recruiter in plugin_recruiters().items()}}
 
 
 @transaction.atomic
@@ -115,12 +120,12 @@ def detach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
 
 def accounts_of(study: Experiment, *platforms: str) -> QuerySet[PlatformAccount]:
     """The accounts that a study may use, of these platforms; by default of those that recruit."""
-    return PlatformAccount.objects.filter(experiments=study, platform__in=platforms or SECRETS)
+    return PlatformAccount.objects.filter(experiments=study, platform__in=platforms or platform_secrets())
 
 
 def attachable(study: Experiment, *platforms: str, by: User) -> QuerySet[PlatformAccount]:
     """Accounts of this person that other studies use and this one does not."""
-    accounts = PlatformAccount.objects.filter(owner=by, platform__in=platforms or SECRETS)
+    accounts = PlatformAccount.objects.filter(owner=by, platform__in=platforms or platform_secrets())
     return accounts.exclude(Q(experiments=study)).distinct()
 
 
@@ -146,7 +151,7 @@ def secrets_of(account: PlatformAccount) -> dict[str, str]:
 
 
 def _checked(platform: str, secrets: Mapping[str, str]) -> dict[str, str]:
-    known = {**SECRETS, **REPOSITORIES}
+    known = {**platform_secrets(), **REPOSITORIES}
     if platform not in known:
         raise BadInput(f"{platform!r} has no accounts here.", remedy=f"There are: {', '.join(known)}.")
     checked = {}

@@ -14,6 +14,7 @@ from django.urls import reverse
 from analysis.errors import BadInput
 from experiments.models import Campaign, Experiment
 from experiments.studies.completion_url import checked_address
+from judgments.recruitment.recruiter import BUILT_IN
 
 PANEL = "panel"
 OUTCOMES = {
@@ -143,14 +144,22 @@ def read_options(
 
 
 def channel_of(experiment: Experiment, name: str) -> Campaign | None:
-    """The panel channel of a study with this name in its address."""
-    return Campaign.objects.filter(experiment=experiment, recruiter=PANEL, name=name).first()
+    """The panel channel, or a plugin's campaign, of a study with this name in its address."""
+    channels = Campaign.objects.filter(experiment=experiment, name=name)
+    return channels.exclude(recruiter__in=set(BUILT_IN) - {PANEL}).first()
 
 
 def id_parameters(channel: Campaign) -> tuple[str, str]:
     """Names of the parameters with the participant's id and the submission's; empty where there is none."""
     options = channel.options
     return str(options.get("id_parameter", "")), str(options.get("submission_parameter", ""))
+
+
+def campaign_link(campaign: Campaign) -> str:
+    """The address to which a plugin's platform sends participants, with the placeholders that it fills in."""
+    path = reverse("take-panel", args=[campaign.experiment.link_slug, campaign.name])
+    parameters = [f"{name}={value}" for name, value in campaign.options["link_parameters"].items() if value]
+    return f"{campaign.options['site']}{path}{'?' if parameters else ''}{'&'.join(parameters)}"
 
 
 def shared_link(request: HttpRequest, channel: Campaign) -> str:

@@ -6,20 +6,23 @@ Adapters send each request once: they never repeat a request whose answer is mis
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
-from typing import Any
+from functools import wraps
+from typing import Any, ClassVar
 
+from django import forms
 from django.utils.module_loading import import_string
 
-from analysis.errors import BadInput, UnknownName
+from analysis.errors import BadInput
+from analysis.plugins.registry import Plugin, PluginFailure, Registry
 from experiments.models import Campaign, Mode, PlatformAccount
 from judgments.models import PlatformCall, Submission
 
-#: Adapters by ``Campaign.recruiter``, imported when first used.
-RECRUITERS = {
+#: Built-in adapters by ``Campaign.recruiter``, imported when first used.
+BUILT_IN: dict[str, "str | type[Recruiter]"] = {
     "direct": "judgments.recruitment.direct.DirectLink",
     "panel": "judgments.recruitment.direct.Panel",
     "prolific": "judgments.recruitment.prolific.recruiter.ProlificRecruiter",
@@ -209,6 +212,22 @@ class Recruiter(ABC):
 
     name: str
     label: str
+    #: Of recruiters that packages offer. Secrets of an account: the name of each and its label on the form.
+    secrets: ClassVar[Mapping[str, str]] = {}
+    secrets_help: ClassVar[str] = ""  # where a person gets them on the platform's own site
+    currencies: ClassVar[tuple[str, ...]] = ("USD",)
+    #: Whether calls of an account in test mode go to a sandbox. Without one, whatever admits people or spends
+    #: money is refused in test mode before it reaches the adapter.
+    has_sandbox: ClassVar[bool] = False
+    #: Parameters of the participants' link with the placeholders that the platform fills in: the first is the
+    #: id of the participant, the second, if any, that of the submission.
+    link_parameters: ClassVar[Mapping[str, str]] = {"participant": ""}
+    #: Where participants are led afterwards, by outcome (``panel.OUTCOMES``); may have ``{participant}`` and
+    #: ``{session}``, the id of the submission.
+    return_links: ClassVar[Mapping[str, str]] = {}
+    longest_title: ClassVar[int] = 120
+    longest_description: ClassVar[int] = 3000
+    plugin: ClassVar[Plugin | None] = None
     #: What the platform can do beyond recruiting; a method without its feature raises ``Refused``.
     decides: bool = False  # approve and reject
     requests_returns: bool = False
@@ -230,6 +249,10 @@ class Recruiter(ABC):
         return self.account is not None and self.account.mode == Mode.TEST
 
     # Reading
+
+    def setting_fields(self, campaign: Campaign) -> dict[str, forms.Field]:
+        """Form fields of the platform's own settings, stored in ``campaign.options["settings"]``."""
+        return {}
 
     @abstractmethod
     def check(self, campaign: Campaign) -> list[Finding]:
@@ -346,14 +369,136 @@ class Recruiter(ABC):
         )
 
 
+class PluginPlatformError(PlatformError, PluginFailure):
+    """A plugin's recruiter failed while it read from its platform."""
+
+
+class PluginAnswerLost(AnswerLost, PluginFailure):
+    """A plugin's recruiter failed while it changed something: its platform may have acted."""
+
+
+#: Methods of a plugin's recruiter that read, and those that change something, with the type of their results.
+READING: Mapping[str, type | tuple[type, ...]] = {
+    "setting_fields": dict,
+    "check": list,
+    "cost": Cost,
+    "state": PlatformState,
+    "submissions": object,
+    "outcome": Outcome,
+    "planned": list,
+    "bonus_fee": int,
+    "balance": (Money, type(None)),
+    "messages": list,
+    "recent_messages": list,
+}
+CHANGING: Mapping[str, type | tuple[type, ...]] = {
+    "create": str,
+    "publish": object,
+    "add_places": object,
+    "pause": object,
+    "resume": object,
+    "stop": object,
+    "close": object,
+    "approve": object,
+    "reject": object,
+    "request_return": object,
+    "prepare_bonuses": (PreparedBonuses, type(None)),
+    "pay_bonuses": object,
+    "send_message": object,
+}
+#: What admits people or moves money: refused in test mode where the platform has no sandbox.
+LIVE_ONLY = {"publish", "add_places", "resume", "approve", "prepare_bonuses", "pay_bonuses", "send_message"}
+
+
+def _adopt(plugin: Plugin) -> "type[Recruiter]":
+    """The recruiter of a plugin, checked for what the forms need, with its errors as those of a platform."""
+    recruiter = plugin.component
+    if not (isinstance(recruiter, type) and issubclass(recruiter, Recruiter)):
+        raise TypeError("a recruiter is a subclass of judgments.recruitment.recruiter.Recruiter")
+    if missing := sorted(recruiter.__abstractmethods__):
+        raise TypeError(f"it lacks {', '.join(missing)}")
+    if getattr(recruiter, "name", "") != plugin.name or not getattr(recruiter, "label", ""):
+        raise ValueError("it needs a label, and its name has to equal the entry point's")
+    if not recruiter.secrets or not recruiter.link_parameters or not recruiter.currencies:
+        raise ValueError("it needs secrets, currencies and link_parameters")
+    members: dict[str, Any] = {"plugin": plugin}
+    members |= {name: _guarded_read(plugin, recruiter, name) for name in READING}
+    members |= {name: _guarded_change(plugin, recruiter, name) for name in CHANGING}
+    guarded: type[Recruiter] = type(recruiter.__name__, (recruiter,), members)
+    return guarded
+
+
+def _guarded_read(plugin: Plugin, recruiter: "type[Recruiter]", name: str) -> Callable[..., Any]:
+    method = getattr(recruiter, name)
+
+    @wraps(method)
+    def call(self: Recruiter, *args: Any, **kwargs: Any) -> Any:
+        try:
+            result = method(self, *args, **kwargs)
+            if name == "submissions":  # read to the end, so that nothing is raised later
+                return iter(_of_type(list(result), PlatformSubmission))
+            return _of_type([result], READING[name])[0]
+        except PlatformError:
+            raise
+        except Exception as error:
+            failure = plugin.failure(error)
+            raise PluginPlatformError(failure.message, remedy=failure.remedy) from error
+
+    return call
+
+
+def _guarded_change(plugin: Plugin, recruiter: "type[Recruiter]", name: str) -> Callable[..., Any]:
+    method = getattr(recruiter, name)
+
+    @wraps(method)
+    def call(self: Recruiter, *args: Any, **kwargs: Any) -> Any:
+        if name in LIVE_ONLY and self.is_test and not self.has_sandbox:
+            raise Refused(
+                f"The account is in test mode, and {self.label} has no sandbox: nothing was sent.",
+                remedy="Connect an account in live mode for real participants and real money.",
+            )
+        try:
+            return _of_type([method(self, *args, **kwargs)], CHANGING[name])[0]
+        except (Refused, Busy, AnswerLost):
+            raise
+        except Exception as error:
+            failure = plugin.failure(error)
+            raise PluginAnswerLost(f"{failure.message} {failure.remedy} It may have acted.") from error
+
+    return call
+
+
+def _of_type(results: list[Any], returns: type | tuple[type, ...]) -> list[Any]:
+    for result in results:
+        if not isinstance(result, returns):
+            raise TypeError(f"it returned {type(result).__name__}")
+    return results
+
+
+RECRUITERS: "Registry[str | type[Recruiter]]" = Registry("recruiters", BUILT_IN, adopt=_adopt)
+
+
+def plugin_recruiters() -> dict[str, type[Recruiter]]:
+    """Return the recruiters that installed packages offer, by name."""
+    return {name: adapter(name) for name in RECRUITERS if name not in BUILT_IN}
+
+
 def recruiter_of(campaign: Campaign) -> Recruiter:
     """The adapter of a campaign with the campaign's account."""
     return adapter(campaign.recruiter)(campaign.account)
 
 
 def adapter(name: str) -> type[Recruiter]:
-    """The adapter class of a platform."""
-    if name not in RECRUITERS:
-        raise UnknownName("recruiter", name, sorted(RECRUITERS))
-    recruiter: type[Recruiter] = import_string(RECRUITERS[name])
-    return recruiter
+    """The adapter class of a platform; without its package, the error names the remedy."""
+    if name not in RECRUITERS and all(plugin.name != name for plugin in RECRUITERS.plugins()):
+        raise PluginPlatformError(
+            f"unknown recruiter {name!r}: no installed package offers it.",
+            remedy="Install the package again, and restart the processes.",
+        )
+    recruiter = RECRUITERS.find(name, noun="recruiter")
+    return import_string(recruiter) if isinstance(recruiter, str) else recruiter
+
+
+def label_of(name: str) -> str:
+    """The label of a platform; its name where its package is not installed."""
+    return adapter(name).label if name in RECRUITERS else name

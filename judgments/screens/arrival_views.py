@@ -23,6 +23,7 @@ from django.utils.crypto import salted_hmac
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from analysis.plugins.registry import PluginFailure
 from experiments.limits import LimitReached
 from experiments.models import Campaign, Experiment, ExperimentVersion
 from experiments.studies.completion_url import filled_address
@@ -316,7 +317,7 @@ def _first_screen(request: HttpRequest, session: Session) -> HttpResponse | None
         return None
     try:
         return render_current_step(request, session)
-    except (SessionOver, StudyClosed):
+    except (SessionOver, StudyClosed, PluginFailure):  # the session's own address says it
         return None
 
 

@@ -12,6 +12,7 @@ from django.http.request import RawPostDataException
 from django.shortcuts import render
 from django.utils.translation import get_language_from_request
 
+from analysis.plugins.registry import PluginFailure
 from config.http.unavailable import is_unavailable
 from experiments.pages import errors
 from experiments.studies.languages import interface_language
@@ -75,8 +76,10 @@ MAX_FIELDS = 200
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Response 503 if the database is unavailable, 507 on a full disk, 400 for rejected values, else 500."""
+    """Response 503 without the database or after a failure of a plugin, 507 on a full disk, 400, else 500."""
     error = sys.exc_info()[1]
+    if isinstance(error, PluginFailure):
+        return _plugin_failed(request, error)
     if isinstance(error, DataError):  # for example a NUL character, which PostgreSQL does not store
         return bad_request(request, error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
@@ -97,6 +100,13 @@ def _disk_full(request: HttpRequest) -> HttpResponse:
     if is_participants(request):
         return participant_page(request, "unavailable", status=507, retry=_retry_form(request))
     return render(request, "507.html", status=507)
+
+
+def _plugin_failed(request: HttpRequest, failure: PluginFailure) -> HttpResponse:
+    """Response 503: researchers see which package failed, participants keep their place and try again."""
+    if not is_participants(request):
+        return errors.plugin_failed(request, failure)
+    return participant_page(request, "unavailable", status=503, retry=_retry_form(request))
 
 
 def _internal_error(request: HttpRequest) -> HttpResponse:

@@ -18,6 +18,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from analysis.plugins.registry import PluginFailure
 from experiments.studies.languages import interface_translation
 from experiments.studies.wording import gettext
 from judgments.models import Session, SessionEvent
@@ -40,7 +41,7 @@ from judgments.sessions.payload import MAX_RESPONSE_CHARACTERS, SentAnswer
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.pretrial import quiz_attempt_of, record_background, record_quiz
 from judgments.sessions.protocol import protocol_of
-from judgments.sessions.recording import record_answers
+from judgments.sessions.recording import PLUGIN_FAILURE, record_answers
 from judgments.sessions.removal import BY_PARTICIPANT, code_for_part, erase, hand_over, is_handed_over, leave
 from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import prepare_trials
@@ -79,6 +80,9 @@ def in_session(view: View) -> View:
                 return _mark_ended(response) if session.is_final else response
             except SessionOver:
                 return redirect("session", token=session.token)
+            except PluginFailure as failure:  # answered by the page to try again
+                _record_failure(session, failure)
+                raise
             except (StudyClosed, SessionExpired) as error:
                 reason = f"back-{error.reason if isinstance(error, StudyClosed) else 'expired'}"
                 return closed(
@@ -91,6 +95,12 @@ def in_session(view: View) -> View:
                 )
 
     return wrapped
+
+
+def _record_failure(session: Session, failure: PluginFailure) -> None:
+    """Store once for each session what its task's plugin failed with, for the researchers' alert."""
+    if not session.events.filter(kind=PLUGIN_FAILURE, trial=None).exists():
+        SessionEvent.objects.create(session=session, kind=PLUGIN_FAILURE, details={"reason": str(failure)})
 
 
 def _mark_ended(response: HttpResponse) -> HttpResponse:

@@ -7,7 +7,7 @@ answers are never sent.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from secrets import token_hex
 from types import SimpleNamespace
@@ -15,15 +15,18 @@ from typing import Any
 
 from django.contrib.staticfiles import finders
 from django.http import HttpResponse
+from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
+from analysis.plugins.registry import Plugin
 from experiments.materials.markup import as_nodes, plain
 from experiments.materials.phrases import phrases
 from experiments.studies.languages import direction, interface_translation, translated_messages
 from experiments.studies.targets import seconds_per_trial
 from experiments.studies.wording import gettext as _
+from experiments.tasks.base import Task
 from judgments.models import Session, Trial
 from judgments.models.trial import public_ids_of
 from judgments.screens.engine_texts import engine_texts
@@ -58,7 +61,7 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response
         "task": protocol.task.name,
         "task_script": task_script(protocol.task.name),
         "engine_modules": engine_modules(),
-        "task_template": f"judgments/tasks/{protocol.task.name}.html",
+        "task_template": _task_template(protocol.task),
         "question": protocol.settings["question"],
         "is_practice": trial.kind == "practice",
         "options": [sentence_context(option) for option in trial.shown.get("options", ())],
@@ -68,6 +71,27 @@ def trial_context(step: Step, protocol: Protocol, *, problem: str = "", response
         "response": response,
         "chosen": protocol.task.form_fields(response),
     }
+
+
+def _task_template(task: Task) -> "str | PluginTemplate":
+    name = f"judgments/tasks/{task.name}.html"
+    return PluginTemplate(name, task.plugin) if task.plugin else name
+
+
+@dataclass(frozen=True)
+class PluginTemplate:
+    """The template of a plugin's task for ``{% include %}``; its errors name the package."""
+
+    name: str
+    plugin: Plugin
+
+    def render(self, context: Context) -> str:
+        """Render the template in the context of the page."""
+        try:
+            assert context.template is not None
+            return context.template.engine.get_template(self.name).render(context)
+        except Exception as error:
+            raise self.plugin.failure(error) from error
 
 
 @cache

@@ -12,7 +12,7 @@ from experiments.studies.languages import practice_comments
 from experiments.studies.lifecycle import LATER_FIELDS
 from experiments.studies.wording import StudyLanguage
 from experiments.tasks.base import Task
-from experiments.tasks.registry import get_task
+from experiments.tasks.registry import task_of_version
 
 RESUME_GAP_MINUTES = 10  # after a longer absence the instructions are shown again
 RESUME_LIMIT_DAYS = 7  # after a longer absence the session cannot be resumed
@@ -67,7 +67,7 @@ def read_protocol(version_id: int, sha256: str) -> Protocol:
 
     # Versions frozen before these fields existed use the fields' defaults.
     later = {name: version.snapshot.get(name, _default(name)) for name in LATER_FIELDS}
-    task = get_task(text("task"))
+    task = task_of_version(text("task"))
     return Protocol(
         title=version.snapshot.get("public_title") or text("title"),
         task=task,

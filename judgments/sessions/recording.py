@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from analysis.plugins.registry import PluginFailure
 from experiments.operation.counters import counters
 from experiments.tasks.base import Answer, BadResponse, Option, is_correct
 from judgments.models import Judgment, Session, SessionEvent, Trial
@@ -24,6 +25,7 @@ from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import PairMembers, TrialRow, prepare_trials
 from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select, write_lock
 
+PLUGIN_FAILURE = "plugin"  # event: the plugin of the task failed, with the reason
 ATTEMPTS = 3  # each fails only when another request stored one of the same answers in between
 
 
@@ -154,10 +156,11 @@ class _Delivery:
             receipt.refused.append(Refusal(answer.trial, "unknown_trial", message))
             return
         first = state.stored.get(answer.trial)
+        failure = None
         try:
-            parsed = state.protocol.task.parse(
-                answer.response, state.protocol.settings, options=options_of(trial)
-            )
+            columns = judgment_columns(trial, answer, protocol=state.protocol)
+        except PluginFailure as error:  # the participant goes on, and the answer is kept as it was sent
+            columns, failure = unparsed_columns(trial, answer), error
         except BadResponse as problem:
             receipt.refused.append(Refusal(answer.trial, "bad_response", problem.message, problem))
             if first is None:
@@ -165,10 +168,10 @@ class _Delivery:
             return
         if first is None:
             # From here on a second answer to this trial in the same delivery is a repetition.
-            first = state.stored[answer.trial] = judgment_columns(
-                trial, parsed, answer, protocol=state.protocol
-            )
+            first = state.stored[answer.trial] = columns
             self.judgments.append({"trial_id": trial.pk, **first})
+            if failure is not None:
+                self.events.append(_event(trial, PLUGIN_FAILURE, {"reason": str(failure)}))
             self.events += [_event(trial, **event) for event in answer.events]
             receipt.stored.append(answer.trial)
         elif first["response"] != answer.response:
@@ -259,16 +262,12 @@ def screen_after(trial: TrialRow) -> str:
     return f"feedback-{trial.position}" if trial.correct else "practice"
 
 
-def judgment_columns(
-    trial: TrialRow, parsed: Answer, answer: SentAnswer, *, protocol: Protocol
-) -> dict[str, Any]:
+def judgment_columns(trial: TrialRow, answer: SentAnswer, *, protocol: Protocol) -> dict[str, Any]:
     """The columns of a judgment beside its trial, by attribute name."""
+    parsed = protocol.task.parse(answer.response, protocol.settings, options=options_of(trial))
     low, high = protocol.task.scale(protocol.settings)
-    now = timezone.now()
-    timing = dict(answer.timing)
-    if trial.shown_at is not None:
-        timing["server_ms"] = round((now - trial.shown_at).total_seconds() * 1000)
     return {
+        **unparsed_columns(trial, answer),
         "status": Judgment.Status.ANSWERED.value,
         "response": parsed.response,
         "value": parsed.value,
@@ -276,6 +275,23 @@ def judgment_columns(
         "scale_low": low,
         "scale_high": high,
         "is_correct": is_correct(parsed, trial.correct),
+    }
+
+
+def unparsed_columns(trial: TrialRow, answer: SentAnswer) -> dict[str, Any]:
+    """The columns of an answer as it was sent, without a value on the scale."""
+    now = timezone.now()
+    timing = dict(answer.timing)
+    if trial.shown_at is not None:
+        timing["server_ms"] = round((now - trial.shown_at).total_seconds() * 1000)
+    return {
+        "status": Judgment.Status.MISSING.value,
+        "response": answer.response,
+        "value": None,
+        "chosen_id": None,
+        "scale_low": None,
+        "scale_high": None,
+        "is_correct": None,
         "rt_ms": answer.rt_ms,
         "input_type": str(answer.input_type),
         "timing": timing,

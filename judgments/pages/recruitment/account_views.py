@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.debug import sensitive_post_parameters
@@ -16,12 +16,11 @@ from analysis.errors import BadInput
 from analysis.power.money import format_money
 from experiments.models import Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
-from judgments.pages.recruitment.campaign_access import PLATFORMS, action, mode_note, sentence
+from judgments.pages.recruitment.campaign_access import action, mode_note, sentence
 from judgments.recruitment import credentials
 from judgments.recruitment.prolific import webhooks
-from judgments.recruitment.recruiter import Money, adapter
+from judgments.recruitment.recruiter import Money, adapter, label_of
 
-SECRET_NAMES = sorted({name for secrets in credentials.SECRETS.values() for name in secrets})
 CURRENCIES = {"prolific": ("GBP", "USD"), "mturk": ("USD",)}
 WHERE = {  # where a person gets a token on the platform's own site
     "prolific": "On Prolific: your workspace, Settings, Go to API token page, Create API token. It is"
@@ -41,17 +40,19 @@ class AccountForm(forms.Form):
     def __init__(self, *args: Any, platform: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.platform = platform
-        self.fields["label"].initial = PLATFORMS[platform]
+        self.fields["label"].initial = label_of(platform)
         mode, currency = self.fields["mode"], self.fields["currency"]
+        has_sandbox = platform == "mturk" or adapter(platform).has_sandbox
+        currencies = CURRENCIES.get(platform) or adapter(platform).currencies
         assert isinstance(mode, forms.ChoiceField)
         assert isinstance(currency, forms.ChoiceField)
         mode.choices = [
-            (Mode.TEST.value, "Sandbox" if platform == "mturk" else "Test: nothing is published or paid"),
+            (Mode.TEST.value, "Sandbox" if has_sandbox else "Test: nothing is published or paid"),
             (Mode.LIVE.value, "Live: real participants, real money"),
         ]
-        currency.choices = [(code, code) for code in CURRENCIES[platform]]
-        if len(CURRENCIES[platform]) == 1:
-            currency.widget, currency.initial = forms.HiddenInput(), CURRENCIES[platform][0]
+        currency.choices = [(code, code) for code in currencies]
+        if len(currencies) == 1:
+            currency.widget, currency.initial = forms.HiddenInput(), currencies[0]
         _add_secret_fields(self, platform)
 
     def secrets(self) -> dict[str, str]:
@@ -68,20 +69,20 @@ class TokenForm(forms.Form):
 
 
 def _add_secret_fields(form: forms.Form, platform: str) -> None:
-    for name, label in credentials.SECRETS[platform].items():
+    secrets = credentials.platform_secrets()[platform]
+    for name, label in secrets.items():
         form.fields[name] = forms.CharField(
             label=label,
             max_length=credentials.LONGEST_SECRET,
             widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         )
-    first = next(iter(credentials.SECRETS[platform]))
-    form.fields[
-        first
-    ].help_text = f"{WHERE[platform]} Stored encrypted; only its last 4 characters are shown."
+    where = WHERE.get(platform) or adapter(platform).secrets_help
+    help_text = f"{where} Stored encrypted; only its last 4 characters are shown.".strip()
+    form.fields[next(iter(secrets))].help_text = help_text
 
 
 def _secrets(platform: str, values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: str(values.get(name, "")) for name in credentials.SECRETS[platform]}
+    return {name: str(values.get(name, "")) for name in credentials.platform_secrets()[platform]}
 
 
 def _page(
@@ -91,7 +92,7 @@ def _page(
     rows = [
         {
             "account": account,
-            "platform": PLATFORMS.get(account.platform, account.platform),
+            "platform": label_of(account.platform),
             "mode": mode_note(account),
             "is_own": account.owner_id == request.user.pk,
             "has_events": bool(account.options.get("subscriptions")),
@@ -104,13 +105,16 @@ def _page(
         platform: form
         if form is not None and form.platform == platform
         else AccountForm(platform=platform, auto_id=f"id_{platform}_%s")
-        for platform in credentials.SECRETS
+        for platform in credentials.platform_secrets()
     }
     context = {
         "study": study,
         "page": "campaigns",
         "rows": rows,
-        "new": [(PLATFORMS[name], name, form) for name, form in forms_by_platform.items()],
+        "new": [
+            {"label": label_of(name), "name": name, "form": form, "plugin": adapter(name).plugin}
+            for name, form in forms_by_platform.items()
+        ],
         "attachable": credentials.attachable(study, by=request.user),
         "may_edit": may_edit(request.user, study),
     }
@@ -123,13 +127,15 @@ def accounts(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     return _page(request, get_study(request.user, slug))
 
 
-@sensitive_post_parameters(*SECRET_NAMES)
+@sensitive_post_parameters()  # all: plugins name secrets of their own
 @login_required
 def add(request: AuthenticatedRequest, slug: str, platform: str) -> HttpResponse:
     """Store an account and test its token."""
     study = get_study(request.user, slug, editing=True)
     if request.method != "POST":
         return redirect("study-accounts", slug)
+    if platform not in credentials.platform_secrets():
+        raise Http404("no such platform")
     form = AccountForm(request.POST, platform=platform, auto_id=f"id_{platform}_%s")
     if not form.is_valid():
         return _page(request, study, form=form, status=422)
@@ -183,7 +189,7 @@ def test_connection(request: AuthenticatedRequest, study: Experiment, *, account
     _test(request, _own_account(study, account_id))
 
 
-@sensitive_post_parameters(*SECRET_NAMES)
+@sensitive_post_parameters()
 @action(_back)
 def replace_token(request: AuthenticatedRequest, study: Experiment, *, account_id: int) -> None:
     """Replace the secrets of an account of one's own."""

@@ -19,10 +19,10 @@ from experiments.models import Campaign, Experiment, Mode, PlatformAccount
 from experiments.pages.access import AuthenticatedRequest, get_study
 from judgments.models import PlatformCall
 from judgments.recruitment.credentials import is_simulated
+from judgments.recruitment.recruiter import RECRUITERS, adapter, label_of
 
 View = Callable[..., HttpResponse]
 Action = Callable[..., HttpResponse | None]
-PLATFORMS = {"prolific": "Prolific", "mturk": "MTurk"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ModeNote:
 
 def mode_note(account: PlatformAccount) -> ModeNote:
     """Say whether calls with this account spend money."""
-    label = PLATFORMS.get(account.platform, account.platform)
+    label = label_of(account.platform)
     if is_simulated(account):
         text = f"An example: people and money are made up, and nothing is ever sent to {label}."
         return ModeNote(False, "Test mode, simulated", text)
@@ -47,12 +47,22 @@ def mode_note(account: PlatformAccount) -> ModeNote:
         if host := urlsplit(settings.MTURK_ENDPOINT).hostname:
             text = f"Calls go to a stand-in for MTurk’s sandbox at {host}: no worker of MTurk sees them."
         return ModeNote(False, "Sandbox", text)
+    if account.platform != "prolific":
+        return _plugin_mode_note(account.platform)
     host = urlsplit(settings.PROLIFIC_URL).hostname or ""
     if host == "api.prolific.com":
         text = "Drafts are made and checked on Prolific; nothing is published, decided or paid."
     else:
         text = f"Calls go to a stand-in for Prolific at {host}: nobody is recruited and no money moves."
     return ModeNote(False, "Test mode", text)
+
+
+def _plugin_mode_note(platform: str) -> ModeNote:
+    """What test mode means for a platform that a package offers."""
+    label = label_of(platform)
+    if platform in RECRUITERS and adapter(platform).has_sandbox:
+        return ModeNote(False, "Sandbox", f"Calls go to the sandbox of {label}: no real money.")
+    return ModeNote(False, "Test mode", f"Nothing is published, decided or paid on {label}.")
 
 
 def platform_campaigns(study: Experiment) -> QuerySet[Campaign]:
@@ -115,7 +125,7 @@ def context_of(study: Experiment, campaign: Campaign, **more: Any) -> dict[str, 
         "study": study,
         "page": "campaigns",
         "campaign": campaign,
-        "platform": PLATFORMS.get(campaign.recruiter, campaign.recruiter),
+        "platform": label_of(campaign.recruiter),
         "mode": mode_note(campaign.account),
         **more,
     }

@@ -22,7 +22,6 @@ from judgments.alerts.evaluation import open_alerts
 from judgments.models import Alert as RaisedAlert
 from judgments.models import PlatformCall, Session, Submission
 from judgments.pages.recruitment.campaign_access import (
-    PLATFORMS,
     action,
     context_of,
     get_campaign,
@@ -35,6 +34,7 @@ from judgments.recruitment import campaigns, decisions, ledger
 from judgments.recruitment.credentials import accounts_of
 from judgments.recruitment.demographics import DEMOGRAPHICS
 from judgments.recruitment.reconcile import RECONCILE, reconcile_later
+from judgments.recruitment.recruiter import label_of
 
 Status, CallState = Submission.Status, PlatformCall.State
 SOON = timedelta(hours=48)  # before the platform approves by itself
@@ -85,7 +85,7 @@ def campaign_list(request: AuthenticatedRequest, slug: str) -> HttpResponse:
     rows = [
         {
             "campaign": campaign,
-            "platform": PLATFORMS[campaign.recruiter],
+            "platform": label_of(campaign.recruiter),
             "mode": mode_note(campaign.account),
             "address": _address(campaign),
         }
@@ -206,7 +206,7 @@ def _unknown_alert(campaign: Campaign) -> list[Alert]:
     n = PlatformCall.objects.filter(campaign=campaign, state__in=[CallState.UNKNOWN, CallState.SENT]).count()
     if not n:
         return []
-    label = PLATFORMS[campaign.recruiter]
+    label = label_of(campaign.recruiter)
     return [
         Alert(
             f"{plural(n, 'call')} without an answer",
@@ -233,7 +233,7 @@ def _deadline_alert(campaign: Campaign) -> list[Alert]:
     return [
         Alert(
             f"{plural(facts['n'], 'submission')} approved automatically, the first in {hours} h",
-            f"{PLATFORMS[campaign.recruiter]} approves and pays what nobody has decided on.",
+            f"{label_of(campaign.recruiter)} approves and pays what nobody has decided on.",
             _submissions_address(campaign, "show=undecided"),
             "Decide now",
         )
@@ -258,7 +258,7 @@ def _mismatch_alert(campaign: Campaign) -> list[Alert]:
     n = Submission.objects.filter(campaign=campaign).exclude(mismatches=[]).count()
     if not n:
         return []
-    label = PLATFORMS[campaign.recruiter]
+    label = label_of(campaign.recruiter)
     return [
         Alert(
             f"{plural(n, 'submission differs', 'submissions differ')} between {label} and your data",
@@ -276,7 +276,7 @@ def _failed_alert(campaign: Campaign) -> list[Alert]:
         return []
     return [
         Alert(
-            f"{plural(n, 'call')} refused by {PLATFORMS[campaign.recruiter]}",
+            f"{plural(n, 'call')} refused by {label_of(campaign.recruiter)}",
             "Nothing happened there. Each row says why and what to do.",
             f"{reverse('study-payments', args=[campaign.experiment.slug])}?state=failed",
             "Show them",
@@ -303,7 +303,7 @@ def _stale_alert(campaign: Campaign) -> list[Alert]:
     read_at = campaign.reconciled_at
     if read_at is not None and read_at > timezone.now() - STALE:
         return []
-    label = PLATFORMS[campaign.recruiter]
+    label = label_of(campaign.recruiter)
     when = f"was read last at {read_at:%Y-%m-%d %H:%M} UTC" if read_at else "was not read yet"
     return [Alert(f"The list of submissions {when}", f"Read it from {label} before you decide.")]
 
@@ -332,7 +332,7 @@ def _to_page(study: Experiment, *, campaign_id: int) -> HttpResponse:
 def act(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -> None:
     """Pause, resume, stop or close a campaign, by the button that was pressed."""
     stored = get_campaign(study, campaign_id)
-    label, chosen = PLATFORMS[stored.recruiter], request.POST.get("action", "")
+    label, chosen = label_of(stored.recruiter), request.POST.get("action", "")
     if chosen == "close":
         call = campaigns.close(stored, by=request.user)
         report(request, call, done="The campaign is closed: everybody is decided and paid.")
@@ -384,7 +384,7 @@ def read_platform(
     """Queue a reconciliation with the platform's list; back to the page from which it was asked for."""
     stored = get_campaign(study, campaign_id)
     reconcile_later(stored, by=request.user)
-    messages.success(request, f"Submissions are being read from {PLATFORMS[stored.recruiter]}.")
+    messages.success(request, f"Submissions are being read from {label_of(stored.recruiter)}.")
     if request.POST.get("back") == "submissions":
         return redirect("study-submissions", study.slug, campaign_id)
     return None

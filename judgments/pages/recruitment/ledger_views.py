@@ -23,9 +23,10 @@ from experiments.pages.access import AuthenticatedRequest, audit, get_study, may
 from experiments.pages.pagination import page_of
 from judgments.frames.measurements import no_formula
 from judgments.models import PlatformCall
-from judgments.pages.recruitment.campaign_access import PLATFORMS, action, platform_campaigns, report
+from judgments.pages.recruitment.campaign_access import action, platform_campaigns, report
 from judgments.recruitment import decisions, ledger
-from judgments.recruitment.recruiter import recruiter_of
+from judgments.recruitment.credentials import platform_secrets
+from judgments.recruitment.recruiter import label_of, recruiter_of
 
 Kind, State = PlatformCall.Kind, PlatformCall.State
 PER_PAGE = 50
@@ -108,7 +109,7 @@ def payments(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "page_of_calls": page,
         "query": "&".join(f"{name}={value}" for name, value in filters.items() if value),
         "is_filtered": any(filters.values()),
-        "platforms": PLATFORMS,
+        "platforms": {name: label_of(name) for name in platform_secrets()},
         "unknown": list(unknown[:PER_PAGE]),
         "sums": sums_of(study),
         "waiting": [
@@ -180,7 +181,7 @@ def _own_call(study: Experiment, number: int) -> PlatformCall:
 def ask_platform(request: AuthenticatedRequest, study: Experiment, *, call_id: int) -> None:
     """Ask the platform about a call without an answer, before anything is sent again."""
     call = _own_call(study, call_id)
-    label = PLATFORMS[call.campaign.recruiter]
+    label = label_of(call.campaign.recruiter)
     if not ledger.unresolved(call.campaign).filter(pk=call.pk).exists():
         if call.state in {State.SENT, State.UNKNOWN}:
             minutes = round(ledger.ASK_AFTER.total_seconds() / 60)

@@ -1,5 +1,6 @@
 """Five steps from a study to a published campaign; a draft can be left and continued at any step."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import ValidationError
+from django.core.serializers.json import DjangoJSONEncoder
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,10 +25,10 @@ from experiments.page_cache import cache
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit
 from experiments.pages.editing.conflicts import compare, version_of
 from experiments.pages.forms import set_remark
+from experiments.studies.completion_url import checked_address
 from experiments.studies.readiness import lists_of
 from judgments.models import Session
 from judgments.pages.recruitment.campaign_access import (
-    PLATFORMS,
     action,
     context_of,
     get_campaign,
@@ -45,7 +47,16 @@ from judgments.recruitment.prolific.drafts import (
     shortest_maximum_minutes,
 )
 from judgments.recruitment.prolific.recruiter import ProlificRecruiter
-from judgments.recruitment.recruiter import Cost, Finding, Level, PlatformError, recruiter_of
+from judgments.recruitment.recruiter import (
+    BUILT_IN,
+    Cost,
+    Finding,
+    Level,
+    PlatformError,
+    adapter,
+    label_of,
+    recruiter_of,
+)
 
 Kind = campaigns.Kind
 STEPS = {
@@ -67,6 +78,7 @@ FEWEST_TIMES = 5  # sessions whose median is taken for the estimated time
 LAST_TIMES = 200
 FILTERS_SECONDS = 300
 LONGEST = {"prolific": {"title": 120, "description": 3000}, "mturk": {"title": 128, "description": 2000}}
+SETTINGS = "settings"  # option of a campaign: the settings that a plugin's recruiter asks for
 DEVICES = [("desktop", "desktop"), ("tablet", "tablet"), ("mobile", "phone")]
 OUTCOME_LABELS = {
     "complete": "Completed",
@@ -99,7 +111,7 @@ def proposed_settings(study: Experiment, account: PlatformAccount) -> dict[str, 
     currency = str(account.options.get("currency") or study.currency)
     minutes = proposed_minutes(study)
     first_paragraph = study.instructions.strip().partition("\n\n")[0]
-    limits = LONGEST[account.platform]
+    limits = longest_texts(account.platform)
     return {
         "places": proposed_places(study),
         "reward_minor": study.reward_minor if study.currency == currency else 0,
@@ -110,6 +122,14 @@ def proposed_settings(study: Experiment, account: PlatformAccount) -> dict[str, 
             "description": first_paragraph[: limits["description"]],
         },
     }
+
+
+def longest_texts(platform: str) -> Mapping[str, int]:
+    """The most characters of title and description that a platform takes."""
+    if platform in LONGEST:
+        return LONGEST[platform]
+    recruiter = adapter(platform)
+    return {"title": recruiter.longest_title, "description": recruiter.longest_description}
 
 
 def proposed_places(study: Experiment) -> int:
@@ -421,13 +441,27 @@ def _mturk_values(campaign: Campaign) -> dict[str, Any]:
     return {**stored, "countries": ", ".join(stored.get("countries", []))}
 
 
+class PluginWhoForm(forms.Form):
+    """The settings that a plugin's recruiter asks for."""
+
+    def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+        self.fields.update(recruiter_of(campaign).setting_fields(campaign))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings as they are stored: JSON."""
+        text = json.dumps(self.cleaned_data, cls=DjangoJSONEncoder)
+        return {"options": self.campaign.options | {SETTINGS: json.loads(text)}}
+
+
 class CompletionForm(forms.Form):
     """What participants read on the platform, and what happens at the end."""
 
     def __init__(self, *args: Any, campaign: Campaign, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.campaign = campaign
-        label, limits = PLATFORMS[campaign.recruiter], LONGEST[campaign.recruiter]
+        label, limits = label_of(campaign.recruiter), longest_texts(campaign.recruiter)
         fields = self.fields
         fields["title"] = forms.CharField(
             max_length=limits["title"],
@@ -447,6 +481,14 @@ class CompletionForm(forms.Form):
                 required=False,
                 label="Keywords",
                 help_text="With commas. Workers search for them.",
+            )
+            return
+        if campaign.recruiter not in BUILT_IN:
+            fields["return_link"] = forms.CharField(
+                max_length=1_000,
+                required=False,
+                label=f"Link back to {label} after the end",
+                help_text="May have {participant} and {session}. Empty: people end on our last page.",
             )
             return
         fields["approval"] = forms.ChoiceField(
@@ -482,6 +524,15 @@ class CompletionForm(forms.Form):
             self.add_error("screened_out_slots", "Give the number of people who are paid at most.")
         return data
 
+    def clean_return_link(self) -> str:
+        """Refuse what is no address."""
+        try:
+            return (
+                checked_address(self.cleaned_data["return_link"]) if self.cleaned_data["return_link"] else ""
+            )
+        except BadInput as error:
+            raise ValidationError(sentence(error)) from None
+
     def settings(self) -> dict[str, Any]:
         """The settings as they are stored."""
         data = self.cleaned_data
@@ -489,6 +540,11 @@ class CompletionForm(forms.Form):
         if "keywords" in data:
             options["keywords"] = data["keywords"]
             return {"options": options}
+        if "return_link" in data:
+            returns = {name: link for name, link in options.get("returns", {}).items() if name != "complete"}
+            if data["return_link"]:
+                returns["complete"] = data["return_link"]
+            return {"options": options | {"returns": returns}}
         codes = dict(options.get("codes") or {})
         codes["complete"] = {**codes.get("complete", {}), "actions": [data["approval"]]}
         screened_out = {
@@ -512,6 +568,7 @@ def _completion_values(campaign: Campaign) -> dict[str, Any]:
         "title": options.get("title", ""),
         "description": options.get("description", ""),
         "keywords": options.get("keywords", ""),
+        "return_link": campaign.return_template("complete"),
         "approval": "AUTOMATICALLY_APPROVE" if is_automatic else "MANUALLY_REVIEW",
         "screened_out_reward": format_money(reward, campaign.currency).split()[0] if reward else "",
         "screened_out_slots": paid.get("slots"),
@@ -540,7 +597,7 @@ def step_states(campaign: Campaign, here: str, *, findings: Sequence[Finding] = 
 
 def _notes(campaign: Campaign) -> dict[str, str]:
     assert campaign.account is not None
-    notes = {"platform": f"{PLATFORMS[campaign.recruiter]}, {mode_note(campaign.account).word.lower()}"}
+    notes = {"platform": f"{label_of(campaign.recruiter)}, {mode_note(campaign.account).word.lower()}"}
     if campaign.places and campaign.reward_minor and campaign.estimated_minutes:
         reward = format_money(campaign.reward_minor, campaign.currency)
         notes["pay"] = f"{campaign.places:,} × {reward}, {campaign.estimated_minutes} min"
@@ -549,6 +606,8 @@ def _notes(campaign: Campaign) -> dict[str, str]:
     elif "qualifications" in campaign.options:
         countries = campaign.options["qualifications"].get("countries") or []
         notes["who"] = ", ".join(countries) or "every country"
+    elif SETTINGS in campaign.options:
+        notes["who"] = plural(sum(map(bool, campaign.options[SETTINGS].values())), "setting")
     if campaign.options.get("description"):
         notes["completion"] = str(campaign.options.get("title", ""))
     return notes
@@ -581,7 +640,7 @@ def start(request: AuthenticatedRequest, slug: str) -> HttpResponse:
         "study": study,
         "page": "campaigns",
         "may_edit": may_edit(request.user, study),
-        "choices": [(row, PLATFORMS[row.platform], mode_note(row)) for row in accounts],
+        "choices": [(row, label_of(row.platform), mode_note(row)) for row in accounts],
         "labels": list(STEPS.values()),
     }
     return render(request, "judgments/recruitment/start.html", context, status=422 if editing else 200)
@@ -670,6 +729,8 @@ def _form(campaign: Campaign, name: str, request: AuthenticatedRequest, *, data:
         for field in form.fields.values():
             set_remark(field, "")
         return form
+    if campaign.recruiter not in BUILT_IN:
+        return PluginWhoForm(data, initial=campaign.options.get(SETTINGS, {}), campaign=campaign)
     chosen = {str(row["filter_id"]) for row in _chosen_filters(campaign)}
     chosen |= {request.GET.get("add", ""), *request.POST.getlist("shown")}
     filters = [option for option in _platform_filters(campaign) if option.id in chosen]
@@ -883,7 +944,7 @@ def publish(request: AuthenticatedRequest, study: Experiment, *, campaign_id: in
                 "the total was not confirmed: nothing was sent.", remedy=f"Type {expected} and publish again."
             )
     call = campaigns.publish(campaign, by=request.user)
-    label = PLATFORMS[campaign.recruiter]
+    label = label_of(campaign.recruiter)
     report(request, call, done=f"The campaign is published on {label}.")
     is_published = campaign.state != Campaign.State.DRAFT
     return redirect("study-campaign", study.slug, campaign.pk) if is_published else None

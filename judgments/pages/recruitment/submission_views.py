@@ -37,7 +37,6 @@ from judgments.models import (
 )
 from judgments.pages.participants_views import SessionSummary, with_sessions
 from judgments.pages.recruitment.campaign_access import (
-    PLATFORMS,
     action,
     context_of,
     get_campaign,
@@ -47,7 +46,7 @@ from judgments.pages.recruitment.campaign_access import (
 from judgments.pages.recruitment.campaign_views import counts_of, current_job
 from judgments.recruitment import decisions, ledger
 from judgments.recruitment.reconcile import MISMATCHES, NO_CODE
-from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, recruiter_of
+from judgments.recruitment.recruiter import Message, PlatformError, Recruiter, label_of, recruiter_of
 from judgments.sessions.completion import ENDINGS, shown_code
 
 Status, Decision = Submission.Status, Submission.Decision
@@ -758,7 +757,7 @@ def _report_sending(request: HttpRequest, campaign: Campaign, sending: decisions
             request, f"{plural(n_waiting, 'payment waits', 'payments wait')} for a second person."
         )
     if not sending.is_empty or not n_waiting:
-        messages.success(request, f"Decisions are being sent to {PLATFORMS[campaign.recruiter]}.")
+        messages.success(request, f"Decisions are being sent to {label_of(campaign.recruiter)}.")
 
 
 def _to_sending(study: Experiment, *, campaign_id: int) -> HttpResponse:

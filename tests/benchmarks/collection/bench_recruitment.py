@@ -68,7 +68,7 @@ class Setting:
             adapter.bonuses_per_call = 200
 
         MemoryRecruiter.__init__ = attach  # type: ignore[method-assign]
-        recruiter.RECRUITERS["prolific"] = "tests.judgments.recruitment.memory.MemoryRecruiter"
+        recruiter.BUILT_IN["prolific"] = "tests.judgments.recruitment.memory.MemoryRecruiter"
         self.study = cast.study("agreement", n_lists=2, reward_minor=150, currency="GBP")
         self.account = credentials.add_account(
             self.study, platform="prolific", label="Bench", secrets={"token": "t" * 40}, by=cast.ada()

@@ -9,16 +9,23 @@ from itertools import count
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
 
 from analysis.errors import BadInput, UnknownName
 from analysis.figures import Evidence, applicable, draw, find_figure
 from analysis.plugins.registry import task_folders
 from experiments import job_runner
 from experiments.models import Job
+from experiments.operation.counters import totals
 from experiments.pages.forms import task_choices
 from experiments.tasks.registry import get_task
+from judgments.alerts.conditions import LOCAL_RULES
+from judgments.alerts.evaluation import evaluate
 from judgments.imports.readers import read_judgments
+from judgments.models import Alert, Judgment, SessionEvent
 from judgments.pages.import_views import UploadForm
+from judgments.sessions.protocol import read_protocol
 from releases import jobs
 from tests import cast
 from tests.judgments.screens.walk import action, answer, consent, onward
@@ -178,9 +185,9 @@ def test_only_packages_that_offer_plugins_are_imported(install):
     assert package not in sys.modules
 
 
-def install_task(install, settings, *, template=THUMB_TEMPLATE):
+def install_task(install, settings, *, template=THUMB_TEMPLATE, source=TASK):
     """Install a task with its template; settings as of a process that starts after that."""
-    package = install(TASK, distribution="obelus-thumb", tasks={"thumb": "parts:Thumb"})
+    package = install(source, distribution="obelus-thumb", tasks={"thumb": "parts:Thumb"})
     folder = next(folder for folder in task_folders() if folder.name == package) / "templates"
     if template:
         (folder / "judgments" / "tasks").mkdir(parents=True)
@@ -190,6 +197,7 @@ def install_task(install, settings, *, template=THUMB_TEMPLATE):
     templates = copy.deepcopy(settings.TEMPLATES)
     templates[0]["OPTIONS"]["loaders"][0][1][1][1].append(folder)
     settings.TEMPLATES = templates
+    read_protocol.cache_clear()  # versions of earlier tests have the same keys
 
 
 @pytest.mark.django_db
@@ -212,6 +220,87 @@ def test_a_task_without_a_template_is_not_used(install, settings):
     assert "has no templates/judgments/tasks/thumb.html" in listed()
     with pytest.raises(BadInput, match="package that offers thumb"):
         get_task("thumb")
+
+
+SCREEN_FAILS = (
+    TASK
+    + """
+    def screen(self, settings, *, arrangement):
+        return {"points": {1}}
+"""
+)
+PARSE_FAILS = (
+    TASK.replace("    def parse", "    def parse_later").rstrip()
+    + """
+    def parse(self, response, settings, *, options):
+        return {"value": self.later}
+    def response_of(self, form):
+        return form["points"]
+"""
+)
+
+
+@pytest.mark.django_db
+def test_an_answer_that_a_plugin_cannot_parse_is_kept_and_the_participant_goes_on(
+    install, settings, client, caplog
+):
+    install_task(install, settings, source=PARSE_FAILS)
+    study = cast.study("agreement", task="thumb", n_lists=1)
+    session = consent(client, "/take/agreement/")
+    onward(client, session)
+    failures = totals()["plugin_failures_total"]
+    page = client.get(session).content.decode()
+    assert client.post(action(page), {"response": "up"}).status_code == 302
+    assert client.post(action(page), {"response": "up"}).status_code == 302  # sent again: one answer
+    judgment = Judgment.objects.get(trial__session__experiment=study)
+    assert (judgment.status, judgment.response, judgment.value) == ("missing", "response=up", None)
+    assert client.get(session).status_code == 200
+    assert "AttributeError" in caplog.text and "obelus-thumb 1.0 failed" in caplog.text
+    assert totals()["plugin_failures_total"] > failures
+    evaluate(study, LOCAL_RULES, now=timezone.now())
+    alert = Alert.objects.get(kind="plugin")
+    assert "thumb of the plugin obelus-thumb 1.0 failed: AttributeError" in alert.text
+    assert "1 answer could not be read" in alert.text
+    client.force_login(cast.ada())
+    assert "The plugin of the task failed" in client.get("/studies/agreement/campaigns/").content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("source", "template"),
+    [
+        (SCREEN_FAILS, THUMB_TEMPLATE),
+        (TASK, "{% include 'nothing/here.html' %}"),
+        (TASK, "{% thumb %}"),
+    ],
+)
+def test_a_page_that_a_plugin_cannot_render_asks_the_participant_to_try_again(
+    install, settings, client, source, template
+):
+    install_task(install, settings, source=source, template=template)
+    study = cast.study("agreement", task="thumb", n_lists=1)
+    client.raise_request_exception = False
+    session = consent(client, "/take/agreement/")
+    onward(client, session)
+    response = client.get(session)
+    assert response.status_code == 503 and "One moment, please" in response.content.decode()
+    client.get(session)
+    event = SessionEvent.objects.get(session__experiment=study, kind="plugin")
+    assert event.details["reason"].startswith("thumb of the plugin obelus-thumb 1.0 failed")
+
+
+@pytest.mark.django_db
+def test_a_study_whose_package_was_removed_asks_participants_to_wait(install, settings, client, monkeypatch):
+    install_task(install, settings)
+    cast.study("agreement", task="thumb", n_lists=1)
+    session = consent(client, "/take/agreement/")
+    client.raise_request_exception = False
+    read_protocol.cache_clear()
+    monkeypatch.setattr(sys, "path", sys.path[1:])
+    response = client.get(session)
+    assert response.status_code == 503 and "One moment, please" in response.content.decode()
+    refused = client.get(reverse("api-session-plan", args=[session.strip("/").split("/")[-1]]))
+    assert (refused.status_code, refused.json()["code"]) == (503, "try_again")
 
 
 @pytest.mark.django_db

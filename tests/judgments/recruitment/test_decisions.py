@@ -26,7 +26,7 @@ def platform():
 
 @pytest.fixture
 def adapter(platform, monkeypatch):
-    monkeypatch.setitem(recruiter.RECRUITERS, "memory", "tests.judgments.recruitment.memory.MemoryRecruiter")
+    monkeypatch.setitem(recruiter.BUILT_IN, "memory", "tests.judgments.recruitment.memory.MemoryRecruiter")
     monkeypatch.setattr(MemoryRecruiter, "__init__", lambda self, account=None: _attach(self, platform))
     return MemoryRecruiter()
 
