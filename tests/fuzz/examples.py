@@ -62,7 +62,7 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
         bodies_of_changes: dict[str, dict[str, Any]] = {
             "/webhooks/{id}": {"events": ["release.frozen"]},
             "/own-paradigms/": {
-                "text": facts["paradigm_text"].replace("own_island", "own_0") + "\n# changed\n"
+                "text": facts["paradigm_text"].replace("own_island", "own_1") + "\n# changed\n"
             },
         }
         for part, body in bodies_of_changes.items():
