@@ -7,6 +7,8 @@ DATABASES["default"].pop("CONN_MAX_AGE", None)
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # an idle pooled connection blocks DROP DATABASE
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}  # a file, which threads can share
+else:
+    DATABASES["default"]["ENGINE"] = "tests.postgresql"
 
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 API_REQUESTS_PER_MINUTE = ARRIVALS_PER_MINUTE = 0  # one process plays everybody, from one address

@@ -1,0 +1,1 @@
+"""PostgreSQL as Django knows it, which empties tables faster; see ``config.test_settings``."""
