@@ -58,6 +58,8 @@ def example_request(site: Site, method: str, address: str) -> ExampleRequest:
     query = {"task": "likert", "effect": 0.5} if address.endswith("/v1/power/") else {}
     if address.startswith("/api/v1/sessions/"):
         path["token"] = facts["open_sessions"][0]
+    if name in {"archive", "unarchive"}:  # an open study cannot be archived
+        return ExampleRequest({"slug": facts["archived"]})
     if method == "PATCH":
         bodies_of_changes: dict[str, dict[str, Any]] = {
             "/webhooks/{id}": {"events": ["release.frozen"]},

@@ -57,6 +57,7 @@ run(report.job.pk)
 report.job.refresh_from_db()
 token = make_token(owner, name="fuzz", scopes=ApiToken.Scope.values, days=30)
 draft = create_study(owner, title="A draft", task="likert")
+archived = create_study(owner, title="A draft for the archive", task="likert")
 settings.MODELS_DIR.mkdir(parents=True, exist_ok=True)
 shutil.copy(Path(os.environ["VAR_DIR"], "demo", "unigram.arpa"), settings.MODELS_DIR / "fuzz.arpa")
 paradigm_text = source_of("wh_island").decode().replace("wh_island", "own_island")
@@ -78,6 +79,7 @@ print(json.dumps({
     "token": token,
     "studies": opened,
     "drafts": [draft.slug],
+    "archived": archived.slug,
     "materials": list(MaterialSet.objects.order_by("pk").values_list("slug", flat=True)),
     "jobs": list(Job.objects.order_by("pk").values_list("pk", flat=True)[:20]),
     "runs": [{"slug": answered.slug, "id": run.pk} for run in runs_of(answered).order_by("pk")[:20]],
