@@ -106,6 +106,11 @@ def test_counterparts_are_of_the_same_paradigm_and_each_pair_has_one():
     assert left_out(files, "ewok")["pair_id"].tolist() == ["x2-x1"]
 
 
+def test_pairs_crossed_after_the_same_context_are_no_counterparts():
+    files = ewok_files(pairs_of(CROSSED, ("a1", "a2"), ("a2", "a1")), CROSSED)
+    assert set(left_out(files, "ewok")["reason"]) == {NO_COUNTERPART} and "ewok/pairs.jsonl" not in files
+
+
 def test_sentences_without_contexts_are_no_items_of_ewok():
     frame = CROSSED.drop(columns="context")
     assert set(left_out(ewok_files(pairs_of(frame, ("a1", "a2")), frame), "ewok")["reason"]) == {NO_CONTEXT}
