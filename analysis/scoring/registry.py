@@ -1,9 +1,10 @@
 """Registered kinds of scorer: the built-in ones, and those of installed packages."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from analysis.plugins.registry import Plugin, Registry
-from analysis.scoring.base import Scorer
+from analysis.scoring.base import Progress, Scorer, Scores
 from analysis.scoring.model_uri import ModelURI, Option, parse_model_uri, parse_options
 from analysis.scoring.scorers.arpa import ArpaScorer
 from analysis.scoring.scorers.babylm_predictions import BabyLMPredictionScorer
@@ -50,12 +51,58 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
 }
 
 
+class _PluginScorer:
+    """A plugin's scorer whose errors name its package.
+
+    Errors of files and networks pass, because a job tries them again; so do errors of ``progress``, which are
+    the caller's own.
+    """
+
+    def __init__(self, plugin: Plugin, component: Any) -> None:
+        self._plugin, self._component = plugin, component
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._component, name)
+
+    def score(self, sentences: Sequence[str], *, progress: Progress | None = None, **options: Any) -> Scores:
+        """Score sentences; see :class:`Scorer`."""
+        of_caller: list[Exception] = []
+
+        def report(n_scored: int) -> None:
+            try:
+                if progress is not None:
+                    progress(n_scored)
+            except Exception as error:
+                of_caller.append(error)
+                raise
+
+        try:
+            scores = self._component.score(sentences, progress=report, **options)
+        except OSError:
+            raise
+        except Exception as error:
+            if error in of_caller:
+                raise
+            raise self._plugin.failure(error) from error
+        if not isinstance(scores, Scores):
+            raise self._plugin.failure(TypeError(f"it returned {type(scores).__name__}"))
+        return scores
+
+
 def _adopt(plugin: Plugin) -> Maker:
-    """The maker of a plugin; options and errors are its own."""
+    """The maker of a plugin; options are its own."""
     if not callable(plugin.component):
         raise TypeError("a scorer is a callable that takes a ModelURI")
-    maker: Maker = plugin.component
-    return maker
+
+    def make(uri: ModelURI) -> Scorer:
+        try:
+            return _PluginScorer(plugin, plugin.component(uri))
+        except OSError:
+            raise
+        except Exception as error:
+            raise plugin.failure(error) from error
+
+    return make
 
 
 #: Packages for the wheel alone need no declared version of the interface: scorers had none at first.

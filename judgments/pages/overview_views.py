@@ -52,7 +52,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "is_filtered": bool(filters),
         "page_of_studies": page,
         "cards": study_cards(list(page)),
-        "alerts": open_alerts(visible)[:SHOWN_ALERTS],
+        "alerts": open_alerts(visible.filter(archived_at__isnull=True))[:SHOWN_ALERTS],
         **({} if page else _nothing_shown(request, visible, filters)),
     }
     return render(request, "judgments/home.html", context)

@@ -197,6 +197,41 @@ def test_a_package_may_offer_a_kind_of_model(tmp_path, monkeypatch):
         scorer("shorter:any")
 
 
+FAILING = """
+from shortest import Shortest
+class Failing(Shortest):
+    def score(self, sentences, *, progress=None, **options):
+        progress(1)
+        if self.spec.options["weight"] == "2":
+            raise KeyError("no such word")
+        if self.spec.options["weight"] == "3":
+            raise ConnectionError("try again")
+        return [0.0]
+def refuse(uri):
+    raise ZeroDivisionError
+"""
+
+
+def test_errors_of_a_package_name_it(tmp_path, monkeypatch):
+    offered(tmp_path, "failing = weak:Failing\nrefusing = weak:refuse\n")
+    (tmp_path / "weak.py").write_text(FAILING)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match="refusing of the plugin shortest 1.0 failed: ZeroDivisionError"):
+        scorer("refusing:any")
+    with pytest.raises(BadInput, match="failing of the plugin shortest 1.0 failed: KeyError"):
+        scorer("failing:any?weight=2").score(["a"])
+    with pytest.raises(BadInput, match="it returned list"):
+        scorer("failing:any?weight=1").score(["a"])
+    with pytest.raises(ConnectionError):  # a job tries it again
+        scorer("failing:any?weight=3").score(["a"])
+
+    def stop(n_scored):
+        raise LookupError("the job is another's")
+
+    with pytest.raises(LookupError, match="another's"):
+        scorer("failing:any?weight=1").score(["a"], progress=stop)
+
+
 def test_a_package_does_not_take_the_place_of_our_own_kinds(tmp_path, monkeypatch, arpa):
     offered(tmp_path, "arpa = shortest:Shortest\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -14,7 +14,7 @@ from experiments.models import AuditEntry, Campaign, Experiment, LabMembership, 
 from experiments.page_cache import cache
 from experiments.studies.lifecycle import close, open_study, pause
 from experiments.studies.study_list import move_to_folder
-from judgments.models import Judgment, Session
+from judgments.models import Alert, Judgment, Session
 from judgments.pages.overview_views import PER_PAGE
 from judgments.study_archive import archive, unarchive
 from tests import cast
@@ -233,6 +233,23 @@ def test_a_study_goes_to_the_archive_and_comes_back_as_it_was(ada, materials):
     assert Experiment.objects.filter(pk=study.pk).values().get() == before
     actions = list(study.audit.order_by("pk").values_list("action", flat=True))[-2:]
     assert actions == ["archived", "taken back from the archive"]
+
+
+def test_alerts_of_an_archived_study_are_not_on_the_start_page(ada, materials):
+    study = cast.study("agreement", materials=materials, reward_minor=0)
+    pause(study, cast.ada())
+    kind, address = Alert.Kind.IDLE, "/studies/agreement/live/"
+    Alert.objects.create(
+        experiment=study,
+        kind=kind,
+        key="idle",
+        title="Nobody came today",
+        address=address,
+        raised_at=timezone.now(),
+    )
+    assert "Nobody came today" in ada.get("/").content.decode()
+    archive(study, by=cast.ada())
+    assert "Nobody came today" not in ada.get("/?status=archived").content.decode()
 
 
 def test_an_archived_study_accepts_nobody(client, materials):
