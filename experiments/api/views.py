@@ -3,6 +3,7 @@
 from typing import TypeVar, cast
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404
@@ -85,10 +86,17 @@ class StudyViews(
             move_to_folder(self.get_object(), folder, by=cast("User", self.request.user))
             cast("Experiment", serializer.instance).folder = folder
         if not serializer.validated_data:
-            return  # saving would store every field, also those that another request has just changed
-        before = study_values(self.get_object())
-        study = serializer.save()
-        record_changes(study, self.request.user, "settings changed", before=before, after=study_values(study))
+            return
+        with transaction.atomic():
+            # Race: another request may have changed or opened the study since it was read, and saving stores
+            # every field.
+            study = Experiment.objects.select_for_update().get(pk=cast("Experiment", serializer.instance).pk)
+            if study.status not in Experiment.Status.editable():
+                raise NotADraft
+            before = study_values(study)
+            serializer.instance = study
+            after = study_values(serializer.save())
+            record_changes(study, self.request.user, "settings changed", before=before, after=after)
 
 
 def row_count(model: type[Sentence] | type[MinimalPair]) -> Coalesce:

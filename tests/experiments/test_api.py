@@ -3,6 +3,7 @@
 import pytest
 from rest_framework.test import APIClient
 
+from experiments.api.serializers import StudySerializer
 from experiments.models import Experiment, Job
 from experiments.pages.settings import SettingsForm
 from tests import cast
@@ -64,6 +65,35 @@ def test_opened_study_is_not_changed_over_the_api(api):
     cast.study("agreement")
     answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", {"consent": "No."}, format="json")
     assert (answer.status_code, answer.json()["code"]) == (409, "not_a_draft")
+
+
+def test_a_study_that_opens_during_a_change_stays_open_and_unchanged(api, monkeypatch):
+    study = cast.draft("agreement", consent="Yes.")
+    validate = StudySerializer.validate
+
+    def open_meanwhile(self, attributes):
+        Experiment.objects.filter(pk=study.pk).update(status=Experiment.Status.OPEN)
+        return validate(self, attributes)
+
+    monkeypatch.setattr(StudySerializer, "validate", open_meanwhile)
+    answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", {"consent": "No."}, format="json")
+    assert (answer.status_code, answer.json()["code"]) == (409, "not_a_draft")
+    study.refresh_from_db()
+    assert (study.status, study.consent) == ("open", "Yes.")
+
+
+def test_a_change_keeps_what_another_request_changed_meanwhile(api, monkeypatch):
+    study = cast.draft("agreement", consent="Yes.")
+    validate = StudySerializer.validate
+
+    def change_meanwhile(self, attributes):
+        Experiment.objects.filter(pk=study.pk).update(debrief="Thanks.")
+        return validate(self, attributes)
+
+    monkeypatch.setattr(StudySerializer, "validate", change_meanwhile)
+    as_(api, cast.ada()).patch("/api/v1/studies/agreement/", {"consent": "Of course."}, format="json")
+    study.refresh_from_db()
+    assert (study.consent, study.debrief) == ("Of course.", "Thanks.")
 
 
 def test_viewer_changes_nothing(api):
