@@ -17,6 +17,8 @@ from analysis.rows import Codes, Floats
 _DENSE_SHARE = 0.05
 _DENSE_CELLS = 20_000_000
 _CLASS_CELLS = 20_000_000
+_STACK_CELLS = 200_000
+"""Cells of the largest array that several θ share: more do not fit a processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class Term:
 
 @dataclass(frozen=True)
 class State:
-    """Solution of the penalized least squares problem at one θ."""
+    """Solutions of the penalized least squares problem at several θ, one in each row."""
 
-    log_det: float
-    log_det_fixed: float
-    rss: float
+    log_det: Floats
+    log_det_fixed: Floats
+    rss: Floats
     beta: Floats
     inverse: Floats
     """S⁻¹; σ² times it is the covariance of β."""
@@ -132,103 +134,136 @@ class Crossed:
             parts = [crossing[(rows == kind) & (place == a)] for a in range(m)]
             self.classes.append(np.array([[_dense(part.T @ other) for other in parts] for part in parts]))
 
-    def _squared(self, inverse_root: Floats) -> Floats:
-        """Compute R'R, where R = L⁻¹ Λ'Z'Z crosses the eliminated factor with the others."""
+    def _squared(self, inverse_roots: Floats) -> Floats:
+        """Compute R'R for each θ, where R = L⁻¹ Λ'Z'Z crosses the eliminated factor with the others."""
         if not self.classes:
-            crossing = _scaled(inverse_root, self.crossing)
-            return _dense(crossing.T @ crossing)
-        total = np.zeros_like(self.outer_square)
+            crossings = (_scaled(inverse_root, self.crossing) for inverse_root in inverse_roots)
+            return np.stack([_dense(crossing.T @ crossing) for crossing in crossings])
+        n_points = len(inverse_roots)
+        total = np.zeros((n_points, self.outer_square.size))
         for place, sums in zip(self.first_of, self.classes, strict=True):
-            weights = inverse_root[place].T @ inverse_root[place]
-            for a, b in np.ndindex(weights.shape):
-                total += weights[a, b] * sums[a, b]
-        return total
+            root = inverse_roots[:, place]
+            weights = root.transpose(0, 2, 1) @ root
+            total += weights.reshape(n_points, -1) @ sums.reshape(-1, self.outer_square.size)
+        return total.reshape(n_points, *self.outer_square.shape)
 
     def relative_factor(self, theta: Floats) -> Floats:
-        """Return T, terms × terms, in the order of the terms."""
-        factor = np.diag(theta[: self.n_terms])
-        for value, pair in zip(theta[self.n_terms :], self.pairs, strict=True):
-            factor[pair] = value
+        """Return T, terms × terms, in the order of the terms; one for each row of θ."""
+        factor = np.zeros((*theta.shape[:-1], self.n_terms, self.n_terms))
+        diagonal = np.arange(self.n_terms)
+        factor[..., diagonal, diagonal] = theta[..., : self.n_terms]
+        for place, (late, early) in enumerate(self.pairs, start=self.n_terms):
+            factor[..., late, early] = theta[..., place]
         return factor
 
-    def at(self, theta: Floats) -> State:
-        """Solve the penalized least squares problem at θ.
+    def at(self, thetas: Floats) -> State:
+        """Solve the penalized least squares problem at each θ, one in each row.
 
         Notes
         -----
         L L' = Λ'Z'Z Λ + I; S = X'X - R'R with R = L⁻¹ Λ'Z'X; β = S⁻¹ (X'y - R'c), c = L⁻¹ Λ'Z'y;
-        r² = y'y - c'c - β'(X'y - R'c); Λ has the block T for each group.
+        r² = y'y - c'c - β'(X'y - R'c); Λ has the block T for each group. Derivatives ask for dozens of θ
+        at a time, and on small designs the calls of NumPy cost more than the arithmetic.
         """
         groups, m = self.blocks.shape[:2]
-        has_far = m < self.n_terms
+        q = len(self.outer_square)
+        cells = max(q * q, groups * m * max(m, self.p + 1), 1)
+        size = max(_STACK_CELLS // cells, 1)
+        parts = [self._solve(thetas[start : start + size]) for start in range(0, len(thetas), size)]
+        if len(parts) == 1:
+            return parts[0]
+        return State(*(np.concatenate(values) for values in zip(*map(_fields, parts), strict=True)))
+
+    def _solve(self, thetas: Floats) -> State:
+        groups, m = self.blocks.shape[:2]
+        n_points, has_far = len(thetas), m < self.n_terms
         if self.pairs:
-            factor = self.relative_factor(theta)[np.ix_(self.order, self.order)]
-            near, far = factor[:m, :m], factor[m:, m:]
+            factor = self.relative_factor(thetas)[:, self.order][:, :, self.order]
+            near, far = factor[:, None, :m, :m], factor[:, m:, m:]
+            near_transposed = near.transpose(0, 1, 3, 2)
         else:  # elementwise products are quicker than those of diagonal matrices
-            ordered = theta[self.order]
-            scale_near, scale = ordered[:m], np.repeat(ordered[m:], np.diff(self.starts))
-        log_det, left = 0.0, self.products
-        outer_columns, square = self.outer_columns, self.outer_square
+            ordered = thetas[:, self.order]
+            near = ordered[:, None, None, :m]
+            scale = np.repeat(ordered[:, m:], np.diff(self.starts), axis=1)
+        log_det = np.zeros(n_points)
+        left = np.broadcast_to(self.products, (n_points, *self.products.shape))
+        outer_columns = np.broadcast_to(self.outer_columns, (n_points, *self.outer_columns.shape))
+        square = np.broadcast_to(self.outer_square, (n_points, *self.outer_square.shape))
         if m:
-            scaled = (
-                near.T @ self.blocks @ near if self.pairs else self.blocks * scale_near[:, None] * scale_near
-            )
-            block = scaled + np.eye(m)
-            root = np.linalg.cholesky(block)
-            log_det += 2 * float(np.log(np.diagonal(root, axis1=1, axis2=2)).sum())
+            if self.pairs:
+                scaled = near_transposed @ self.blocks @ near
+            else:
+                scaled = self.blocks * near.transpose(0, 1, 3, 2) * near
+            root = np.linalg.cholesky(scaled + np.eye(m))
+            log_det += 2 * np.log(np.diagonal(root, axis1=2, axis2=3)).sum(axis=(1, 2))
             inverse_root = np.linalg.inv(root)
-            inverse_root = inverse_root @ near.T if self.pairs else inverse_root * scale_near  # L⁻¹ Λ'
+            inverse_root = inverse_root @ near_transposed if self.pairs else inverse_root * near  # L⁻¹ Λ'
             inner = inverse_root @ self.inner_columns
-            flat = inner.reshape(groups * m, -1)
-            left = left - flat.T @ flat
+            flat = inner.reshape(n_points, groups * m, -1)
+            left = left - flat.transpose(0, 2, 1) @ flat
             if has_far:
-                back = (inverse_root.transpose(0, 2, 1) @ inner).reshape(groups * m, -1)
-                outer_columns = outer_columns - self.crossing.T @ back
+                back = (inverse_root.transpose(0, 1, 3, 2) @ inner).reshape(n_points, groups * m, -1)
+                # One product for all θ, which a sparse crossing takes as well
+                joined = self.crossing.T @ back.transpose(1, 0, 2).reshape(groups * m, -1)
+                outer_columns = outer_columns - joined.reshape(-1, n_points, self.p + 1).transpose(1, 0, 2)
                 square = square - self._squared(inverse_root)
         if has_far:
             if self.pairs:
                 outer_columns = pulled(outer_columns, far, self.starts)
-                square = pulled(pulled(square, far, self.starts).T, far, self.starts)
+                square = pulled(pulled(square, far, self.starts).transpose(0, 2, 1), far, self.starts)
             else:
-                outer_columns = outer_columns * scale[:, None]
-                square = square * scale[:, None] * scale
-            square[np.diag_indices_from(square)] += 1.0
+                outer_columns = outer_columns * scale[:, :, None]
+                square = square * scale[:, :, None] * scale[:, None, :]
+            square = square + np.eye(square.shape[1])
             root = np.linalg.cholesky(square)
-            log_det += 2 * float(np.log(np.diag(root)).sum())
-            solved = scipy.linalg.lapack.dtrtrs(root, outer_columns, lower=1)[0]
-            left = left - solved.T @ solved
+            log_det += 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+            triangles = zip(root, outer_columns, strict=True)
+            solved = np.stack([scipy.linalg.lapack.dtrtrs(*each, lower=1)[0] for each in triangles])
+            left = left - solved.transpose(0, 2, 1) @ solved
         return self._fixed(left, log_det)
 
-    def _fixed(self, left: Floats, log_det: float) -> State:
+    def _fixed(self, left: Floats, log_det: Floats) -> State:
         p = self.p
-        if p == 0:
-            return State(log_det, 0.0, float(left[0, 0]), np.zeros(0), np.zeros((0, 0)))
-        square, against = left[:p, :p], left[:p, p]
-        inverse = np.asarray(np.linalg.inv(square), dtype=np.float64)
-        beta = inverse @ against
-        rss = float(left[p, p] - beta @ against)
-        return State(log_det, float(np.linalg.slogdet(square)[1]), rss, beta, inverse)
+        against = left[:, :p, p]
+        inverse = np.asarray(np.linalg.inv(left[:, :p, :p]), dtype=np.float64)
+        beta = (inverse @ against[:, :, None])[:, :, 0]
+        rss = left[:, p, p] - (beta * against).sum(axis=1)
+        return State(log_det, np.linalg.slogdet(left[:, :p, :p])[1], rss, beta, inverse)
 
-    def criterion(self, theta: Floats, *, reml: bool = True) -> float:
-        """Compute minus twice the profiled log-likelihood, restricted (REML) or not (ML)."""
+    def criteria(self, thetas: Floats, *, reml: bool = True) -> Floats:
+        """Compute minus twice the profiled log-likelihood at each θ, restricted (REML) or not (ML)."""
         try:
-            state = self.at(theta)
+            state = self.at(thetas)
         except np.linalg.LinAlgError:
-            # Not positive definite at this θ: the optimizer has to avoid it.
-            return float("inf")
+            # Not positive definite at one of them: the optimizer has to avoid that one.
+            if len(thetas) == 1:
+                return np.array([np.inf])
+            return np.concatenate([self.criteria(theta[None], reml=reml) for theta in thetas])
         freedom = self.n - self.p if reml else self.n
         penalty = state.log_det + (state.log_det_fixed if reml else 0.0)
-        if not state.rss > 0:
-            return float("inf")
-        return float(penalty + freedom * (1 + np.log(2 * np.pi * state.rss / freedom)))
+        spread = np.where(state.rss > 0, state.rss, np.inf)
+        return np.asarray(penalty + freedom * (1 + np.log(2 * np.pi * spread / freedom)), dtype=np.float64)
+
+    def criterion(self, theta: Floats, *, reml: bool = True) -> float:
+        """Compute minus twice the profiled log-likelihood at one θ."""
+        return float(self.criteria(theta[None], reml=reml)[0])
+
+
+def _fields(state: State) -> tuple[Floats, ...]:
+    return state.log_det, state.log_det_fixed, state.rss, state.beta, state.inverse
 
 
 def pulled(rows: Floats, factor: Floats, starts: Codes) -> Floats:
-    """Compute Λ'M with Λ made of T, for M with one row a random effect, term after term from ``starts``."""
-    product: Floats = rows * np.repeat(np.diag(factor), np.diff(starts))[:, None]
-    for late, early in np.argwhere(np.tril(factor, -1)):
+    """Compute Λ'M with Λ made of T, for M with one row a random effect, term after term from ``starts``.
+
+    Of several M and T, along leading axes.
+    """
+    diagonal = np.repeat(np.diagonal(factor, axis1=-2, axis2=-1), np.diff(starts), axis=-1)
+    product: Floats = rows * diagonal[..., None]
+    below_diagonal = np.tril(factor, -1).reshape(-1, *factor.shape[-2:]).any(axis=0)
+    for late, early in np.argwhere(below_diagonal):
         block, below = (slice(starts[k], starts[k + 1]) for k in (early, late))
-        product[block] += factor[late, early] * rows[below]
+        product[..., block, :] += factor[..., late, early, None, None] * rows[..., below, :]
     return product
 
 

@@ -26,7 +26,7 @@ METHOD = "Laplace, Wald z"
 SCALE = "scale"
 """Name of the random effect on the logarithm of participants' discrimination."""
 _STEPS = 50  # Newton steps for the mode
-_TOLERANCE = 1e-9  # their length at which the mode is reached
+_TOLERANCE = 1e-6  # their length at which the mode is reached: the error after such a step is about its square
 _LONGEST_STEP = (
     5.0  # SDs of the random effects: a longer one overflows exp() of a participant's log discrimination
 )
@@ -112,7 +112,7 @@ class CumulativeLink:
         gradient, curvature = self._assemble(first, second)
         gradient = pulled(gradient[:, None], factor, self.starts)[:, 0] - self.modes
         curvature = pulled(pulled(curvature, factor, self.starts).T, factor, self.starts)
-        curvature[np.diag_indices_from(curvature)] += 1.0
+        curvature.flat[:: len(curvature) + 1] += 1.0
         return float(value - 0.5 * self.modes @ self.modes), gradient, curvature
 
     def _assemble(

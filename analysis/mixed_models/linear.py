@@ -35,15 +35,16 @@ def satterthwaite(model: Crossed, theta: Floats, *, sigma2: float) -> Floats:
     free = np.flatnonzero(theta)
     sigma = np.sqrt(sigma2)
 
-    def parts(point: Floats) -> Floats:
-        """Return penalty, r² and the diagonal of S⁻¹ at the free θ."""
-        full_theta = np.zeros(len(theta))
-        full_theta[free] = point
-        state = model.at(full_theta)
-        return np.array([state.log_det + state.log_det_fixed, state.rss, *np.diag(state.inverse)])
+    def parts(points: Floats) -> Floats:
+        """Return penalty, r² and the diagonal of S⁻¹ at the free elements of each θ."""
+        full_thetas = np.zeros((len(points), len(theta)))
+        full_thetas[:, free] = points
+        state = model.at(full_thetas)
+        penalty, diagonal = state.log_det + state.log_det_fixed, np.diagonal(state.inverse, axis1=1, axis2=2)
+        return np.column_stack([penalty, state.rss, diagonal])
 
     here = theta[free]
-    centre, gradient, curvature = parts(here), *_derivatives(parts, here)
+    centre, (gradient, curvature) = parts(here[None])[0], _derivatives(parts, here)
     k = len(free)
     hessian = np.zeros((k + 1, k + 1))
     hessian[:k, :k] = curvature[:, :, 0] + curvature[:, :, 1] / sigma2
@@ -290,16 +291,16 @@ def _fit(
     freedom = model.n - model.p if reml else model.n
     with single_threaded(model):
         theta, converged = minimize(model, reml=reml, start=_start(model, random, start))
-        state = model.at(theta)
-        sigma2 = state.rss / freedom
+        state = model.at(theta[None])
+        sigma2 = float(state.rss[0]) / freedom
         if not converged or not sigma2 > 1e-14:
             return replace(empty, status="not_converged" if not converged else "no_variation")
         df = satterthwaite(model, theta, sigma2=sigma2) if reml else np.full(model.p, np.nan)
     if reml and np.isnan(df).any():
         return replace(empty, status="not_converged")
     estimates = _estimates(
-        state.beta * unit + np.eye(1, model.p)[0] * centre,
-        np.sqrt(sigma2 * np.diag(state.inverse)) * unit,
+        state.beta[0] * unit + np.eye(1, model.p)[0] * centre,
+        np.sqrt(sigma2 * np.diag(state.inverse[0])) * unit,
         df,
         names=names,
         confidence=confidence,

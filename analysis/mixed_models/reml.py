@@ -37,8 +37,8 @@ def minimize(model: Crossed, *, reml: bool = True, start: Floats | None = None) 
     n, n_pairs = model.n_terms, len(model.pairs)
     free = np.ones(n + n_pairs, dtype=bool)
     converged = True
-    starts = [np.r_[np.full(n, size), np.zeros(n_pairs)] for size in STARTS]
-    theta = min(starts, key=lambda at: model.criterion(at, reml=reml)) if start is None else start
+    starts = np.array([np.r_[np.full(n, size), np.zeros(n_pairs)] for size in STARTS])
+    theta = starts[model.criteria(starts, reml=reml).argmin()] if start is None else start
     while free.any():
         values, converged = _minimize_free(model, theta, free, reml=reml)
         theta = np.where(free, np.r_[np.abs(values[:n]), values[n:]], 0.0)
@@ -73,15 +73,15 @@ def _threads() -> ThreadpoolController:
 def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) -> tuple[Floats, bool]:
     """Take Newton steps, at most as long as θ (or 1), halved until the criterion falls, never onto 0."""
 
-    def deviance(part: Floats) -> Floats:
-        full_theta = np.zeros(len(theta))
-        full_theta[free] = part
-        return np.array([model.criterion(full_theta, reml=reml)])
+    def deviance(parts: Floats) -> Floats:
+        full_thetas = np.zeros((len(parts), len(theta)))
+        full_thetas[:, free] = parts
+        return model.criteria(full_thetas, reml=reml)[:, None]
 
     here = theta[free]
     # A step of a diagonal element onto 0 would be stuck there; elements below the diagonal may have any sign.
     on_diagonal = (np.arange(len(theta)) < model.n_terms)[free]
-    value = deviance(here)[0]
+    value = deviance(here[None])[0, 0]
     for _ in range(MAX_STEPS):
         with np.errstate(invalid="ignore"):
             first, second = differences(deviance, here, steps=2e-4 * np.maximum(np.abs(here), 0.1))
@@ -93,7 +93,7 @@ def _minimize_free(model: Crossed, theta: Floats, free: Flags, *, reml: bool) ->
         for halving in range(20):
             trial = here + step * 0.5**halving
             trial = np.where(on_diagonal, np.maximum(trial, SHRINK * here), trial)
-            trial_value = deviance(trial)[0]
+            trial_value = deviance(trial[None])[0, 0]
             if trial_value <= value:
                 break
         else:
@@ -134,22 +134,25 @@ def differences(
 ) -> tuple[Floats, Floats]:
     """Compute first and second derivatives by central differences.
 
+    ``function`` takes the points of all differences at once, one in each row, and returns as many rows.
+
     Examples
     --------
     >>> first, second = differences(lambda x: x**2, np.array([3.0]), steps=np.array([1e-3]))
     >>> round(float(first[0, 0]), 4), round(float(second[0, 0, 0]), 4)
     (6.0, 2.0)
     """
-    k, centre = len(point), function(point)
-    shifts = np.diag(steps)
-    ups = [function(point + shift) for shift in shifts]
-    downs = [function(point - shift) for shift in shifts]
-    first, second = np.zeros((k, len(centre))), np.zeros((k, k, len(centre)))
-    for a in range(k):
-        first[a] = (ups[a] - downs[a]) / (2 * steps[a])
-        second[a, a] = (ups[a] - 2 * centre + downs[a]) / steps[a] ** 2
-        for b in range(a):
-            corners = function(point + shifts[a] + shifts[b]) + function(point - shifts[a] - shifts[b])
-            mixed = (corners - ups[a] - downs[a] - ups[b] - downs[b] + 2 * centre) / (2 * steps[a] * steps[b])
-            second[a, b] = second[b, a] = mixed
+    k, shifts = len(point), np.diag(steps)
+    pairs = [(a, b) for a in range(k) for b in range(a)]
+    corners = np.array([shifts[a] + shifts[b] for a, b in pairs]).reshape(len(pairs), k)
+    moves = np.concatenate([np.zeros((1, k)), shifts, -shifts, corners, -corners])
+    centre, ups, downs, highs, lows = np.split(
+        function(point + moves), np.cumsum([1, k, k, len(pairs)]), axis=0
+    )
+    first = (ups - downs) / (2 * steps[:, None])
+    second = np.zeros((k, k, centre.shape[1]))
+    second[np.arange(k), np.arange(k)] = (ups - 2 * centre + downs) / steps[:, None] ** 2
+    for (a, b), high, low in zip(pairs, highs, lows, strict=True):
+        mixed = high + low - ups[a] - downs[a] - ups[b] - downs[b] + 2 * centre[0]
+        second[a, b] = second[b, a] = mixed / (2 * steps[a] * steps[b])
     return first, second
