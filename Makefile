@@ -125,8 +125,14 @@ fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests a
 audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (OSV_DATABASE=FOLDER/all.zip)
 	@$(BIN)/python -m config.maintenance.audit "$(OSV_DATABASE)"
 
-sbom: $(VENV)/.dev ## List the installed packages with hashes as CycloneDX, in var/obelus.cdx.json
-	@mkdir -p var && $(BIN)/cyclonedx-py requirements lock/base.txt --pyproject pyproject.toml --output-reproducible -o var/obelus.cdx.json
+# In an environment of its own: see the group sbom in pyproject.toml.
+$(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
+	@$(PYTHON) -m venv $(VENV)/sbom
+	@$(VENV)/sbom/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/sbom.txt
+	@touch $@
+
+sbom: $(VENV)/sbom/.made ## List the packages of lock/base.txt with hashes as CycloneDX, in var/obelus.cdx.json
+	@mkdir -p var && $(VENV)/sbom/bin/cyclonedx-py requirements lock/base.txt --pyproject pyproject.toml --output-reproducible -o var/obelus.cdx.json
 	@echo "Wrote var/obelus.cdx.json"
 
 # The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
@@ -146,6 +152,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) -o lock/base.txt
 	$(LOCK_PROJECT) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
+	$(LOCK) --group sbom -o lock/sbom.txt
 	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt
