@@ -26,7 +26,7 @@ METHOD = "Laplace, Wald z"
 SCALE = "scale"
 """Name of the random effect on the logarithm of participants' discrimination."""
 _STEPS = 50  # Newton steps for the mode
-_TOLERANCE = 1e-6  # their length at which the mode is reached: the error after such a step is about its square
+_TOLERANCE = 1e-6  # their length at which the mode is reached; the error after a step is about its square
 _LONGEST_STEP = (
     5.0  # SDs of the random effects: a longer one overflows exp() of a participant's log discrimination
 )

@@ -31,6 +31,7 @@ class ClassTree:
         self.parents = dict(parents)
         self._ancestors = {name: frozenset(self._path(name)) for name in self.parents}
         self._closures: dict[tuple[str, ...], frozenset[str]] = {}
+        self._expressions: dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]] = {}
 
     def __contains__(self, name: object) -> bool:
         return name in self.parents
@@ -61,9 +62,16 @@ class ClassTree:
     def meets(self, classes: Iterable[str], expression: Sequence[str]) -> bool:
         """Return whether classes meet an expression: one of its names, none of its names with ``!``."""
         names = self._with_ancestors(tuple(classes))
-        if any(term[0] == "!" and term[1:] in names for term in expression):
-            return False
-        return any(term in names for term in expression)
+        wanted, excluded = self._terms(tuple(expression))
+        return excluded.isdisjoint(names) and not wanted.isdisjoint(names)
+
+    def _terms(self, expression: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the names of an expression, those without and those with ``!``."""
+        if expression not in self._expressions:
+            excluded = frozenset(term[1:] for term in expression if term.startswith("!"))
+            wanted = frozenset(term for term in expression if not term.startswith("!"))
+            self._expressions[expression] = wanted, excluded
+        return self._expressions[expression]
 
     def _with_ancestors(self, classes: tuple[str, ...]) -> frozenset[str]:
         """Return classes and all above them."""
