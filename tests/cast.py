@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 from django.utils.text import slugify
 
@@ -61,12 +62,14 @@ ANSWERS = {"likert": "6", "yes_no": "yes", "magnitude_estimation": "62,5", "slid
 
 def user(name: str, **fields: Any):
     """A login of that name; the same one when asked twice. Its password is ``<name>-password``."""
-    account, is_new = get_user_model().objects.get_or_create(
-        username=name, defaults={"email": f"{name}@example.org", **fields}
-    )
-    if is_new:
-        account.set_password(f"{name}-password")
-        account.save(update_fields=["password"])
+    User = get_user_model()
+    account = User.objects.filter(username=name).first()
+    if account is None:
+        # Hashed here: with set_password, what follows a change of password would take 7 ms of every test
+        password = make_password(f"{name}-password")
+        account = User.objects.create(
+            username=name, **{"email": f"{name}@example.org", "password": password, **fields}
+        )
     return account
 
 
@@ -106,31 +109,41 @@ def material_set(
     phenomenon = Phenomenon.objects.create(material_set=materials, name="agreement")
     for paradigm_name in paradigms:
         paradigm = Paradigm.objects.create(material_set=materials, phenomenon=phenomenon, name=paradigm_name)
-        for n in range(1, n_items + 1):
-            pair(paradigm, f"{paradigm_name}-{n}", good=texts[0].format(n=n), bad=texts[1].format(n=n))
+        texts_of = {
+            f"{paradigm_name}-{n}": (texts[0].format(n=n), texts[1].format(n=n))
+            for n in range(1, n_items + 1)
+        }
+        _pairs(paradigm, texts_of)
     return materials
 
 
 def pair(paradigm: Paradigm, key: str, *, good: str, bad: str) -> MinimalPair:
     """One item in two conditions, and the pair they make."""
+    return _pairs(paradigm, {key: (good, bad)})[0]
+
+
+def _pairs(paradigm: Paradigm, texts: dict[str, tuple[str, str]]) -> list[MinimalPair]:
+    """Items in two conditions and their pairs, from the texts (good, bad) of each key."""
     materials = paradigm.material_set
-    item = Item.objects.create(material_set=materials, paradigm=paradigm, key=key)
-    members = [
-        Sentence.objects.create(
+    items = Item.objects.bulk_create(
+        Item(material_set=materials, paradigm=paradigm, key=key) for key in texts
+    )
+    statuses = {"good": Sentence.Expected.ACCEPTABLE, "bad": Sentence.Expected.UNACCEPTABLE}
+    sentences = Sentence.objects.bulk_create(
+        Sentence(
             material_set=materials,
             item=item,
-            key=f"{key}-{condition}",
+            key=f"{item.key}-{condition}",
             condition=condition,
             text=text,
-            expected=expected,
+            expected=statuses[condition],
         )
-        for condition, text, expected in (
-            ("good", good, Sentence.Expected.ACCEPTABLE),
-            ("bad", bad, Sentence.Expected.UNACCEPTABLE),
-        )
-    ]
-    return MinimalPair.objects.create(
-        material_set=materials, paradigm=paradigm, key=key, good=members[0], bad=members[1]
+        for item in items
+        for condition, text in zip(statuses, texts[item.key], strict=True)
+    )
+    return MinimalPair.objects.bulk_create(
+        MinimalPair(material_set=materials, paradigm=paradigm, key=item.key, good=good, bad=bad)
+        for item, good, bad in zip(items, sentences[::2], sentences[1::2], strict=True)
     )
 
 

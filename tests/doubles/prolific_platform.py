@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from threading import RLock
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -161,6 +162,12 @@ def fees_of(amount: int) -> tuple[int, int]:
     return fees, math.ceil(fees * TAX_RATE)
 
 
+@lru_cache(maxsize=1)
+def _signing_key() -> rsa.RSAPrivateKey:
+    """Return the key that signs links, one in a process: making one takes 65 ms."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class ProlificPlatform:
     """One workspace of the platform."""
 
@@ -183,7 +190,7 @@ class ProlificPlatform:
         self.background_delay_s = 0.0  # of bulk approvals and bonuses, which the platform carries out later
         self.can_sign_urls, self.can_pay_screen_out = True, True
         self._due: list[tuple[float, Callable[[], None]]] = []
-        self._key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        self._key = _signing_key()
         self._key_id = secrets.token_hex(8)
 
     # Researcher's side
