@@ -385,6 +385,9 @@ def _existing_session(
     With an id in the link, the cookie counts only if its session began with that id: on a shared computer
     the person before may have had another one. On a computer that a lab shares it never counts.
     """
+    token = "" if is_shared else request.COOKIES.get(_cookie(experiment), "")
+    if not token and not link.is_verified:
+        return None  # most arrivals; composing a query that is not sent took a quarter of the link's CPU time
     sessions = Session.objects.filter(experiment=experiment).exclude(status=Session.Status.REFUSED)
     if link.is_verified:
         recruiter = link.channel.recruiter if link.channel else "direct"
@@ -392,7 +395,6 @@ def _existing_session(
         identity = identities.filter(recruiter=recruiter, is_verified=True).first()
         if identity is not None:
             return sessions.filter(participant=identity.participant_id).last()
-    token = "" if is_shared else request.COOKIES.get(_cookie(experiment), "")
     session = sessions.filter(token=token).first() if token else None
     if session is None or not link.external_id:
         return session

@@ -38,7 +38,7 @@ from judgments.sessions.places import (
 )
 from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import prepare_trials
-from judgments.sql.statements import insert_missing_rows, insert_rows, write_lock
+from judgments.sql.statements import insert_missing_rows, insert_objects, insert_rows, write_lock
 
 log = structlog.get_logger(__name__)
 
@@ -215,7 +215,7 @@ def _has_refusal(participant: Participant) -> bool:
 
 def _store_identities(experiment: Experiment, admitted: Sequence[tuple[PlaceRequest, Participant]]) -> None:
     """Store what identifies new participants, apart from all other data."""
-    PlatformIdentity.objects.bulk_create(
+    identities = [
         PlatformIdentity(
             participant=participant,
             experiment=experiment,
@@ -226,7 +226,8 @@ def _store_identities(experiment: Experiment, admitted: Sequence[tuple[PlaceRequ
         )
         for request, participant in admitted
         if request.arrival.external_id or request.arrival.personal
-    )
+    ]
+    PlatformIdentity.objects.bulk_create(identities)  # a list, because an empty one costs nothing
 
 
 def new_sessions(
@@ -267,7 +268,8 @@ def new_sessions(
                 },
             )
         )
-    return Session.objects.bulk_create(sessions)
+    insert_objects(sessions, key="token")
+    return sessions
 
 
 def store_consents(

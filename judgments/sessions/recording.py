@@ -118,6 +118,8 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
 
 def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:
     trial_ids = list(dict.fromkeys(answer.trial for answer in answers))
+    if token in trial_buffer.by_token:  # known without a query: the first answer needs them stored
+        trial_buffer.flush_for(token)
     state = read_state(token, trial_ids)
     if _lacks_trials(state):  # they are buffered, or the arrival was cut off before they were written
         trial_buffer.flush_for(token)

@@ -67,7 +67,7 @@ class _Plan:
     def of(cls, queryset: models.QuerySet[Any, Any], marks: Sequence[Any]) -> "_Plan":
         compiler = queryset.query.get_compiler(using=queryset.db)
         sql, parameters = compiler.as_sql()
-        sent = [adapted(mark) for mark in marks]
+        sent = adapted(marks)
         places = tuple(
             (at, sent.index(parameter)) for at, parameter in enumerate(parameters) if parameter in sent
         )
@@ -79,7 +79,7 @@ class _Plan:
     def rows(self, values: Sequence[Any]) -> list[Any]:
         parameters = list(self.constants)
         for at, which in self.places:
-            parameters[at] = adapted(values[which])
+            parameters[at] = values[which]
         rows: Iterable[Sequence[Any]] = select(self.sql, parameters)
         if self.converters:
             rows = self.compiler.apply_converters(rows, self.converters)

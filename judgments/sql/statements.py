@@ -6,13 +6,13 @@ Statements go through Django's ordinary cursor; PostgreSQL prepares those that c
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from django.db import connection, models
+from django.db import IntegrityError, connection, models
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
@@ -27,20 +27,21 @@ TABLES = {
 def select(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Run a statement and return its rows."""
     with connection.cursor() as cursor:
-        cursor.execute(sql, [adapted(value) for value in values])
+        cursor.execute(sql, adapted(values))
         return list(cursor.fetchall())
 
 
 def execute(sql: str, values: Sequence[Any]) -> int:
     """Run a statement and return the number of rows it wrote."""
     with connection.cursor() as cursor:
-        cursor.execute(sql, [adapted(value) for value in values])
+        cursor.execute(sql, adapted(values))
         return int(cursor.rowcount)
 
 
-def adapted(value: Any) -> Any:
-    """A value as the database's driver takes it."""
-    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+def adapted(values: Iterable[Any]) -> list[Any]:
+    """Values as the database's driver takes them."""
+    adapt = connection.ops.adapt_datetimefield_value  # looked up once: the connection is of the thread
+    return [adapt(value) if isinstance(value, datetime) else value for value in values]
 
 
 def as_bool(value: Any) -> bool | None:
@@ -79,11 +80,9 @@ def insert_rows(
         for start in range(0, len(complete), size):
             batch = complete[start : start + size]
             values = [
-                json.dumps(row[name]) if is_json else adapted(row[name])
-                for row in batch
-                for name, is_json in columns
+                json.dumps(row[name]) if is_json else row[name] for row in batch for name, is_json in columns
             ]
-            cursor.execute(_insert_sql(model, len(batch)) + on_conflict, values)
+            cursor.execute(_insert_sql(model, len(batch)) + on_conflict, adapted(values))
 
 
 def insert_missing_rows(
@@ -101,13 +100,29 @@ def insert_missing_rows(
             cursor.execute(sql, [document])
             return dict(cursor.fetchall())
         for row in complete:  # SQLite before 3.35 has no RETURNING
-            values = [
-                json.dumps(row[name]) if is_json else adapted(row[name]) for name, is_json in _columns(model)
-            ]
-            cursor.execute(f"{_insert_sql(model, 1)} ON CONFLICT DO NOTHING", values)
+            values = [json.dumps(row[name]) if is_json else row[name] for name, is_json in _columns(model)]
+            cursor.execute(f"{_insert_sql(model, 1)} ON CONFLICT DO NOTHING", adapted(values))
             if cursor.rowcount:
                 inserted[row[key]] = int(cursor.lastrowid)
     return inserted
+
+
+def insert_objects(objects: Sequence[models.Model], *, key: str) -> None:
+    """Insert new objects of one model and set their primary keys; the column ``key`` tells them apart.
+
+    Takes a fraction of the CPU time of ``bulk_create``; sets no fields with ``auto_now``.
+    Raises ``IntegrityError`` where a unique constraint forbids one of them.
+    """
+    if not objects:
+        return
+    model = type(objects[0])
+    rows = [{name: getattr(instance, name) for name, _ in _columns(model)} for instance in objects]
+    inserted = insert_missing_rows(model, rows, key=key)
+    if len(inserted) < len(rows):
+        raise IntegrityError(f"{len(rows) - len(inserted)} rows of {model._meta.db_table} exist already")
+    for instance in objects:
+        instance.pk = inserted[getattr(instance, key)]
+        instance._state.adding = False
 
 
 @cache

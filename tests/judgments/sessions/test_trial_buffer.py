@@ -5,8 +5,9 @@ import re
 import time
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from judgments.models import Judgment, Session, Trial
 from judgments.screens import session_views
@@ -60,6 +61,15 @@ def test_the_first_page_comes_before_the_trials_are_stored_and_gives_the_same():
     first = Trial.objects.first()
     assert f'data-trial="{first.public_id}"' in page and first.shown_at is not None
     assert client.get(f"/api/v1/sessions/{Session.objects.get().token}/plan/").json() == plan
+
+
+def test_the_first_answer_has_the_trials_stored_before_it_reads_them():
+    cast.study(instructions="")
+    client, _, _, plan = at_first_trial()
+    with CaptureQueriesContext(connection) as captured:
+        assert send(client, plan, plan["trials"][0]).json()["position"] == 1
+    reads = [query["sql"] for query in captured.captured_queries if "first_open" in query["sql"]]
+    assert len(reads) == 1 and Trial.objects.count() == len(plan["trials"])
 
 
 @pytest.mark.parametrize("task", sorted(cast.ANSWERS))
