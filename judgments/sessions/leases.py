@@ -9,15 +9,9 @@ from django.utils import timezone
 from judgments.models import Session, SessionEvent
 from judgments.sessions.places import check_taking, locked_lists
 from judgments.sessions.protocol import Protocol, protocol_of
-from judgments.sql.statements import TABLES, execute
 
 FRESH = timedelta(seconds=30)  # a lease renewed so recently is not written again
 EXPIRED_AT_ONCE = 10_000  # sessions in one run; the next run continues
-# Race: the session may end or expire after it was read, so only a live lease is renewed right away.
-# Written out: composing this update takes the ORM as long as storing an answer.
-RENEW_LIVE = """
-UPDATE {session} SET lease_expires_at = %s, last_seen_at = %s, screen = COALESCE(NULLIF(%s, ''), screen)
-WHERE id = %s AND status = %s AND lease_expires_at >= %s""".format(**TABLES)
 
 
 class SessionOver(Exception):
@@ -71,8 +65,9 @@ def renew(session: Session, *, screen: str = "") -> None:
 def renew_live(session_id: int, lease_minutes: int, *, screen: str = "") -> bool:
     """Renew a lease that has not expired, without loading its session; False where it has."""
     now = timezone.now()
-    values = [lease_end(lease_minutes, now), now, screen, session_id, Session.Status.ACTIVE.value, now]
-    return bool(execute(RENEW_LIVE, values))
+    # Race: the session may end or expire after it was read, so only a live lease is renewed right away.
+    live = Session.objects.filter(pk=session_id, status=Session.Status.ACTIVE, lease_expires_at__gte=now)
+    return bool(live.update(**_renewal(lease_minutes, now, screen)))
 
 
 def _renewal(lease_minutes: int, now: datetime, screen: str) -> dict[str, Any]:
