@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import connection
 from django.db.models import Count, F, Q
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -12,7 +12,7 @@ from django.utils import timezone
 from experiments.models import Experiment
 from judgments.models import Session, Trial
 from judgments.sql.compiled_queries import Compiled
-from judgments.sql.statements import insert_objects, insert_rows
+from judgments.sql.statements import insert_rows
 from tests import cast
 from tests.judgments.screens.walk import hidden
 
@@ -104,32 +104,3 @@ def at_first_trial(client):
     address = client.post("/take/agreement/", sent)["Location"]
     page = client.get(address).content.decode()
     assert "data-trial" in page and 'id="plan"' in page
-
-
-def test_inserted_objects_are_what_bulk_create_stores():
-    study = cast.study()
-    people = [cast.pia(study), cast.quentin(study)]
-    common = {"experiment": study, "version": study.current_version(), "started_at": timezone.now()}
-    pia, quentin = (Session(participant=person, attributes={"é": ['"']}, **common) for person in people)
-    insert_objects([pia], key="token")
-    Session.objects.bulk_create([quentin])
-    stored = [Session.objects.filter(pk=session.pk).values().get() for session in (pia, quentin)]
-    different = {"id", "participant_id", "token"}
-    assert [{name: row[name] for name in row.keys() - different} for row in stored][0] == {
-        name: stored[1][name] for name in stored[1].keys() - different
-    }
-    pia.screen = "block-1"
-    pia.save()  # an update: it is known to be stored
-    assert Session.objects.count() == 2 and pia.participant.sessions.get().screen == "block-1"
-
-
-def test_an_object_that_a_constraint_forbids_is_an_error_and_nothing_is_stored():
-    study = cast.study()
-    session = cast.begin(study)
-    again, other = (
-        Session(experiment=study, version=session.version, participant=person)
-        for person in (session.participant, cast.quentin(study))
-    )
-    with pytest.raises(IntegrityError), transaction.atomic():
-        insert_objects([other, again], key="token")
-    assert list(Session.objects.all()) == [session]
