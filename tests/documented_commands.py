@@ -1,7 +1,8 @@
 """The commands that README and documentation show; ``make docs-commands`` runs the marked ones.
 
-Every command is parsed by its own parser (tests/test_docs.py). The blocks marked ```` ```{.console .run} ````
-are run in order on the demo, in a temporary data folder.
+Every command is parsed by its own parser (tests/test_docs.py). The blocks marked ```` ```{.sh .run} ```` or
+```` ```{.console .run} ```` are run in a shell, line by line, on the demo in a temporary folder; ``INPUTS``
+names the files that a page takes from its reader. What is not run has its reason in ``NOT_RUN``.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,12 +33,71 @@ SERVER_PAGES = {"docs/how-to/deploy.md", "docs/how-to/operate.md"}
 BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL
 )
-SHELL = re.compile(r"|sh|bash|console|shell|\{ ?\.console \.run ?\}")
-RUN = "{.console .run}"
+SHELL = re.compile(r"|sh|bash|console|shell|\{\.(?:console|sh) \.run\}")
+RUN = ".run}"
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 # Optional parts in brackets, alternatives without spaces, and arguments that repeat
 SYNOPSIS = re.compile(r"\[-|[\w/]\|[\w-]|\w…(?=\s|$)|\s…(?=[\s\]]|$)")
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*)(?:[ =]\[?([a-z][\w-]*(?:\|[a-z][\w-]*)+)(?![\w:|]))?")
+#: Commands in indented blocks would be neither parsed nor run.
+INDENTED = re.compile(r"^ {4}(?:\$ )?(?:python3? )?(?:manage\.py|obelus|make) \S.*", re.MULTILINE)
+#: Files that a page takes from its reader, made by `_lay_out` for the sandbox.
+INPUTS = {
+    "README.md": ["human_responses.csv"],
+    "docs/how-to/coming-from.md": ["export.csv"],
+    "docs/how-to/factorial.md": ["islands.csv", "islands-ratings.csv"],
+    "docs/how-to/import-judgments.md": ["human_responses.csv"],
+    "docs/how-to/paradigms.md": ["doubled_clerk.toml"],
+    "docs/how-to/train-ngrams.md": ["corpus.txt", "gold"],
+    "docs/models/comparison.md": ["human.csv", "pairs.csv", "judgments.csv", "trigram.csv", "gpt2.csv"],
+    "docs/models/scoring.md": ["trigram.arpa", "sentences.csv"],
+    "docs/reference/obelus.md": [
+        *("judgments.csv", "corpus.txt", "sentences.csv", "human.csv", "pairs.csv", "gpt2.csv")
+    ],
+    "docs/statistics/power.md": ["pilot.csv"],
+}
+#: Why the commands of a page are not run in the sandbox, or those of one name: (page, name).
+NOT_RUN: dict[str | tuple[str, str], str] = {
+    "docs/examples/obelus-example/README.md": "installs a package: test_plugin_package.py does",
+    "docs/how-to/deploy.md": "sets up a server: tests/deployment",
+    "docs/how-to/filtered-corpora.md": "needs a treebank: tests/analysis/corpora",
+    "docs/how-to/kubernetes.md": "needs a cluster: tests/deployment",
+    "docs/how-to/learning-curves.md": "trains for hours: tests/analysis/training",
+    "docs/how-to/operate.md": "backs up and restores a server: tests/experiments/operation",
+    "docs/how-to/privacy.md": "needs the id of a participant: tests/judgments/privacy",
+    "docs/how-to/train-models.md": "trains for hours: tests/analysis/training",
+    "docs/how-to/treebank-pairs.md": "needs a treebank: tests/experiments/generation",
+    "docs/how-to/compare-models.md": "trains a transformer (torch), takes scores made elsewhere",
+    "docs/how-to/open-releases.md": "opens a release in other tools: test_opened_elsewhere.py",
+    "docs/models/depth.md": "needs a table of the reader's models: tests/analysis/comparison",
+    "docs/reference/lexicon.md": "changes the lexicon in the checkout",
+    (
+        "docs/how-to/coming-from.md",
+        "import_judgments",
+    ): "takes another tool's export and Prolific's: tests/judgments/imports",
+    ("docs/how-to/coming-from.md", "import_materials"): "takes a dataset folder: test_dataset_folders.py",
+    ("docs/how-to/gold-release.md", "compare"): "takes scores of the reader's models",
+    (
+        "docs/how-to/import-judgments.md",
+        "import_judgments",
+    ): "takes published data that the reader downloads: tests on real data",
+    ("docs/how-to/import-judgments.md", "ratings"): "of published data",
+    ("docs/how-to/import-judgments.md", "effects"): "of published data",
+    (
+        "docs/how-to/materials.md",
+        "import_materials",
+    ): "takes published data that the reader downloads: tests on real data",
+    (
+        "docs/how-to/new-paradigm.md",
+        "simulate",
+    ): "goes on from the pages of the walk: tests/browser/paradigms",
+    (
+        "docs/how-to/publish-releases.md",
+        "publish",
+    ): "sends to a service: tests/releases/publishing, against doubles",
+    ("docs/models/scoring.md", "score"): "needs a model of the hub: tests/analysis/scoring",
+    ("docs/models/scoring.md", "train_unigram"): "needs a model of the hub: tests/analysis/scoring",
+}
 CONTROL = {"|", "||", "&&", "&", ";", ">", ">>", "<", "<<", "2>", "(", ")"}
 
 
@@ -49,6 +110,7 @@ class Shown:
     words: tuple[str, ...]
     is_synopsis: bool
     is_run: bool = False
+    is_in_block: bool = False
 
 
 def commands_of(path: Path) -> Iterator[Shown]:
@@ -62,7 +124,8 @@ def commands_of(path: Path) -> Iterator[Shown]:
         for offset, line in _logical_lines(block["text"]):
             is_synopsis = bool(SYNOPSIS.search(line.partition(" #")[0]))
             for program, words in _calls(line, page, is_synopsis=is_synopsis):
-                yield Shown(f"{page}:{first + offset}", program, words, is_synopsis, RUN in block["info"])
+                is_run = RUN in block["info"]
+                yield Shown(f"{page}:{first + offset}", program, words, is_synopsis, is_run, is_in_block=True)
     prose = BLOCK.sub(lambda block: "\n" * block[0].count("\n"), text)
     for code in INLINE.finditer(prose):
         for program, words in _calls(code[1], page, is_synopsis=True):
@@ -115,6 +178,16 @@ def _calls(line: str, page: str, *, is_synopsis: bool) -> Iterator[tuple[str, tu
             yield "manage.py" if page in SERVER_PAGES else "obelus", tuple(segment[1:])
         elif segment[:1] == ["make"] and len(segment) > 1:
             yield "make", tuple(segment[1:])
+
+
+def reason_not_to_run(shown: Shown) -> str:
+    """Return why a command in a block is not run in the sandbox; empty where it should be."""
+    if shown.program == "make":
+        return "targets install, test and build in the checkout"
+    page = shown.place.partition(":")[0]
+    if page.startswith("docs/tutorials/"):
+        return "run with the tutorials: tests/tutorial_pages.py"
+    return NOT_RUN.get((page, shown.words[0])) or NOT_RUN.get(page, "")
 
 
 def fault_of(shown: Shown) -> str:
@@ -175,36 +248,97 @@ def _targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-def run_marked() -> int:
-    """Run the marked commands on a demo in a temporary data folder; return how many failed."""
-    marked = [shown for path in PAGES for shown in commands_of(path) if shown.is_run]
-    failures = 0
-    with tempfile.TemporaryDirectory() as folder:
-        # Outside services stay out of reach: no proxy, no token, no settings of this computer.
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
-        environment = {**kept, "HOME": folder, "VAR_DIR": f"{folder}/var", "OPENBLAS_NUM_THREADS": "1"}
-        for words in (("migrate",), ("demo",)):
-            _run("manage.py", words, folder, environment, check=True)
-        for shown in marked:
-            done = _run(shown.program, shown.words, folder, environment)
-            failures += done.returncode != 0
-            fault = f"status {done.returncode}\n{done.stderr or done.stdout}" if done.returncode else "ok"
-            print(f"{shown.place}: {shown.program} {shlex.join(shown.words)}: {fault}", flush=True)
-    print(f"{len(marked)} commands run, {failures} failed")
+def run_marked(pages: Sequence[str] = ()) -> int:
+    """Run the marked lines on a demo in a temporary data folder; return how many failed."""
+    failures = n_run = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        environment = _sandbox(folder)
+        _lay_out(folder, environment)
+        for path in PAGES:
+            page = path.relative_to(ROOT).as_posix()
+            if pages and page not in pages:
+                continue
+            lines = list(marked_lines(path))
+            there = _folder_of_page(folder, page, path) if lines else folder
+            for number, line in lines:
+                done = _shell(line, there, environment)
+                n_run, failures = n_run + 1, failures + (done.returncode != 0)
+                fault = f"status {done.returncode}\n{done.stderr or done.stdout}" if done.returncode else "ok"
+                print(f"{page}:{number}: {line}: {fault}", flush=True)
+    print(f"{n_run} lines run, {failures} failed")
     return failures
 
 
-def _run(
-    program: str, words: Sequence[str], folder: str, environment: dict[str, str], *, check: bool = False
-) -> "subprocess.CompletedProcess[str]":
-    start = [sys.executable, str(ROOT / "manage.py")]
-    if program == "obelus":
-        start = [sys.executable, "-m", "analysis"]
-        environment = {**environment, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [*start, *words], cwd=folder, env=environment, capture_output=True, text=True, check=check
-    )
+def marked_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Return number and text of the lines with a command in the marked blocks of a page."""
+    text = path.read_text(encoding="utf-8")
+    page = path.relative_to(ROOT).as_posix()
+    for block in BLOCK.finditer(text):
+        if RUN in block["info"]:
+            first = text.count("\n", 0, block.start()) + 2
+            for offset, line in _logical_lines(block["text"]):
+                if any(_calls(line, page, is_synopsis=False)):
+                    yield first + offset, line
+
+
+def _sandbox(folder: Path) -> dict[str, str]:
+    """Make the programs that the pages call; return the environment of their processes."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name, call in {"manage.py": f"{ROOT}/manage.py", "obelus": "-m analysis"}.items():
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {call} "$@"\n')
+        (programs / name).chmod(0o755)
+    # Outside services stay out of reach: no proxy, no token, no settings of this computer.
+    kept = {name: os.environ[name] for name in ("LANG", "LC_ALL") if name in os.environ}
+    path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    paths = {"PATH": path, "HOME": str(folder), "VAR_DIR": f"{folder}/var", "PYTHONPATH": str(ROOT)}
+    return {**kept, **paths, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def _lay_out(folder: Path, environment: dict[str, str]) -> None:
+    """Make the demo and the files of INPUTS."""
+    inputs = folder / "inputs"
+    inputs.mkdir()
+    for line in (
+        "manage.py migrate -v0",
+        "manage.py demo",
+        "DJANGO_SUPERUSER_PASSWORD=x manage.py createsuperuser --noinput --username ada --email a@b.org",
+        "manage.py export_gold demo --to gold",
+        "manage.py export_batch demo --to human_responses.csv",
+        "obelus examples",
+        "cp validation.csv judgments.csv && cp validation.csv pilot.csv",
+        "obelus train-ngram corpus.txt --order 3 --casing lower --punctuation split --out trigram.arpa",
+        "obelus score arpa:trigram.arpa --sentences sentences.csv --to trigram.csv",
+        "obelus score arpa:trigram.arpa --sentences sentences.csv --name gpt2 --to gpt2.csv",
+        f"cp {ROOT}/tests/judgments/imports/exports/qualtrics.csv export.csv",
+        f"cp {DOCS}/how-to/islands.csv {DOCS}/how-to/islands-ratings.csv .",
+    ):
+        done = _shell(line, inputs, environment)
+        if done.returncode:
+            raise SystemExit(f"{line}: status {done.returncode}\n{done.stderr}")
+    page = (DOCS / "how-to" / "paradigms.md").read_text(encoding="utf-8")
+    (toml,) = re.findall(r"```toml\n(.*?^uid = \"doubled_clerk\".*?)^```", page, re.MULTILINE | re.DOTALL)
+    (inputs / "doubled_clerk.toml").write_text(toml, encoding="utf-8")
+
+
+def _folder_of_page(folder: Path, page: str, path: Path) -> Path:
+    """A new folder with the inputs of the page, and with the checkout's names beside them."""
+    there = folder / page.replace("/", "-")
+    there.mkdir()
+    (there / "manage.py").symlink_to(ROOT / "manage.py")
+    (there / ".venv").symlink_to(sys.prefix)
+    (there / "var").symlink_to(folder / "var")
+    for name in INPUTS.get(page, ()):
+        source = folder / "inputs" / name
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, there / name)
+    return there
+
+
+def _shell(line: str, folder: Path, environment: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    command = ["bash", "-euo", "pipefail", "-c", line]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 if __name__ == "__main__":
-    sys.exit(1 if run_marked() else 0)
+    sys.exit(1 if run_marked(sys.argv[1:]) else 0)

@@ -35,7 +35,13 @@ COMPARED = (
 PLATFORM = ("config", "django", "experiments", "judgments", "releases", "setup")
 OF_PLATFORM = re.compile(rf"^\s*(?:from|import) (?:{'|'.join(PLATFORM)})\b", re.MULTILINE)
 #: About the repository or about one process that imports the folder: not about installed modules.
-OF_REPOSITORY = ("test_wheel.py", "test_tutorial.py", "test_library.py", "test_examples.py")
+OF_REPOSITORY = (
+    "test_gallery.py",
+    "test_wheel.py",
+    "test_tutorial.py",
+    "test_library.py",
+    "test_examples.py",
+)
 #: Single tests that read the manual or pyproject.toml, or start a Python that imports `analysis`.
 OF_FILES = (
     "tests/analysis/scoring/neural/test_hub_download.py",

@@ -13,7 +13,18 @@ from django.core.management.commands import migrate
 import analysis
 from config.commands import ContractCommand
 from experiments.tasks.registry import tasks
-from tests.documented_commands import PAGES, Shown, commands_of, fault_of
+from tests.documented_commands import (
+    BLOCK,
+    INDENTED,
+    INPUTS,
+    NOT_RUN,
+    PAGES,
+    Shown,
+    commands_of,
+    fault_of,
+    marked_lines,
+    reason_not_to_run,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -90,7 +101,9 @@ def test_no_module_is_rendered_twice_in_the_reference():
     assert sorted(names) == sorted(set(names))
 
 
-CONSOLE = re.compile(r"^```console\n\$ python manage\.py (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(
+    r"^```(?:console|\{\.console \.run\})\n\$ python manage\.py (.*?)\n(.*?)^```$", re.M | re.S
+)
 
 
 @pytest.mark.django_db
@@ -138,6 +151,32 @@ def test_commands_are_collected_from_blocks_and_text():
     assert len(shown) > 200
     assert {each.program for each in shown} == {"manage.py", "obelus", "make"}
     assert [each for each in shown if each.is_run]
+
+
+def test_every_command_in_a_block_is_run_or_has_a_reason_not_to_be():
+    shown = [each for path in PAGES for each in commands_of(path) if each.is_in_block]
+    commands = [each for each in shown if not each.is_synopsis and not each.is_run]
+    without = [f"{each.place}: {' '.join(each.words)}" for each in commands if not reason_not_to_run(each)]
+    assert without == []
+    pages = {each.place.partition(":")[0] for each in commands}
+    names = {(each.place.partition(":")[0], each.words[0]) for each in commands}
+    assert {key for key in NOT_RUN if key not in pages | names} == set()
+    run = {each.place.partition(":")[0] for each in shown if each.is_run}
+    assert set(INPUTS) <= run and len(run) > 15
+
+
+def test_the_runner_runs_the_lines_that_are_shown(tmp_path):
+    page = DOCS / "how-to" / "train-ngrams.md"
+    lines = [line for _, line in marked_lines(page)]
+    assert [line.split()[2] for line in lines] == ["train_ngram", "score", "compare"]
+    shown = [each.words for each in commands_of(page) if each.is_run]
+    assert [shlex.split(line)[2:] for line in lines] == [list(words) for words in shown]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_commands_are_shown_in_fences(path):
+    text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    assert INDENTED.findall(text) == []
 
 
 def test_the_version_is_the_same_everywhere():

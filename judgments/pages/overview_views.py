@@ -1,8 +1,10 @@
 """Start page, overview and live page of a study."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import User
 from django.db.models import QuerySet, Sum
 from django.forms import BaseForm, Select
 from django.http import HttpRequest, HttpResponse
@@ -52,10 +54,25 @@ def home(request: HttpRequest) -> HttpResponse:
         "is_filtered": bool(filters),
         "page_of_studies": page,
         "cards": study_cards(list(page)),
+        **_selection(request.user, list(page)),
+        "folders": folders_of(visible),
+        "address_of_list": urlencode({**filters, "page": page.number} if page.number > 1 else filters),
         "alerts": open_alerts(visible.filter(archived_at__isnull=True))[:SHOWN_ALERTS],
         **({} if page else _nothing_shown(request, visible, filters)),
     }
     return render(request, "judgments/home.html", context)
+
+
+def _selection(user: User, studies: Sequence[Experiment]) -> dict[str, object]:
+    """Which studies of the page the user may change, and with which actions."""
+    of_page = Experiment.objects.filter(pk__in=[study.pk for study in studies])
+    editable = dict(of_page.editable_by(user).values_list("pk", "archived_at"))
+    return {
+        "editable": editable,
+        "has_listed": None in editable.values(),
+        "has_archived": any(editable.values()),
+        "folder_form": FolderForm(auto_id="selected-%s"),
+    }
 
 
 def _filtered(request: HttpRequest, visible: QuerySet[Experiment]) -> tuple[BaseForm, QuerySet[Experiment]]:

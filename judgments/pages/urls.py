@@ -13,11 +13,13 @@ from judgments.pages import (
     overview_views,
     participants_views,
     privacy_views,
+    selection_views,
 )
 from judgments.pages.recruitment import alert_views
 
 urlpatterns = [
     path("", overview_views.home, name="home"),
+    path("selected-studies/", selection_views.change_selected, name="studies-selected"),
     path("privacy/record/", privacy_views.record, name="processing-record"),
     path("studies/<slug:slug>/", overview_views.overview, name="study"),
     path("studies/<slug:slug>/archive/", archive_views.archive_study, name="study-archive"),

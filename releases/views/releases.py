@@ -72,7 +72,7 @@ def release(request: HttpRequest, study: Experiment, *, number: int) -> HttpResp
 
 
 def _listed_files(release: Release) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The files of a release with their content, and its folders with theirs."""
+    """The files of a release with their content, in the order of its card, and its folders with theirs."""
     files: list[dict[str, Any]] = []
     folders: dict[str, dict[str, Any]] = {}
     for file in release.manifest.get("files", []):
@@ -83,6 +83,8 @@ def _listed_files(release: Release) -> tuple[list[dict[str, Any]], list[dict[str
             listed["files"].append({**file, "holds": ""})
         else:
             files.append({**file, "holds": holds})
+    order = {name: number for number, name in enumerate(CONTENTS)}
+    files.sort(key=lambda file: order.get(file["path"], len(order)))
     return files, list(folders.values())
 
 

@@ -9,7 +9,7 @@ function count() {
   const master = all.querySelector("input");
   master.checked = n === boxes.length;
   master.indeterminate = n > 0 && n < boxes.length;
-  if (n) bar.elements.scope.value = "ticked";
+  if (n && bar.elements.scope) bar.elements.scope.value = "ticked";
 }
 
 if (bar && boxes.length) {

@@ -354,3 +354,118 @@ def test_a_copy_of_an_archived_study_is_not_in_the_archive(ada, materials):
     assert (copy.folder, copy.status) == ("Islands", "draft")
     page = ada.get("/").content.decode()
     assert f'href="/studies/{copy.slug}/#keep"' in page  # the way from the list to copying
+
+
+# Several studies at once
+
+
+@pytest.fixture
+def three(materials):
+    """Two drafts that Ada may change, and one of Cleo's that Ada may read."""
+    studies = [cast.draft(name, materials=materials) for name in ("first", "second", "third")]
+    Membership.objects.filter(experiment=studies[2], user=cast.ada()).update(role="viewer")
+    Membership.objects.create(experiment=studies[2], user=cast.cleo(), role="owner")
+    return studies
+
+
+def selected(client, action, *slugs, query="", **fields):
+    return client.post(
+        f"/selected-studies/{query}", {"action": action, "study": slugs, **fields}, follow=True
+    )
+
+
+def test_cards_offer_only_what_the_user_may_do(ada, three):
+    archive(three[1], by=cast.ada())
+    page = ada.get("/?status=all").content.decode()
+    offers = re.findall(r'<a class="small" href="/studies/([\w-]+)/#keep">([^<]+)<', page)
+    assert dict(offers) == {
+        "first": "Copy, move, archive",
+        "second": "Copy, move, take back",
+        "third": "Export, copy",
+    }
+    boxes = re.findall(r'<input class="pick" type="checkbox" name="study" value="([\w-]+)"', page)
+    assert set(boxes) == {"first", "second"}
+
+
+def test_a_viewer_of_everything_has_no_bar(client, three):
+    client.force_login(cast.ben())
+    page = client.get("/").content.decode()
+    assert len(titles(client.get("/"))) == 3
+    assert 'id="bulk"' not in page and 'class="pick"' not in page and "selection.js" not in page
+
+
+def test_selected_studies_move_together_and_the_list_keeps_its_filters(ada, three):
+    move_to_folder(three[0], "Islands", by=cast.ada())
+    page = selected(ada, "move", "first", "second", query="?status=draft&search=study", folder=" Islands ")
+    assert page.redirect_chain == [("/?status=draft&search=study", 302)]
+    assert "2 studies in the folder Islands now (1 of them before, too)." in page.content.decode()
+    folders = Experiment.objects.order_by("slug").values_list("folder", flat=True)
+    assert list(folders) == ["Islands", "Islands", ""]
+    assert AuditEntry.objects.filter(action="folder changed").count() == 2
+    page = selected(ada, "move", "first", folder="").content.decode()
+    assert "1 study in no folder now." in page and Experiment.objects.get(slug="first").folder == ""
+
+
+def test_archiving_several_asks_first_and_names_what_cannot_go(ada, materials):
+    cast.draft("ready", materials=materials)
+    unpaid = cast.study("unpaid", materials=materials, reward_minor=150)
+    cast.sit(unpaid)
+    pause(unpaid, cast.ada())
+    cast.study("running", materials=materials)
+    archive(cast.draft("gone", materials=materials), by=cast.ada())
+    question = selected(ada, "archive", "ready", "unpaid", "running", "gone").content.decode()
+    assert "2 can be archived" in question and "1 complete session without a decision on pay." in question
+    assert "1 cannot be archived yet" in question and "It is open: pause or close it first." in question
+    assert "1 of the selected is in the archive already." in question
+    sent = re.findall(r'<input type="hidden" name="study" value="([\w-]+)"', question)
+    assert sent == ["ready", "unpaid"] and Experiment.objects.filter(archived_at=None).count() == 3
+    page = selected(ada, "archive", *sent, sure="yes")
+    assert (
+        titles(page) == {"running"} and "In the archive: Study ready, Study unpaid." in page.content.decode()
+    )
+
+
+def test_a_study_opened_since_the_question_stays_and_the_others_go(ada, materials):
+    cast.draft("ready", materials=materials)
+    cast.study("running", materials=materials)
+    page = selected(ada, "archive", "running", "ready", sure="yes").content.decode()
+    assert (
+        "Study running: the study cannot be archived yet" in page and "In the archive: Study ready." in page
+    )
+    assert (
+        Experiment.objects.get(slug="ready").archived_at
+        and not Experiment.objects.get(slug="running").archived_at
+    )
+
+
+def test_selected_studies_come_back_from_the_archive(ada, three):
+    for study in three[:2]:
+        archive(study, by=cast.ada())
+    page = ada.get("/?status=archived").content.decode()
+    assert "Take back from the archive" in page and "Archive …" not in page
+    assert "Take back from the archive" not in ada.get("/").content.decode()
+    page = selected(ada, "unarchive", "first", "second")
+    assert titles(page) == {"first", "second", "third"}
+
+
+@pytest.mark.parametrize("action", ["move", "archive", "unarchive"])
+def test_one_study_of_others_in_the_selection_refuses_all_of_it(client, three, action):
+    archive(three[1], by=cast.ada())
+    before = list(Experiment.objects.order_by("pk").values())
+    fields = {"sure": "yes", "folder": "Mine"}
+    client.force_login(cast.ada())
+    assert selected(client, action, "first", "second", "third", **fields).status_code == 403
+    client.force_login(cast.cleo())
+    assert selected(client, action, "third", "first", **fields).status_code == 404
+    assert selected(client, action, "third", "no-such-study", **fields).status_code == 404
+    client.logout()
+    assert "/accounts/login/" in selected(client, action, "third", **fields).redirect_chain[0][0]
+    assert list(Experiment.objects.order_by("pk").values()) == before
+
+
+def test_an_empty_selection_a_bad_folder_and_no_action_change_nothing(ada, three):
+    assert "Select between 1 and" in selected(ada, "move", folder="Islands").content.decode()
+    assert "stands for no folder" in selected(ada, "move", "first", "second", folder="-").content.decode()
+    assert "No action was chosen" in selected(ada, "delete", "first").content.decode()
+    assert ada.get("/selected-studies/").status_code == 405
+    assert not AuditEntry.objects.exclude(action="created").filter(experiment__in=three).exists()

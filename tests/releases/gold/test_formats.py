@@ -173,3 +173,12 @@ def test_the_command_writes_the_chosen_formats(tmp_path):
     with pytest.raises((CommandError, SystemExit)):
         call_command("export_gold", "agreement", "--to", str(tmp_path / "no"), "--formats", "bids")
     assert not (tmp_path / "no").exists()
+
+
+def test_the_page_of_a_release_lists_its_files_in_the_order_of_the_card(ada):
+    study = judged_study()
+    release = ready_release(study)
+    page = ada.get(reverse("study-release", args=[study.slug, release.number]))
+    names = [file["path"] for file in page.context["files"]]
+    assert names[0] == "README.md" and len(names) > 15
+    assert names.index("croissant.json") == names.index("datapackage.json") + 1  # "the same for …"

@@ -1,10 +1,12 @@
 """Exclusions, reliability, effects, ordinal models, items and power: page, command and API say the same."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
+from django.utils import timezone
 
 from experiments import job_runner
 from experiments.models import Campaign, Job
@@ -102,6 +104,21 @@ def test_large_studies_are_computed_by_a_worker_once(ada, monkeypatch):
     assert Job.objects.filter(kind=report_cache.REPORT).count() == 1
     add_sitting(study, "newcomer")
     assert b"Being computed" in ada.get(address).content
+
+
+def test_a_report_that_failed_says_why_and_when_it_is_tried_again(ada, monkeypatch):
+    monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "effects", 0)
+    address = reverse("study-effects", args=[judged_study().slug])
+    ada.get(address)
+    job = Job.objects.get(kind=report_cache.REPORT)
+    Job.objects.update(state=Job.State.FAILED, error="The disk is full.", finished_at=timezone.now())
+    page = ada.get(address).content.decode()
+    assert "Not computed" in page and "The disk is full." in page and "Being computed" not in page
+    minutes = {10: "ten"}[report_cache.RETRY_AFTER.seconds // 60]
+    assert f"opened {minutes} minutes after the failure" in page
+    Job.objects.update(finished_at=timezone.now() - report_cache.RETRY_AFTER - timedelta(seconds=1))
+    assert "Being computed" in ada.get(address).content.decode()
+    assert Job.objects.filter(kind=report_cache.REPORT).exclude(pk=job.pk).count() == 1
 
 
 def test_bad_choices_are_explained(ada):
