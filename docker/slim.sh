@@ -51,7 +51,7 @@ find allauth/socialaccount/providers -mindepth 1 -maxdepth 1 -type d \
 
 # Modules for the tests of NumPy and SciPy; colours for the code of languages other than Python.
 rm -f numpy/_core/_simd.*
-find numpy scipy -name '_*test*.so' -delete
+find numpy scipy \( -name '_test_*.so' -o -name '*_tests.*.so' -o -name '_ctest.*.so' -o -name '_cytest.*.so' \) -delete
 find pygments/lexers -type f ! -name '__init__.py' ! -name '_mapping.py' ! -name python.py ! -name special.py -delete
 
 # Names of countries and minor units of currencies are asked in English.
