@@ -1,7 +1,7 @@
-"""Leave only the bytecode of imported modules: `drop_sources.py FOLDER…`, after `import_all` in the same image.
+"""Leave only the bytecode of imported modules: `drop_sources.py FOLDER…`, after `import_all`.
 
-Python imports `module.pyc` in place of `module.py`. Modules that have no bytecode keep their source. Tracebacks
-name file and line, but do not show the line.
+Python imports `module.pyc` in place of `module.py`. Modules that have no bytecode keep their source.
+Tracebacks name file and line, but do not show the line.
 """
 
 import sys

@@ -31,7 +31,7 @@ HEAD = """#set page(paper: "a4", margin: 2.5cm, numbering: "1 / 1")
 #show link: underline
 """
 BUILT_IN_FONT = "Libertinus Serif"
-# Fonts of other scripts may have one weight only (those of the container image have), so an outline makes them bold.
+# Fonts of other scripts may have one weight only, as in the container image: an outline makes them bold.
 BOLD = "#show strong: set text(stroke: 0.025em)\n"
 # By the beginning of a language tag, the longest first: scripts that share characters differ in their shapes.
 FONTS = {
