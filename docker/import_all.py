@@ -8,12 +8,30 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 PACKAGES = ("analysis", "config", "experiments", "judgments", "releases")
+# What a database, a broker, a storage and the processes themselves import when they are chosen or started.
+BY_SETTINGS = (
+    "celery.apps.beat",
+    "celery.apps.worker",
+    "celery.bin.celery",
+    "celery.worker.consumer",
+    "django.core.cache.backends.redis",
+    "django.db.backends.postgresql.base",
+    "granian.server",
+    "granian.wsgi",
+    "kombu.transport.pyamqp",
+    "kombu.transport.redis",
+    "psycopg_binary",
+    "psycopg_pool",
+    "storages.backends.s3",
+)
 EXTRAS = {"torch", "transformers", "tokenizers", "kenlm", "sentry_sdk"}  # not part of the image
 
 
 def main() -> None:
     """Import all modules; one that needs an extra is left out."""
     django.setup()
+    for name in BY_SETTINGS:
+        importlib.import_module(name)
     for package in PACKAGES:
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
             if module.name.endswith("__main__"):

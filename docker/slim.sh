@@ -6,9 +6,10 @@ set -eu
 cd "$1"/lib/python3.*/site-packages
 
 # Test suites and their data. Imports of the packages themselves need none of them.
-for package in numpy pandas pyarrow scipy; do
+for package in certifi csp jsonschema jsonschema_specifications numpy pandas pyarrow qrcode referencing scipy; do
     find "$package" -depth -type d -name tests -exec rm -rf {} +
 done
+rm -rf jsonschema/benchmarks
 
 # Sources, headers and stubs: for compilers and editors. Catalogues of messages are read in their compiled form.
 find . -type f \( -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.pyi' -o -name '*.h' -o -name '*.hpp' \
@@ -30,15 +31,44 @@ done
 # Services of AWS: files, payments, and the roles that a server has there.
 find botocore/data -mindepth 1 -maxdepth 1 -type d \
     ! -name s3 ! -name mturk ! -name sts ! -name sso ! -name sso-oidc ! -name signin -exec rm -rf {} +
+find boto3/data -mindepth 1 -maxdepth 1 -type d ! -name s3 -exec rm -rf {} +
+rm -rf boto3/examples
+
+# Messages in languages that the participant's pages do not have; the rest of the platform is in English.
+find . -path '*/locale/*' -name '*.mo' ! -path '*/ar/*' ! -path '*/de/*' ! -path '*/en/*' ! -path '*/es/*' ! -path '*/fr/*' \
+    ! -path '*/it/*' ! -path '*/ja/*' ! -path '*/ko/*' ! -path '*/nl/*' ! -path '*/pt/*' ! -path '*/ru/*' ! -path '*/tr/*' \
+    ! -path '*/zh_Hans/*' -delete
+
+# Django's apps that are not installed: geography, static pages, redirects.
+rm -rf django/contrib/gis django/contrib/flatpages django/contrib/redirects
+
+# The API answers in JSON only: no pages to browse it.
+rm -rf rest_framework/static
+
+# Log-in by OpenID Connect and ORCID; the other services of django-allauth are not installed.
+find allauth/socialaccount/providers -mindepth 1 -maxdepth 1 -type d \
+    ! -name base ! -name oauth ! -name oauth2 ! -name openid_connect ! -name orcid -exec rm -rf {} +
+
+# Modules for the tests of NumPy and SciPy; colours for the code of languages other than Python.
+rm -f numpy/_core/_simd.*
+find numpy scipy \( -name '_test_*.so' -o -name '*_tests.*.so' -o -name '_ctest.*.so' -o -name '_cytest.*.so' \) -delete
+find pygments/lexers -type f ! -name '__init__.py' ! -name '_mapping.py' ! -name python.py ! -name special.py -delete
 
 # Names of countries and minor units of currencies are asked in English.
 find babel/locale-data -type f ! -name 'en*.dat' ! -name root.dat -delete
 
-# Symbols that only debuggers read. Not of NumPy, SciPy and psycopg: their libraries were moved by patchelf, and strip
-# may write such files so that they cannot be loaded.
+# Symbols that only debuggers read. Not of the libraries that wheels bring along (*.libs): patchelf has moved their parts, and
+# SciPy's OpenBLAS can no longer be loaded after strip.
 if command -v strip > /dev/null; then
-    for library in pyarrow/libarrow*.so.* pyarrow/libparquet*.so.* pyarrow/*.cpython-*.so typst/*.so \
-        cryptography/hazmat/bindings/*.so pandas/_libs/*.so pandas/_libs/*/*.so; do
-        [ -L "$library" ] || strip --strip-unneeded "$library"
+    find . -type f \( -name '*.so' -o -name '*.so.*' \) ! -path './*.libs/*' -exec strip --strip-unneeded {} +
+fi
+
+# Every module of Arrow names this library, and only plans of other query engines (Substrait) use it: an empty one takes its place.
+if command -v as > /dev/null && command -v ld > /dev/null; then
+    for library in pyarrow/libarrow_substrait.so.*; do
+        as -o empty.o /dev/null
+        ld -shared --soname "${library##*/}" -o "$library" empty.o
+        rm empty.o
     done
+    rm -f pyarrow/_substrait.*
 fi

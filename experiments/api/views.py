@@ -1,5 +1,6 @@
 """Studies, materials and jobs over REST: members only, and strangers find nothing."""
 
+from collections.abc import Mapping
 from typing import TypeVar, cast
 
 from django.contrib.auth.models import User
@@ -75,7 +76,8 @@ class StudyViews(
         changing = self.request.method == "PATCH"
         study = get_study(self.request.user, self.kwargs["slug"], editing=changing)
         is_draft = study.status in Experiment.Status.editable()
-        if changing and not is_draft and set(self.request.data) != {"folder"}:
+        data = self.request.data  # JSON of any kind; what is no object is refused by the serializer
+        if changing and not is_draft and isinstance(data, Mapping) and set(data) != {"folder"}:
             raise NotADraft
         return study
 

@@ -31,6 +31,8 @@ HEAD = """#set page(paper: "a4", margin: 2.5cm, numbering: "1 / 1")
 #show link: underline
 """
 BUILT_IN_FONT = "Libertinus Serif"
+# Fonts of other scripts may have one weight only, as in the container image: an outline makes them bold.
+BOLD = "#show strong: set text(stroke: 0.025em)\n"
 # By the beginning of a language tag, the longest first: scripts that share characters differ in their shapes.
 FONTS = {
     "zh-hant": "Noto Serif CJK TC",
@@ -149,8 +151,10 @@ def lacks_glyphs(text: str) -> bool:
 def _fonts(language: str) -> str:
     """The built-in font and that of the language's script, as a Typst array."""
     tag = language.lower().replace("_", "-")
-    names = [name for start, name in FONTS.items() if tag == start or tag.startswith(f"{start}-")]
-    return f"({', '.join(quoted(name) for name in [BUILT_IN_FONT, *names[:1]])},)"
+    names = [name for start, name in FONTS.items() if tag == start or tag.startswith(f"{start}-")][:1]
+    # The container image has the Chinese, Japanese and Korean fonts without serifs.
+    names += [name.replace("Serif", "Sans") for name in names if "CJK" in name]
+    return f"({', '.join(quoted(name) for name in [BUILT_IN_FONT, *names])},)"
 
 
 def _source(protocol: Protocol, decision: Consent | None) -> str:
@@ -163,6 +167,7 @@ def _source(protocol: Protocol, decision: Consent | None) -> str:
             "LANGUAGE", quoted(protocol.language[:2].lower())
         ),
         f'#text(size: 18pt, weight: "semibold", {quoted(protocol.title)})',
+        BOLD if needs_fonts(consent_text(protocol)) else "",
         _typeset(tokens_of(consent_text(protocol))),
         *statements,
     ]

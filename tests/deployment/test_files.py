@@ -12,6 +12,7 @@ from django.urls import resolve
 
 from config.serve import FINISH_S
 from config.settings import MAX_UPLOAD_BYTES
+from releases.study_report.replication import PINS
 from tests.deployment.compose import DOCKER, FILLED_IN, ROOT, compose, example_settings, seconds
 
 OURS = ("migrate", "web", "worker", "scheduler")
@@ -104,6 +105,25 @@ def test_no_secret_of_the_checkout_reaches_the_image():
     in_folders = {source for source in sources if any(source.startswith(f"{name}/") for name in taken_in)}
     assert set(sources) - in_folders == set(taken_in)
     assert {name for name in sources if not (ROOT / name).exists()} == set()
+
+
+def test_the_image_has_what_replication_packages_quote():
+    """Pinned versions and the licence, which are beside the code, not in it."""
+    dockerfile, ignored = (DOCKER / "Dockerfile").read_text(), (ROOT / ".dockerignore").read_text()
+    assert f"COPY {PINS} " in dockerfile and "COPY LICENSE " in dockerfile
+    assert {f"!{PINS}", "!LICENSE"} <= set(ignored.splitlines())
+
+
+def test_the_image_lets_its_user_read_what_was_built_as_root():
+    """The platform's umask lets nobody else read what it writes: collected files and bytecode."""
+    build = (DOCKER / "Dockerfile").read_text().rpartition("\nFROM ")[0]
+    assert build.rindex("chmod -R a+rX /app /usr/local /venv") > build.rindex("collectstatic")
+
+
+def test_languages_of_participants_keep_the_messages_of_packages():
+    kept = set(re.findall(r"! -path '\*/(\w+)/\*'", (DOCKER / "slim.sh").read_text()))
+    ours = {folder.name for folder in (ROOT / "judgments" / "locale").iterdir() if folder.is_dir()}
+    assert kept == ours | {"en"}
 
 
 def test_the_image_runs_as_nobody_else_and_without_tools_to_build():

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,28 +73,96 @@ def weight(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the image is of Linux")
-def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path: Path) -> None:
-    environment = {
-        name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "CELERY_BROKER_URL"}
-    }
-    environment |= {
-        "PYTHONPATH": str(slim),
+def environment_of(folder: Path, packages: Path) -> dict[str, str]:
+    """What the platform needs to know; its packages come from that folder alone."""
+    left_out = {"DATABASE_URL", "CELERY_BROKER_URL", "PYTHONDONTWRITEBYTECODE", "STATIC_ROOT"}
+    return {name: value for name, value in os.environ.items() if name not in left_out} | {
+        "PYTHONPATH": str(packages),
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "VAR_DIR": str(tmp_path / "var"),
+        "VAR_DIR": str(folder / "var"),
         "SECRET_KEY": "of-this-test-only-0123456789abcdef",
-        "HOME": str(tmp_path),
+        "HOME": str(folder),
     }
+
+
+def run(words: list[str], **how: Any) -> str:
+    """Run a program to its good end, and return what it prints."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, **how)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def has_roots() -> bool:
+    """Whether another root file system can be gathered and entered here."""
+    programs = all(map(shutil.which, ("busybox", "dpkg-query", "ldconfig", "unshare")))
+    return (
+        programs
+        and os.geteuid() == 0
+        and subprocess.run(["unshare", "--mount", "true"], check=False).returncode == 0
+    )
+
+
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the image is of Linux")
+
+
+@pytest.mark.slow
+@linux_only
+@pytest.mark.skipif(has_roots(), reason="the next test does the same in the image's root")
+def test_the_platform_runs_on_what_is_left_of_its_packages(slim: Path, tmp_path: Path) -> None:
+    environment = environment_of(tmp_path, slim)
     for words in (["-m", "docker.import_all"], ["-c", USE]):
         # Without the site module nothing but the copy is on the path.
-        done = subprocess.run(
-            [sys.executable, "-S", *words],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-    assert "used" in done.stdout
+        printed = run([sys.executable, "-S", *words], cwd=ROOT, env=environment)
+    assert "used" in printed
+
+
+@pytest.mark.slow
+@linux_only
+@pytest.mark.skipif(not has_roots(), reason="needs Debian, busybox and the rights of root")
+def test_the_platform_runs_in_the_root_file_system_of_the_image(slim: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    run([str(DOCKER / "rootfs.sh"), str(root), sys.base_prefix, str(tmp_path / "lib")])
+    shutil.copytree(slim, root / "packages")
+    for name in ("manage.py", "pyproject.toml", "analysis", "config", "docker", "experiments", "judgments"):
+        copy(ROOT / name, root / "app" / name)
+    copy(ROOT / "releases", root / "app" / "releases")
+    copy(ROOT / "static", root / "app" / "static")
+    environment = environment_of(Path("/tmp"), Path("/packages")) | {"PATH": "/usr/local/bin:/usr/bin"}
+    enter(root, environment, user=0, words=["python", "-m", "docker.import_all"])
+    enter(
+        root, environment, user=0, words=["python", "docker/drop_sources.py", "/packages", "/usr/local/lib"]
+    )
+    assert not (root / "packages" / "django" / "__init__.py").exists()
+    # The platform's umask hides what root wrote, as in the image.
+    run(["chmod", "-R", "a+rX", *(str(root / name) for name in ("app", "packages", "usr/local"))])
+    printed = enter(root, environment, user=10001, words=["python", "-c", USE])
+    assert "used" in printed
+    status = (root / "var" / "lib" / "dpkg" / "status").read_text()
+    assert "Package: libc6\n" in status and "Package: libssl3\n" in status
+    assert not [name for name in ("apt-get", "perl", "gcc", "pip") if (root / "usr" / "bin" / name).exists()]
+
+
+def copy(source: Path, to: Path) -> None:
+    """A file or folder of the checkout without bytecode."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, to, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy2(source, to)
+
+
+def enter(root: Path, environment: dict[str, str], *, user: int, words: list[str]) -> str:
+    """Run a program in another root: as a container does, read only unless it is the builder's (user 0)."""
+    how = "rw" if user == 0 else "ro"
+    script = f"""
+        mount --bind {root} {root}
+        mount --rbind /dev {root}/dev
+        mount -t proc proc {root}/proc
+        mount -t tmpfs -o mode=1777 tmpfs {root}/tmp
+        mount -o remount,bind,{how} {root}
+        cd {root}
+        exec "$@"
+    """
+    command = ["unshare", "--mount", "sh", "-ec", script, "-", shutil.which("chroot") or "chroot"]
+    inside = ["sh", "-c", 'cd /app && exec "$@"', "-", *words]
+    return run([*command, f"--userspec={user}:{user}", str(root), *inside], env=environment)

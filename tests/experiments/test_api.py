@@ -67,6 +67,13 @@ def test_opened_study_is_not_changed_over_the_api(api):
     assert (answer.status_code, answer.json()["code"]) == (409, "not_a_draft")
 
 
+@pytest.mark.parametrize("body", [False, 3, "folder", [{"folder": "x"}]])
+def test_a_change_that_is_no_object_is_refused(api, body):
+    cast.study("agreement")
+    answer = as_(api, cast.ada()).patch("/api/v1/studies/agreement/", body, format="json")
+    assert answer.status_code == 400
+
+
 def test_a_study_that_opens_during_a_change_stays_open_and_unchanged(api, monkeypatch):
     study = cast.draft("agreement", consent="Yes.")
     validate = StudySerializer.validate

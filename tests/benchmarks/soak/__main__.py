@@ -38,7 +38,7 @@ from tests.benchmarks.soak.study import SLUG, step
 from tests.benchmarks.soak.troubles import Troubles
 
 N_LISTS, N_ITEMS, LEASE_MINUTES = 4, 12, 2
-SHARE_FLAKY, SHARE_PAID, SHARE_LEAVING = 0.2, 0.05, 0.2
+SHARE_FLAKY, SHARE_PAID, SHARE_LEAVING = 0.2, 0.1, 0.2
 THINK_S = (2.0, 8.0)  # between two answers
 PATIENCE_OF_PEOPLE_S = 240.0
 BACKUP_EVERY_MINUTES = 15

@@ -6,6 +6,7 @@ from django.test import Client
 
 from experiments.pages.settings import SettingsForm
 from judgments.models import Consent, Session
+from judgments.screens import consent_copy
 from judgments.screens.arrival_views import consent_record
 from judgments.sessions.protocol import protocol_of
 from judgments.simulation.http_client import InProcess
@@ -146,6 +147,15 @@ def test_a_pdf_has_the_shapes_of_the_language(client, language, text, family):
     response = client.get(f"{LINK}consent.pdf")
     assert response["Content-Type"] == "application/pdf"
     assert family.replace(" ", "").lower().encode() in response.content.lower()
+
+
+def test_fonts_without_serifs_or_of_one_weight_are_enough():
+    study = cast.study("agreement", consent="你可以**随时**停止。", language="zh-Hans")
+    source = consent_copy._source(protocol_of(study.versions.get()), None)
+    assert '"Noto Serif CJK SC", "Noto Sans CJK SC"' in source
+    assert "#show strong: set text(stroke:" in source
+    plain = cast.study("plain", consent="You may stop at **any** time.")
+    assert "stroke" not in consent_copy._source(protocol_of(plain.versions.get()), None)
 
 
 def test_a_script_without_a_font_has_the_page_to_print_in_place_of_the_pdf(client):
