@@ -23,6 +23,8 @@ PAGE, FILE = "/account/history/", "/account/history.csv"
 def ada(client):
     """Ada, logged in by her password; the entries of her own creation are not of interest."""
     account = cast.ada()
+    account.set_password("ada-password")
+    account.save(update_fields=["password"])
     client.post("/accounts/login/", {"login": "ada", "password": "ada-password"})
     client.post("/accounts/reauthenticate/", {"password": "ada-password"})
     return account
