@@ -1,7 +1,7 @@
 #!/bin/sh
 # Gather the root file system of the image: Python and the Debian packages that it and the platform's packages load.
 # Usage: docker/rootfs.sh ROOT PYTHON ENVIRONMENT, where PYTHON is the interpreter's prefix (/usr/local) and ENVIRONMENT
-# the folder of the packages (/venv). Runs on Debian; a test runs the platform in such a root (test_rootfs.py).
+# the folder of the packages (/venv). Runs on Debian; a test runs the platform in such a root (test_slim.py).
 set -eu
 umask 022
 root=$1 python=$2 environment=$3
