@@ -71,6 +71,8 @@ def prepare() -> None:
 
 def announce(port: int, login: str) -> None:
     """Wait until the server is ready and print its URL."""
+    from django.conf import settings
+
     url = f"http://127.0.0.1:{port}/"
     for _ in range(READY_TRIES):
         try:
@@ -79,7 +81,7 @@ def announce(port: int, login: str) -> None:
         except (URLError, OSError):
             time.sleep(RETRY_S)
     print(
-        f"\n  Obelus is ready at {url}\n  {login}\n  Ctrl-C stops it; the data stay in var/.\n",
+        f"\n  Obelus is ready at {url}\n  {login}\n  Ctrl-C stops it; the data stay in {settings.VAR}.\n",
         flush=True,
     )
 
@@ -98,6 +100,7 @@ def commands(port: int) -> dict[str, str]:
 def main() -> int:
     """Run all processes until Ctrl-C."""
     port = choose_port(os.environ.get("PORT", ""))
+    os.environ["PORT"] = str(port)  # of the address in mail and webhooks, which the worker sends
     prepare()
     from releases.demo import login_line
 

@@ -387,9 +387,10 @@ EMAIL_HOST_USER = env_str("EMAIL_HOST_USER")
 EMAIL_HOST_PASSWORD = env_secret("EMAIL_HOST_PASSWORD")
 EMAIL_USE_TLS = env_bool("EMAIL_USE_TLS", False)
 EMAIL_TIMEOUT = 20  # seconds; without a limit a mail server that hangs holds a worker
-# Where mail leads: jobs have no request from which the address of the site follows.
+# Where mail and webhooks lead: jobs have no request from which the address of the site follows.
 SITE_ADDRESS = env_str(
-    "SITE_ADDRESS", f"{'https' if HTTPS else 'http'}://{ALLOWED_HOSTS[0]}{'' if HTTPS else ':8000'}"
+    "SITE_ADDRESS",
+    f"https://{ALLOWED_HOSTS[0]}" if HTTPS else f"http://{ALLOWED_HOSTS[0]}:{env_int('PORT', 8000)}",
 ).rstrip("/")
 
 # Everything comes from this host; no inline script or style, no plug-ins, no frames of ours elsewhere.

@@ -236,7 +236,7 @@ def presentation_list(
 
 def _targets(experiment: Experiment, number: int, *, n_blocks: int) -> list[dict[str, Any]]:
     """Every item once: as a pair with alternating sides, or as the sentence of an alternating condition."""
-    pairs = list(experiment.materials.pairs.select_related("good", "bad"))
+    pairs = list(experiment.materials.pairs.select_related("good__item", "bad"))
     targets = []
     for index, pair in enumerate(pairs):
         turn = (index + number) % 2 == 0
@@ -307,6 +307,9 @@ def record(session: Session, public_id: str, response: str, **fields: Any) -> Re
 def sit(experiment: Experiment, name: str = "pia", *, n: int | None = None, **fields: Any) -> Session:
     """A session with its first ``n`` trials answered; complete when ``n`` is left out."""
     session = begin(experiment, name, **fields)
-    for trial in session.trials.select_related("session__experiment")[:n]:
-        record(session, trial.public_id, answer_to(trial))
+    trials = session.trials.select_related("session__experiment")[:n]
+    if answers := [SentAnswer(trial.public_id, answer_to(trial)) for trial in trials]:
+        receipt = record_answers(session.token, answers)
+        assert not receipt.refused
+        session.refresh_from_db()
     return session if n is not None else finish(session)

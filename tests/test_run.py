@@ -56,9 +56,10 @@ def test_without_a_port_the_first_free_one_is_used_and_printed(monkeypatch, take
     assert FIRST_PORT == 8000
 
 
-def fresh_checkout(folder: Path, *program: str) -> subprocess.CompletedProcess:
+def fresh_checkout(folder: Path, *program: str, **settings: str) -> subprocess.CompletedProcess:
     """Run Python with an empty, not yet existing data folder."""
-    environment = {**os.environ, "VAR_DIR": str(folder), "DATABASE_URL": "", "SECRET_KEY": "", "DEBUG": ""}
+    unset = {"DATABASE_URL": "", "SECRET_KEY": "", "DEBUG": ""}
+    environment = {**os.environ, "VAR_DIR": str(folder), **unset, **settings}
     return subprocess.run(
         [sys.executable, *program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
     )
@@ -80,6 +81,17 @@ page = Client().get("/accounts/login/")
 sheets = re.findall(r'href="(/static/[^"]+[.]css)"', page.text)
 print(page.status_code, bool(sheets), *{Client().get(sheet).status_code for sheet in sheets})
 """
+
+
+def test_mail_and_webhooks_lead_to_the_port_that_is_served(tmp_path):
+    for environment, address in (
+        ({"PORT": "8123"}, "http://localhost:8123"),
+        ({"PORT": ""}, "http://localhost:8000"),
+        ({"PORT": "8123", "SITE_ADDRESS": "https://judgments.example.org/"}, "https://judgments.example.org"),
+    ):
+        words = "-c", "import django; from django.conf import settings; print(settings.SITE_ADDRESS)"
+        completed = fresh_checkout(tmp_path / "var", *words, **environment)
+        assert completed.stdout.strip() == address, completed.stderr
 
 
 def test_pages_work_before_static_files_are_collected(tmp_path):

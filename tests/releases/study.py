@@ -39,31 +39,33 @@ def add_sitting(
         external_id=f"SUBMISSION-{experiment.slug}-{name}",
         completed_at=timezone.now(),
     )
-    position = 0
-    for pair in experiment.materials.pairs.select_related("good__item", "bad__item"):
-        for trial_fields in _trials(experiment, pair):
-            position += 1
-            trial = Trial.objects.create(
-                session=sitting, position=position, item=pair.good.item, **trial_fields
-            )
-            answer(trial, experiment, agrees=agrees)
+    pairs = experiment.materials.pairs.select_related("good__item", "bad")
+    fields = [
+        {"item": pair.good.item, **trial_fields}
+        for pair in pairs
+        for trial_fields in _trials(experiment, pair)
+    ]
+    trials = Trial.objects.bulk_create(
+        Trial(session=sitting, position=position, **trial_fields)
+        for position, trial_fields in enumerate(fields, start=1)
+    )
+    Judgment.objects.bulk_create(judgment(trial, experiment, agrees=agrees) for trial in trials)
     if catch is not None:
-        trial = Trial.objects.create(session=sitting, position=position + 1, kind=TrialKind.CATCH)
+        trial = Trial.objects.create(session=sitting, position=len(trials) + 1, kind=TrialKind.CATCH)
         Judgment.objects.create(
             trial=trial, response="1", value=1, is_correct=catch, received_at=timezone.now()
         )
     return sitting
 
 
-def answer(trial: Trial, experiment: Experiment, *, agrees: bool) -> Judgment:
-    """A judgment as a form would leave it."""
+def judgment(trial: Trial, experiment: Experiment, *, agrees: bool) -> Judgment:
+    """A judgment as a form would leave it, not stored yet."""
     if trial.pair:
-        chosen = trial.pair.good if agrees else trial.pair.bad
-        return Judgment.objects.create(
+        return Judgment(
             trial=trial,
             response="1",
             value=float(agrees),
-            chosen=chosen,
+            chosen=trial.pair.good if agrees else trial.pair.bad,
             rt_ms=900,
             received_at=timezone.now(),
         )
@@ -71,9 +73,7 @@ def answer(trial: Trial, experiment: Experiment, *, agrees: bool) -> Judgment:
     better = (trial.sentence.expected == "acceptable") == agrees
     wobble = trial.position % 2 if experiment.task == "likert" else 0
     value = float(high if better else low) - wobble
-    return Judgment.objects.create(
-        trial=trial, response=f"{value:g}", value=value, rt_ms=900, received_at=timezone.now()
-    )
+    return Judgment(trial=trial, response=f"{value:g}", value=value, rt_ms=900, received_at=timezone.now())
 
 
 def _trials(experiment: Experiment, pair) -> list[dict]:

@@ -32,7 +32,7 @@ from analysis.scoring.judgment_prompts import (
 from analysis.scoring.measures import check_method
 from analysis.scoring.model_uri import parse_model_uri, with_revisions
 from analysis.scoring.orientation import SIGNS
-from analysis.scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions
+from analysis.scoring.scorers.babylm_predictions import PAIR_COLUMNS, babylm_predictions, equal_scores
 from analysis.scoring.words.contexts import IN_CONTEXT, ContextRule, ContextScorer, rule_of
 from analysis.scoring.words.critical_words import WordScorer
 from analysis.scoring.words.regions import RegionScores, score_regions
@@ -260,8 +260,13 @@ class FileScoring(CommandOutput):
             scored.summary["tokens_file"] = {"file": token_file.name, **unit_counts(table)}
         write(scored, to)
         if choices is not None:
-            column = scored.frame.columns[1]
-            predictions = babylm_predictions(choices, dict(zip(texts, scored.frame[column], strict=True)))
+            scores = dict(zip(texts, scored.frame.iloc[:, 1], strict=True))
+            predictions = babylm_predictions(choices, scores)
+            if n := equal_scores(choices, scores):
+                scored.summary["warnings"].append(
+                    f"{n} of {len(choices)} pairs have two equal scores: {options['predictions']} names the "
+                    "good sentence there, as the pipeline does; compare counts them as failed"
+                )
             with atomic_write(options["predictions"]) as draft:
                 draft.write_text(json.dumps(predictions, ensure_ascii=False) + "\n", encoding="utf-8")
         self.print_summary(scored, to, as_json=options["json"])

@@ -53,6 +53,10 @@ class BabyLMPredictionScorer:
 
     OPTIONS = (PAIRS,)
     capabilities = frozenset({"sum"})
+    warnings = (
+        "The BabyLM pipeline names the good sentence where a model gives both the same score, which compare "
+        "would count as failed: its predictions do not tell where.",
+    )
 
     def __init__(self, uri: ModelURI) -> None:
         options = parse_options(uri, self.OPTIONS)
@@ -107,6 +111,12 @@ def babylm_predictions(pairs: pd.DataFrame, scores: Mapping[str, float]) -> dict
                 chosen = good if good_score >= bad_score else bad
                 predictions.append({"id": f"{subset}_{place}", "pred": chosen})
     return document
+
+
+def equal_scores(pairs: pd.DataFrame, scores: Mapping[str, float]) -> int:
+    """Number of pairs whose two sentences have the same score: in predictions the good one is chosen."""
+    goods, bads = (pairs[column].map(scores) for column in ("sentence_good", "sentence_bad"))
+    return int((goods == bads).sum())
 
 
 def _choices(file: str, pair_file: str, pairs: Mapping[str, Sequence[Choice]]) -> dict[str, float]:

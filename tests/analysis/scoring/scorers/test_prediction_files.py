@@ -100,6 +100,25 @@ def test_choices_are_written_as_the_pipeline_writes_them_and_read_again(tmp_path
     assert rest == [{"id": "agreement_1", "pred": "Dogs sleep."}]
 
 
+def test_pairs_with_equal_scores_are_counted_where_choices_are_written_and_named_where_they_are_read(
+    tmp_path, capsys
+):
+    pairs = [
+        {"pair_id": str(n), "good_id": f"g{n}", "bad_id": f"b{n}", **pair} for n, pair in enumerate(PAIRS)
+    ]
+    texts = {pair[f"{side}_id"]: pair[f"sentence_{side}"] for pair in pairs for side in ("good", "bad")}
+    frame = pd.DataFrame({"sentence_id": texts.keys(), "sentence": texts.values()})
+    frame.to_csv(tmp_path / "sentences.csv", index=False)
+    frame.assign(lp=[-4.0, -5.0, -2.0, -2.0])[["sentence_id", "lp"]].to_csv(tmp_path / "in.csv", index=False)
+    common = ["--sentences", str(tmp_path / "sentences.csv"), "--to", str(tmp_path / "out.csv")]
+    pair_file, choices = stored(tmp_path / "pairs.jsonl", pairs), str(tmp_path / "predictions.json")
+    command = ["score", f"csv:{tmp_path / 'in.csv'}", *common, "--pairs", pair_file, "--predictions", choices]
+    assert main(command) == 0
+    assert "1 of 2 pairs have two equal scores" in capsys.readouterr().err
+    assert main(["score", f"babylm:{choices}?pairs={pair_file}", *common]) == 0
+    assert "names the good sentence where a model gives both the same score" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("has_subset", [True, False])
 def test_score_writes_the_choices_of_a_model_as_predictions(has_subset, tmp_path, capsys):
     rows = [("g0", "b0"), ("g1", "b1")]
