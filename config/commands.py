@@ -49,6 +49,8 @@ class ContractCommand(CommandOutput, BaseCommand):
         except BadInput as error:
             raise CommandError(" ".join(str(error).split()), returncode=2) from error
         except DatabaseError as error:
+            if reason := _connection_error():
+                raise CommandError(f"The database of DATABASE_URL cannot be reached: {reason}") from error
             if not _lacks_migrations():
                 raise
             message = "The database is not set up for this version. Run manage.py migrate first."
@@ -68,6 +70,15 @@ class ContractCommand(CommandOutput, BaseCommand):
 
         with Console(stderr=True).status(label):
             yield
+
+
+def _connection_error() -> str:
+    """Why the database cannot be opened, in one line; empty where it can."""
+    try:
+        connection.ensure_connection()
+    except DatabaseError as error:
+        return " ".join(str(error).split())
+    return ""
 
 
 def _lacks_migrations() -> bool:

@@ -1,5 +1,9 @@
 """Every command checks what protects the data before it runs."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
@@ -14,6 +18,20 @@ def test_a_command_stops_where_settings_endanger_the_data(settings, name, value,
     setattr(settings, name, value)
     with pytest.raises(SystemCheckError, match=code):
         call_command("lists", "study", skip_checks=False)
+
+
+def test_a_command_without_its_database_says_so_in_one_line(tmp_path):
+    environment = {
+        **os.environ,
+        "DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing",
+        "SECRET_KEY": "k" * 50,
+        "VAR_DIR": str(tmp_path),
+    }
+    command = [sys.executable, "manage.py", "agreement", "demo"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1 and "Traceback" not in ended.stderr
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("CommandError: The database of DATABASE_URL cannot be reached: connection failed")
 
 
 @pytest.mark.parametrize(
