@@ -25,6 +25,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
 
 from analysis.errors import BadInput
+from analysis.text import plural
 from experiments.operation import archive, tables
 from experiments.operation.backup import (
     MANIFEST,
@@ -134,7 +135,7 @@ def _require_empty(restored: dict[str, type[models.Model]]) -> None:
     for label, model in restored.items():
         if label not in MADE_BY_MIGRATIONS and (n_rows := model._base_manager.count()):
             raise BadInput(
-                f"the installation is not empty: {label} has {n_rows} rows.",
+                f"the installation is not empty: {label} has {plural(n_rows, 'row')}.",
                 remedy="Restore into a new database, before the first start and the first account.",
             )
 
