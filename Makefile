@@ -19,6 +19,8 @@ TORCH_FAMILY := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Bytecode of what is never imported takes 170 MB and a third of the time
+INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
 .PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
@@ -33,16 +35,16 @@ $(VENV)/.made:
 
 $(VENV)/.base: $(VENV)/.made lock/base.txt
 	@echo "Installing (once, a minute or two) ..."
-	@$(PIP) install --no-compile --require-hashes -r lock/base.txt  # bytecode of what is never imported takes 170 MB
+	@$(INSTALL) -r lock/base.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base lock/dev.txt
 	@echo "Installing what the tests need (once) ..."
-	@$(PIP) install --require-hashes -r lock/dev.txt
+	@$(INSTALL) -r lock/dev.txt
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.base lock/docs.txt
-	@$(PIP) install --require-hashes -r lock/docs.txt
+	@$(INSTALL) -r lock/docs.txt
 	@touch $@
 
 install: $(VENV)/.base ## Create the environment in .venv
@@ -54,18 +56,18 @@ sizes: $(VENV)/.base ## Print the disk space of the base install by package
 	@$(BIN)/python -m config.maintenance.sizes
 
 install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
-	@$(PIP) install --require-hashes -r lock/models.txt
-	@$(PIP) install --require-hashes --no-deps -r lock/torch-cpu.txt 2>/dev/null || $(PIP) install --require-hashes --no-deps -r lock/torch.txt
+	@$(INSTALL) -r lock/models.txt
+	@$(INSTALL) --no-deps -r lock/torch-cpu.txt 2>/dev/null || $(INSTALL) --no-deps -r lock/torch.txt
 	@# Only builds with CUDA name its libraries: 3 GB, which the others do without.
 	@if $(BIN)/python -c 'from importlib.metadata import requires; raise SystemExit("nvidia" not in str(requires("torch")))'; \
-	  then $(PIP) install --require-hashes --no-deps -r lock/torch-cuda.txt; fi
+	  then $(INSTALL) --no-deps -r lock/torch-cuda.txt; fi
 
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
-	@$(PIP) install --require-hashes -r lock/hub.txt
+	@$(INSTALL) -r lock/hub.txt
 
 # Without dependencies: cffconvert asks for an older jsonschema than the others, and works with this one.
 install-validators: $(VENV)/.dev ## Add the tools of others that open releases (frictionless, datasets, lm-eval …), for their tests
-	@$(PIP) install --require-hashes --no-deps -r lock/validators.txt
+	@$(INSTALL) --no-deps -r lock/validators.txt
 
 run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and the login (PORT=8001)
 	@PORT="$(PORT)" $(BIN)/python -m config.run
