@@ -83,7 +83,7 @@ def _lists_of_factors(materials: MaterialSet | None) -> dict[str, int]:
 
 def free_slug(title: str) -> str:
     """Return a slug made of the title that no study has yet."""
-    base = slugify(title)[:LONGEST_SLUG].strip("-") or "study"
+    base = slugify(title.replace("×", "x"))[:LONGEST_SLUG].strip("-") or "study"  # 2×2: not 22
     alike = Experiment.objects.filter(Q(slug__startswith=base) | Q(public_slug__startswith=base))
     taken = {"new"}.union(*alike.values_list("slug", "public_slug"))
     if base not in taken:

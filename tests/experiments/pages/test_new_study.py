@@ -26,6 +26,12 @@ def test_two_studies_of_one_title_get_two_addresses(client):
     assert set(Experiment.objects.values_list("slug", flat=True)) == {"islands", "islands-2"}
 
 
+def test_a_design_in_a_title_stays_legible_in_the_address(client):
+    client.force_login(cast.cleo())
+    client.post("/studies/new/", {"title": "A 2×2 design", "task": "likert", "language": "en"})
+    assert Experiment.objects.get().slug == "a-2x2-design"
+
+
 def test_materials_of_strangers_cannot_be_chosen(client):
     hidden = cast.material_set("hidden")
     client.force_login(cast.cleo())
