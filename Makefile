@@ -19,7 +19,7 @@ TORCH_FAMILY := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Bytecode of what is never imported takes 170 MB and a third of the time
+# Bytecode of what is never imported takes 170 MB in the base install alone, and time
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.command_line.output import CommandOutput, quiet_when_not_read
+from analysis.command_line.output import CommandOutput
 from analysis.errors import BadInput
 
 
@@ -45,8 +45,7 @@ class ContractCommand(CommandOutput, BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the command and explain bad input in one line."""
         try:
-            with quiet_when_not_read():
-                self.run(**options)
+            self.run(**options)
         except BadInput as error:
             raise CommandError(" ".join(str(error).split()), returncode=2) from error
         except DatabaseError as error:

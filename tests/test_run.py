@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config.run import FIRST_PORT, choose_port
+from config.run import FIRST_PORT, choose_port, main
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -54,6 +54,18 @@ def test_without_a_port_the_first_free_one_is_used_and_printed(monkeypatch, take
     assert chosen > taken_port
     assert f"Port {taken_port} is taken; using the next free one, {chosen}" in capsys.readouterr().out
     assert FIRST_PORT == 8000
+
+
+def test_every_process_is_told_the_port_that_was_chosen(monkeypatch, taken_port):
+    def prepare() -> None:
+        raise SystemExit(os.environ["PORT"])
+
+    monkeypatch.setattr("config.run.FIRST_PORT", taken_port)
+    monkeypatch.setattr("config.run.prepare", prepare)
+    monkeypatch.setenv("PORT", "")
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert int(ended.value.code) > taken_port
 
 
 def fresh_checkout(folder: Path, *program: str, **settings: str) -> subprocess.CompletedProcess:

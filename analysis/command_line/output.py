@@ -1,11 +1,8 @@
 """What commands share: where they print, JSON, progress, and options of several reports."""
 
 import json
-import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from analysis.magnitudes import ZEROS
@@ -16,9 +13,6 @@ OUTLIERS_HELP = (
     "response times that are left out: limits in ms, a spread of log times by participant, or both, such as "
     "200-10000, 2.5sd or 200-10000,3mad; by default none"
 )
-
-
-READER_GONE = 141  # as a shell reports a program that SIGPIPE ended
 
 
 class CommandOutput:
@@ -34,18 +28,6 @@ class CommandOutput:
     def wants_progress(self, options: dict[str, Any]) -> bool:
         """Whether to show a progress bar: on a terminal, unless JSON was requested."""
         return sys.stderr.isatty() and not options.get("json")
-
-
-@contextmanager
-def quiet_when_not_read() -> Iterator[None]:
-    """End without a traceback where the reader of the standard output has gone, as ``head`` does."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # What is still buffered would fail again when Python ends
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(READER_GONE) from None
 
 
 def selected(options: dict[str, Any], *names: str) -> dict[str, Any]:

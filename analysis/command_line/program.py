@@ -28,7 +28,7 @@ from analysis.command_line.models.compare import FileComparison
 from analysis.command_line.models.leaderboard import FileLeaderboard
 from analysis.command_line.models.score import FileScoring
 from analysis.command_line.models.train_ngram import NgramTraining
-from analysis.command_line.output import CommandOutput, magnitudes_line, quiet_when_not_read, selected
+from analysis.command_line.output import CommandOutput, magnitudes_line, selected
 from analysis.command_line.power import PowerAnalysis
 from analysis.command_line.study.agreement import AgreementText
 from analysis.command_line.study.effects import EffectsText
@@ -189,11 +189,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = vars(options)
     name, command = chosen["command"], commands[chosen["command"]]
     try:
-        with quiet_when_not_read():
-            if name in REPORTS:
-                print_report(command, name, chosen)
-            else:
-                command.run(**chosen)
+        if name in REPORTS:
+            print_report(command, name, chosen)
+        else:
+            command.run(**chosen)
     except BadInput as error:
         command.stderr.write(f"obelus: {' '.join(str(error).split())}")
         return BAD_INPUT

@@ -3,15 +3,12 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 
 from config.checks import check_shared_secret, check_shared_storage
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -35,31 +32,6 @@ def test_a_command_without_its_database_says_so_in_one_line(tmp_path):
     assert ended.returncode == 1 and "Traceback" not in ended.stderr
     [line] = ended.stderr.splitlines()
     assert line.startswith("CommandError: The database of DATABASE_URL cannot be reached: connection failed")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["manage.py", "plugins"],
-        ["-c", "import sys; from analysis.command_line.program import main; sys.exit(main())", "examples"],
-    ],
-    ids=["manage.py", "obelus"],
-)
-def test_a_command_whose_output_nobody_reads_ends_without_a_traceback(command, tmp_path):
-    reader, writer = os.pipe()
-    os.close(reader)
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = [str(ROOT / command[0]) if command[0] == "manage.py" else command[0], *command[1:]]
-    ended = subprocess.run(
-        [sys.executable, *command],
-        cwd=tmp_path,
-        env=environment,
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    os.close(writer)
-    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize(
