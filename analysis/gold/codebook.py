@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from analysis.columns import CONTRACT, ITEM_COLUMNS, JUDGMENT_COLUMNS, Column
@@ -276,18 +277,17 @@ def _resource(
 
 def _has_type(frame: pd.DataFrame, column: str, kind: str) -> bool:
     """Whether all values of a column of JSON have the stated type."""
-    types: dict[str, tuple[type, ...]] = {
+    allowed: dict[str, tuple[type, ...]] = {
         "string": (str,),
-        "boolean": (bool,),
-        "integer": (int,),
-        "number": (int, float),
+        "boolean": (bool, np.bool_),
+        "integer": (int, np.integer),
+        "number": (int, float, np.integer, np.floating),
     }
-    classes = types[kind]
     values = frame[column] if column in frame.columns else pd.Series([], dtype=object)
-    is_flag = kind == "boolean"
+    types = set(map(type, values[values.notna()].astype(object)))
     return all(
-        isinstance(value, classes) and (isinstance(value, bool) == is_flag)
-        for value in values[values.notna()].map(lambda value: getattr(value, "item", lambda: value)())
+        issubclass(found, allowed[kind]) and (kind == "boolean" or not issubclass(found, bool))
+        for found in types
     )
 
 
@@ -295,8 +295,8 @@ def _refers(frame: pd.DataFrame, column: str, targets: pd.Series) -> bool:
     """Whether every name in a column is a key of the other table."""
     if column not in frame.columns:
         return False
-    names = frame[column].dropna().astype(str)
-    return bool(names[names != ""].isin(set(targets.astype(str))).all())
+    names = set(map(str, frame[column].dropna().unique()))
+    return names - {""} <= set(map(str, targets.unique()))
 
 
 def _factor(name: str, factors: Mapping[str, Sequence[str]]) -> dict[str, Any] | None:

@@ -24,6 +24,7 @@ BLIMP_FIELDS = (
     "lexically_identical",
     "pairID",
 )
+_PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 # Significant; sums in another order differ from about the 15th digit on.
 DIGITS = 12
 
@@ -102,7 +103,12 @@ def rounded(values: pd.Series) -> pd.Series:
 
 
 def _cells(column: pd.Series) -> list[str]:
-    return [_cell(value) for value in column.astype(object)]
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+        texts = {value: _cell(value) for value in column.dropna().unique().tolist()}
+        return [texts.get(value, "") for value in column.tolist()]
+    values = column.astype(object).tolist()
+    # Most cells are text or missing, which need no call.
+    return [v if type(v) is str else "" if v is None else _cell(v) for v in values]
 
 
 def _cell(value: Any) -> str:
@@ -127,6 +133,8 @@ def _number(value: float) -> str:
 
 def plain_value(value: Any) -> Any:
     """Turn NumPy's scalars into Python's and numbers that are not finite into None, in all depths."""
+    if type(value) in _PLAIN_TYPES:
+        return value
     if isinstance(value, dict):
         return {str(key): plain_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):

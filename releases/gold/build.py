@@ -137,8 +137,9 @@ def _gold(
 def _pair_records(pairs: pd.DataFrame) -> list[dict[str, Any]]:
     """BLiMP's ten fields, other fields of the source, then our own."""
     own_fields = (*PAIR_FILE, *HUMAN_PAIR_COLUMNS, "paradigm_status")
-    records = []
-    for row in pairs.astype(object).to_dict("records"):
+    records, names = [], list(pairs.columns)
+    for values in zip(*(pairs[name].astype(object).tolist() for name in names), strict=True):
+        row = dict(zip(names, values, strict=True))
         blimp_fields = {
             "sentence_good": row["sentence_good"],
             "sentence_bad": row["sentence_bad"],
