@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit semgrep sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -127,6 +127,16 @@ fuzz: $(VENV)/.dev ## Send 10,000 generated calls and as many mutated requests a
 audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (OSV_DATABASE=FOLDER/all.zip)
 	@$(BIN)/python -m config.maintenance.audit "$(OSV_DATABASE)"
 
+# In an environment of its own: see the group semgrep in pyproject.toml. Nothing is sent or asked for.
+$(VENV)/semgrep/.made: $(VENV)/.made lock/semgrep.txt
+	@$(PYTHON) -m venv $(VENV)/semgrep
+	@$(VENV)/semgrep/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/semgrep.txt
+	@touch $@
+
+semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files, addresses) by the rules in config/maintenance/semgrep.yml
+	@PATH="$(CURDIR)/$(VENV)/semgrep/bin:$$PATH" SEMGREP_ENABLE_VERSION_CHECK=0 semgrep scan --config config/maintenance/semgrep.yml --metrics off --error --quiet \
+	  analysis config experiments judgments releases static manage.py setup.py && echo "No rule is broken."
+
 # In an environment of its own: see the group sbom in pyproject.toml.
 $(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
 	@$(PYTHON) -m venv $(VENV)/sbom
@@ -155,6 +165,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) --group dev -c lock/base.txt -o lock/dev.txt
 	$(LOCK_PROJECT) --group docs -c lock/base.txt -o lock/docs.txt
 	$(LOCK) --group sbom -o lock/sbom.txt
+	$(LOCK) --group semgrep -o lock/semgrep.txt
 	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt

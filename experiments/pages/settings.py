@@ -442,7 +442,8 @@ def save_settings(request: HttpRequest, slug: str) -> HttpResponse:
     if are_valid(form, parameters):
         is_changed = store(request.user, form, parameters)
         messages.success(request, "Saved." if is_changed else "Nothing was changed, so nothing was saved.")
-        return redirect(_next_page(request, step), slug)
+        # A name of a URL: the request only says which of two steps.
+        return redirect(_next_page(request, step), slug)  # nosemgrep: request-to-redirect
     study.refresh_from_db()
     messages.error(request, "Nothing was saved: see the errors below.")
     context = settings_context(request, study, form, parameters, step=step)

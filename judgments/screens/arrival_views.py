@@ -81,7 +81,8 @@ A_MONTH_S = 30 * 24 * 3600
 COOKIE_PATH = "/take/"  # a study answers at two addresses; the cookie's name tells the study
 
 
-@csrf_exempt
+# Participants have no login; platforms link and send forms to here.
+@csrf_exempt  # nosemgrep: without-csrf
 @require_http_methods(["GET", "HEAD", "POST"])
 def consent(request: HttpRequest, slug: str, channel_name: str = "") -> HttpResponse:
     """Show the consent screen, or process its answer; ``channel_name`` is of the panel that sent the link."""
@@ -157,7 +158,8 @@ def prolific_arrival(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-@csrf_exempt
+# Participants have no login; platforms link and send forms to here.
+@csrf_exempt  # nosemgrep: without-csrf
 @require_http_methods(["GET", "HEAD", "POST"])
 def prolific_consent(request: HttpRequest, slug: str, text: str) -> HttpResponse:
     """The consent screen of an arrival from Prolific; ``text`` is its sealed entry."""

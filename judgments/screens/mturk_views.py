@@ -28,7 +28,8 @@ from judgments.sessions.places import may_join_next_round
 from judgments.sessions.protocol import protocol_of
 
 
-@csrf_exempt
+# Participants have no login; the page is shown inside the platform.
+@csrf_exempt  # nosemgrep: without-csrf
 @require_http_methods(["GET", "HEAD", "POST"])
 def mturk_arrival(request: HttpRequest, slug: str) -> HttpResponse:
     """The page that the worker site opens for one campaign of a study."""

