@@ -23,7 +23,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 INSTALL := $(PIP) install --no-compile --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install upgrade sizes install-models install-hub install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit semgrep sbom dist test-wheel doubles lock clean
+.PHONY: help install upgrade sizes install-models install-hub install-kenlm install-sentry install-validators run test lint format docs docs-version docs-commands tutorial pictures gallery messages bench soak fuzz audit semgrep lint-deployment sbom dist test-wheel doubles lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
@@ -49,7 +49,8 @@ $(VENV)/.docs: $(VENV)/.base lock/docs.txt
 
 install: $(VENV)/.base ## Create the environment in .venv
 
-upgrade: $(VENV)/.base ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
+# Without an environment as prerequisite: with VERSION=here that would install packages before the backup.
+upgrade: ## Back up, take a version (VERSION=v0.2.0, VERSION=here), install, migrate, restart
 	@$(PYTHON) config/maintenance/upgrade.py "$(VERSION)"
 
 sizes: $(VENV)/.base ## Print the disk space of the base install by package
@@ -64,6 +65,20 @@ install-models: $(VENV)/.base ## Add torch and transformers for neural scorers
 
 install-hub: $(VENV)/.base ## Add huggingface_hub, to publish releases on Hugging Face
 	@$(INSTALL) -r lock/hub.txt
+
+install-sentry: $(VENV)/.base ## Add sentry-sdk, to send errors to Sentry
+	@$(INSTALL) -r lock/sentry.txt
+
+# The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
+$(VENV)/kenlm/.made: $(VENV)/.made lock/kenlm.txt lock/kenlm-build.txt
+	@$(PYTHON) -m venv $(VENV)/kenlm && rm -rf $(VENV)/kenlm/built
+	@$(VENV)/kenlm/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/kenlm-build.txt
+	@PATH="$(CURDIR)/$(VENV)/kenlm/bin:$$PATH" $(VENV)/kenlm/bin/python -m pip --disable-pip-version-check --quiet wheel --require-hashes \
+	  --no-deps --no-build-isolation --wheel-dir $(VENV)/kenlm/built -r lock/kenlm.txt
+	@touch $@
+
+install-kenlm: $(VENV)/.base $(VENV)/kenlm/.made ## Add kenlm, a faster reader of n-gram models (needs a C++ compiler)
+	@$(PIP) install --no-compile --no-index --no-deps $(VENV)/kenlm/built/kenlm-*.whl
 
 # Without dependencies: cffconvert asks for an older jsonschema than the others, and works with this one.
 install-validators: $(VENV)/.dev ## Add the tools of others that open releases (frictionless, datasets, lm-eval …), for their tests
@@ -137,15 +152,27 @@ semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files
 	@PATH="$(CURDIR)/$(VENV)/semgrep/bin:$$PATH" SEMGREP_ENABLE_VERSION_CHECK=0 semgrep scan --config config/maintenance/semgrep.yml --metrics off --error --quiet \
 	  analysis config experiments judgments releases static manage.py setup.py && echo "No rule is broken."
 
+# In an environment of its own: see the group deployment in pyproject.toml. Schemas of Compose and Kubernetes are part of the packages.
+$(VENV)/deployment/.made: $(VENV)/.made lock/deployment.txt
+	@$(PYTHON) -m venv $(VENV)/deployment
+	@$(VENV)/deployment/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/deployment.txt
+	@touch $@
+
+lint-deployment: $(VENV)/deployment/.made ## Lint docker/Dockerfile, validate compose.yml and the Kubernetes manifests against their schemas
+	@$(VENV)/deployment/bin/hadolint docker/Dockerfile && echo "docker/Dockerfile: no rule is broken"
+	@$(VENV)/deployment/bin/check-jsonschema --builtin-schema vendor.compose-spec docker/compose.yml
+	@$(VENV)/deployment/bin/kubernetes-validate --strict docker/kubernetes/*.yaml
+
 # In an environment of its own: see the group sbom in pyproject.toml.
 $(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
 	@$(PYTHON) -m venv $(VENV)/sbom
 	@$(VENV)/sbom/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/sbom.txt
 	@touch $@
 
-sbom: $(VENV)/sbom/.made ## List the packages of lock/base.txt with hashes as CycloneDX, in var/obelus.cdx.json
-	@mkdir -p var && $(VENV)/sbom/bin/cyclonedx-py requirements lock/base.txt --pyproject pyproject.toml --output-reproducible -o var/obelus.cdx.json
-	@echo "Wrote var/obelus.cdx.json"
+SBOM_LOCKS ?= base
+sbom: $(VENV)/.base $(VENV)/sbom/.made ## List locked packages with hashes as CycloneDX, in var/obelus.cdx.json (SBOM_LOCKS="base models torch-cpu")
+	@mkdir -p var
+	@$(BIN)/python -m config.maintenance.sbom $(VENV)/sbom/bin/cyclonedx-py var/obelus.cdx.json $(SBOM_LOCKS)
 
 # The wheel is built from the source distribution, in a folder of its own: no file of an earlier build can enter it.
 dist: $(VENV)/.dev ## Build the library as wheel and source distribution, in dist/ (OUT=FOLDER for another)
@@ -169,6 +196,10 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) --extra models -c lock/base.txt -c lock/dev.txt $(TORCH_FAMILY:%=--no-emit-package %) -o lock/models.txt
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt
+	$(LOCK) --group deployment -o lock/deployment.txt
+	echo sentry-sdk | $(LOCK) - -c lock/base.txt -o lock/sentry.txt
+	echo kenlm | $(LOCK) - -c lock/base.txt -o lock/kenlm.txt
+	printf 'cmake\nsetuptools\nwheel\n' | $(LOCK) - -c lock/dev.txt -o lock/kenlm-build.txt
 	echo torch==$(TORCH) | $(LOCK) - --no-deps -o lock/torch.txt
 	printf 'torch==$(TORCH)+cpu%s\n' "$(TORCH_CPU_SHA256:%= --hash=sha256:%)" > lock/torch-cpu.txt
 	echo torch==$(TORCH) | $(LOCK) - -c lock/models.txt $(TORCH_SHARED:%=--no-emit-package %) --no-emit-package torch -o lock/torch-cuda.txt

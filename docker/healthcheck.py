@@ -28,7 +28,7 @@ def main() -> int:
     process = sys.argv[1] if len(sys.argv) > 1 else "web"
     if process == "web":
         return int(not web())
-    return subprocess.run([sys.executable, "manage.py", "heartbeat", process], check=False).returncode  # noqa: S603
+    return subprocess.run([sys.executable, "manage.py", "heartbeat", process], check=False).returncode  # noqa: S603 - our own command
 
 
 if __name__ == "__main__":

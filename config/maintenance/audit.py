@@ -1,31 +1,40 @@
 """``make audit``: compare the locked packages with a copy of the OSV database of vulnerabilities.
 
 The database is the file ``all.zip`` that OSV publishes for PyPI, so that a mirror without a way out can keep
-it: ``make audit OSV_DATABASE=/srv/osv/PyPI/all.zip``. Exit status 1 where a locked version is affected.
+it: ``make audit OSV_DATABASE=/srv/osv/PyPI/all.zip``. Exit status 1 where a locked version is affected, 2
+where the file is not that database or is older than a month.
 """
 
 import json
-import re
 import sys
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-LOCKS = Path(__file__).resolve().parents[2] / "lock"
-PIN = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
+from config.maintenance.locks import LOCKS, read_lock
+
+#: Where OSV publishes the database.
+SOURCE = "https://osv-vulnerabilities.storage.googleapis.com/PyPI/all.zip"
+#: OSV changes advisories of PyPI on most days.
+LARGEST_AGE = timedelta(days=30)
+
+
+class UnusableDatabase(Exception):
+    """A file that is not OSV's database for PyPI, or an old one."""
 
 
 def locked_versions(folder: Path = LOCKS) -> dict[str, dict[str, list[str]]]:
     """Return the files that pin each version of each package."""
     pins: dict[str, dict[str, list[str]]] = {}
     for path in sorted(folder.glob("*.txt")):
-        for pin in PIN.finditer(path.read_text(encoding="utf-8")):
-            files = pins.setdefault(canonicalize_name(pin["name"]), {})
-            files.setdefault(pin["version"], []).append(path.name)
+        for pin in read_lock(path):
+            files = pins.setdefault(canonicalize_name(pin.name), {})
+            files.setdefault(pin.version, []).append(path.name)
     return pins
 
 
@@ -37,6 +46,31 @@ def advisories(database: Path) -> Iterator[dict[str, Any]]:
                 advisory: dict[str, Any] = json.loads(archive.read(name))
                 if not advisory.get("withdrawn"):
                     yield advisory
+
+
+def check_database(database: Path, now: datetime) -> tuple[int, datetime]:
+    """Return how many advisories of PyPI the database has, and when the newest was changed.
+
+    Raises
+    ------
+    UnusableDatabase
+        If the file is no ZIP archive, has no advisory of PyPI, or the newest is older than ``LARGEST_AGE``.
+    """
+    try:
+        changes = [
+            datetime.fromisoformat(advisory["modified"])
+            for advisory in advisories(database)
+            if any(entry["package"]["ecosystem"] == "PyPI" for entry in advisory.get("affected", []))
+        ]
+    except (zipfile.BadZipFile, ValueError, KeyError) as error:
+        raise UnusableDatabase(f"{database} is not a database of OSV ({error})") from error
+    if not changes:
+        raise UnusableDatabase(f"{database} has no advisory for PyPI")
+    if (age := now - max(changes)) > LARGEST_AGE:
+        raise UnusableDatabase(
+            f"{database} is old: its newest advisory is of {max(changes):%Y-%m-%d}, {age.days} days ago"
+        )
+    return len(changes), max(changes)
 
 
 def is_affected(version: str, affected: dict[str, Any]) -> bool:
@@ -93,9 +127,16 @@ def main() -> int:
     database = Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] else None
     if database is None or not database.is_file():
         print("Give a copy of OSV's database for PyPI: make audit OSV_DATABASE=FOLDER/all.zip")
+        print(f"It is published at {SOURCE}")
+        return 2
+    try:
+        n_advisories, newest = check_database(database, datetime.now(UTC))
+    except UnusableDatabase as error:
+        print(f"{error}. Take a new copy of {SOURCE}")
         return 2
     lines = audit(database)
     print("\n".join(lines) or "No locked version is affected.")
+    print(f"{n_advisories} advisories, the newest of {newest:%Y-%m-%d}")
     return int(bool(lines))
 
 

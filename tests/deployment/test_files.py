@@ -4,12 +4,15 @@ import configparser
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
-from django.urls import resolve
+from django.urls import URLResolver, get_resolver, resolve
 
+from config.http.body_limit import MAX_BODY_BYTES, is_marked
 from config.serve import FINISH_S
 from config.settings import MAX_UPLOAD_BYTES
 from releases.study_report.replication import PINS
@@ -132,18 +135,60 @@ def test_the_image_runs_as_nobody_else_and_without_tools_to_build():
     assert not re.search(r"apt-get|pip install|gcc", final)
 
 
-@pytest.mark.parametrize(
-    ("file", "size", "buffers"),
-    [
-        ("proxy/Caddyfile", r"max_size (\d+)MB", "request_buffers 4MB"),
-        ("proxy/nginx.conf", r"client_max_body_size (\d+)m", "proxy_request_buffering on"),
-        ("kubernetes/web.yaml", r"proxy-body-size: (\d+)m", 'proxy-request-buffering: "on"'),
-    ],
-)
-def test_proxies_take_the_largest_upload_and_buffer_slow_clients(file, size, buffers):
-    text = (DOCKER / file).read_text()
-    assert int(re.search(size, text)[1]) * 1_000_000 > MAX_UPLOAD_BYTES
-    assert buffers in text
+def caddy_limits() -> tuple[int, int, set[str]]:
+    """Largest bodies elsewhere and of uploads, in MB, and the addresses of uploads, of the Caddyfile."""
+    text = (DOCKER / "proxy" / "Caddyfile").read_text()
+    sizes = dict(re.findall(r"request_body @(\w+) \{\s+max_size (\d+)MB", text))
+    paths = dict(re.findall(r"@(\w+) (?:not )?path (.+)", text))
+    assert paths["uploads"] == paths["forms"] and f"request_buffers {sizes['forms']}MB" in text
+    addresses = {path.removesuffix("*") for path in paths["uploads"].split()}
+    return int(sizes["forms"]), int(sizes["uploads"]), addresses
+
+
+def nginx_limits() -> tuple[int, int, set[str]]:
+    """The same of nginx.conf."""
+    text = (DOCKER / "proxy" / "nginx.conf").read_text()
+    small, large = map(int, re.findall(r"client_max_body_size (\d+)m", text))
+    assert "proxy_request_buffering on" in text
+    beginnings = re.search(r"location ~ \^/\((.+)\) \{", text)[1]
+    return small, large, {f"/{path.removesuffix('$')}" for path in beginnings.split("|")}
+
+
+def ingress_limits() -> tuple[int, int, set[str]]:
+    """The same of the Kubernetes manifests."""
+    entries = {entry["metadata"]["name"]: entry for entry in manifests() if entry["kind"] == "Ingress"}
+    prefix = "nginx.ingress.kubernetes.io/proxy-"
+    sizes = {}
+    for name, entry in entries.items():
+        notes = entry["metadata"]["annotations"]
+        assert notes[f"{prefix}request-buffering"] == "on"
+        sizes[name] = int(notes[f"{prefix}body-size"].removesuffix("m"))
+    paths = entries["uploads"]["spec"]["rules"][0]["http"]["paths"]
+    assert {path["pathType"] for path in paths} == {"Prefix"}
+    return sizes["web"], sizes["uploads"], {f"{path['path']}/" for path in paths}
+
+
+def addresses(resolver: Any = None, begin: str = "/") -> Iterator[tuple[str, Any]]:
+    """Every address of the site, as a pattern, with its view."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        where = begin + str(pattern.pattern).removeprefix("^")
+        if isinstance(pattern, URLResolver):
+            yield from addresses(pattern, where)
+        else:
+            yield where, pattern.callback
+
+
+@pytest.mark.parametrize("limits", [caddy_limits, nginx_limits, ingress_limits])
+def test_proxies_take_large_bodies_where_researchers_send_files_and_nowhere_else(limits):
+    small, large, beginnings = limits()
+    assert small * 1_000_000 == MAX_BODY_BYTES and large * 1_000_000 > MAX_UPLOAD_BYTES
+    large_files = [where for where, view in addresses() if is_marked(view)]
+    assert len(large_files) == 7
+    assert [where for where in large_files if not where.startswith(tuple(beginnings))] == []
+    anonymous = ("/s/", "/take/", "/api/v1/sessions/", "/accounts/", "/hooks/", "/shared/", "/health/")
+    for begin in anonymous:
+        some = [where for where, _ in addresses() if where.startswith(begin)]
+        assert some and not [where for where in some if where.startswith(tuple(beginnings))]
 
 
 def unit(name: str) -> configparser.ConfigParser:
@@ -223,6 +268,14 @@ def test_web_pods_are_probed_where_answers_are_and_drained_before_they_end():
         assert headers == {"Host": "judgments.example.org", "X-Forwarded-Proto": "https"}
     pause = int(web["lifecycle"]["preStop"]["exec"]["command"][1])
     assert pod["terminationGracePeriodSeconds"] > pause + FINISH_S + 2
+
+
+def test_web_pods_serve_their_own_address_beside_that_of_the_site():
+    [web] = [container for _, container in containers() if container["name"] == "web"]
+    [settings] = [entry["data"] for entry in manifests() if entry["kind"] == "ConfigMap"]
+    address, hosts = web["env"]  # what a value refers to has to stand before it
+    assert address == {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+    assert hosts == {"name": "ALLOWED_HOSTS", "value": f"{settings['ALLOWED_HOSTS']},$(POD_IP)"}
 
 
 def test_one_scheduler_at_a_time():

