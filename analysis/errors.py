@@ -3,13 +3,24 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+MAX_CHARACTERS = 4_000  # of each part of a message, which may quote a cell or a column of the file
+
+
+def _cut(text: str) -> str:
+    rest = len(text) - MAX_CHARACTERS
+    return f"{text[:MAX_CHARACTERS]} … and {rest:,} more characters." if rest > 0 else text
+
 
 class BadInput(ValueError):
-    """Input that cannot be used; the message names file, row, column and remedy if known."""
+    """Input that cannot be used; the message names file, row, column and remedy if known.
+
+    A quoted value of the file may have megabytes, so each part is cut after ``MAX_CHARACTERS``.
+    """
 
     def __init__(
         self, message: str, *, file: str = "", row: int | None = None, column: str = "", remedy: str = ""
     ) -> None:
+        message, column, remedy = _cut(message), _cut(column), _cut(remedy)
         self.message, self.file, self.row, self.column, self.remedy = message, file, row, column, remedy
         place = ", ".join(
             part

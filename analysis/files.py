@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from analysis.errors import BadInput
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 # Characters, as for materials; the default of the csv module is 131,072.
 MAX_CELL_LENGTH = 1_000_000
+FREE_CELLS = 1_000_000  # of any JSON lines table; a larger one has at most as many as bytes
 
 csv.field_size_limit(MAX_CELL_LENGTH)
 
@@ -66,6 +69,25 @@ def read_table(path: str | Path) -> pd.DataFrame:
         raise BadInput(
             "the text is not UTF-8.", file=str(path), row=line, remedy="Save it as UTF-8."
         ) from error
+
+
+def read_column_names(path: str | Path) -> list[str]:
+    """Return the columns of a table by its first row alone; JSON lines by their first object."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".parquet":
+            return [str(name) for name in pq.read_schema(path).names]
+        with path.open(encoding="utf-8-sig", newline="") as text:
+            if suffix == ".jsonl":
+                first = next((line for line in text if line.strip()), "")
+                return list(_json_object(first, path, 1))
+            reader = csv.reader(text, delimiter="\t" if suffix == ".tsv" else ",")
+            return [name.strip() for name in next(reader, [])]
+    except pa.ArrowException as error:
+        raise BadInput("not a Parquet file.", file=str(path)) from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BadInput("the first line cannot be read.", file=str(path), row=1) from error
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
@@ -141,7 +163,7 @@ def _read_delimited(path: Path, *, suffix: str) -> pd.DataFrame:
 def _check_head(head: list[str], path: Path) -> None:
     if not any(head):
         raise BadInput("the file is empty.", file=str(path), remedy="The first line names the columns.")
-    repeated = sorted({name for name in head if head.count(name) > 1})
+    repeated = sorted(name for name, n_columns in Counter(head).items() if n_columns > 1)
     if repeated:
         raise BadInput("the head names this column twice.", file=str(path), row=1, column=repeated[0])
 
@@ -156,11 +178,20 @@ def _check_width(row: list[str], head: list[str], path: Path, line: int) -> None
 
 def _read_json_lines(path: Path) -> pd.DataFrame:
     rows, lines = [], []
+    names: set[str] = set()
+    max_cells = max(FREE_CELLS, path.stat().st_size)
     with path.open(encoding="utf-8-sig") as text:
         for number, line in enumerate(text, start=1):
             if line.strip():
                 rows.append(_json_object(line, path, number))
                 lines.append(number)
+                names.update(rows[-1])
+                # Rows are filled to the width of the table: few bytes could take any memory.
+                if len(rows) * len(names) > max_cells:
+                    raise BadInput(
+                        f"{len(names):,} columns in {number:,} rows or more are too many for its size.",
+                        file=str(path), remedy="Give rows with the same names.",
+                    )  # fmt: skip
     if not rows:
         raise BadInput("the file is empty.", file=str(path))
     return pd.DataFrame(rows, index=pd.Index(lines, dtype="int64"), dtype=object).astype(object).where(
@@ -176,6 +207,12 @@ def _json_object(line: str, path: Path, number: int) -> dict[str, Any]:
         row = json.loads(line, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise BadInput(f"not JSON ({error.msg}).", file=str(path), row=number) from error
+    except RecursionError as error:
+        raise BadInput("brackets are nested too deeply.", file=str(path), row=number) from error
+    except ValueError as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput("a number has too many digits.", file=str(path), row=number) from error
     if not isinstance(row, dict):
         raise BadInput("not a JSON object.", file=str(path), row=number)
     return row

@@ -1,6 +1,7 @@
 """Tables and text for a terminal in one style, and plurals of counted nouns."""
 
 import io
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,31 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 # rich is imported where a table is drawn: replication packages use the plurals and have no rich.
+
+
+# First characters of a spreadsheet's formulas, also in the full width of Asian keyboards.
+FORMULA = "=+-@＝＋－＠"  # noqa: RUF001
+CONTROL = "\t\r\n"
+SIGNED_NUMBER = re.compile(r"[+-]\d+([.,]\d+)?")
+
+
+def no_formula(value: Any) -> Any:
+    """Return the value; a text that a spreadsheet would run as a formula is quoted as JSON.
+
+    A single character, such as the name of a key, and a number with its sign are harmless. A carriage return
+    alone is quoted anywhere: the csv module of Python before 3.13 leaves it bare, where it ends a row.
+
+    Examples
+    --------
+    >>> print(no_formula("=1+1"), no_formula(" @SUM(A1)"), no_formula("-3.5"), no_formula("-"))
+    "=1+1" " @SUM(A1)" -3.5 -
+    """
+    if not isinstance(value, str) or len(value) < 2 or SIGNED_NUMBER.fullmatch(value):
+        return value
+    text = value.lstrip()
+    ends_row = "\r" in value and "\n" not in value
+    is_formula = ends_row or value[0] in CONTROL or (len(text) > 1 and text[0] in FORMULA)
+    return json.dumps(value, ensure_ascii=False) if is_formula else value
 
 
 def plain_table(title: str | None = None) -> "Table":

@@ -12,6 +12,7 @@ from analysis.errors import BadInput, UnknownName
 from analysis.figures.fitting import fitted
 from analysis.figures.points import answering_svg
 from analysis.figures.theme import VEGA_LITE, Mode, specification
+from analysis.text import no_formula
 
 Format = Literal["svg", "png", "pdf", "csv", "json"]
 FORMATS = ("svg", "png", "pdf", "csv", "json")
@@ -72,7 +73,7 @@ def export_figure(chart: alt.LayerChart, form: Format, *, mode: Mode = "light", 
     if form not in FORMATS:
         raise UnknownName("form of figure", form, FORMATS)
     if form == "csv":
-        return figure_data(chart).to_csv(index=False, lineterminator="\n").encode()
+        return figure_data(chart).map(no_formula).to_csv(index=False, lineterminator="\n").encode()
     vega_lite = fitted(specification(chart, mode), width=width)
     if form == "json":
         return json.dumps(vega_lite, ensure_ascii=False).encode()

@@ -11,6 +11,7 @@ from analysis.effects.model_interactions import model_interactions
 from analysis.effects.report import scored_targets
 from analysis.gold.writers import rounded
 from analysis.rows import column_or_blank
+from analysis.text import no_formula
 
 DIFFERENCE_FILE = ("source", "group", "unit", "name", "difference")
 PEOPLE = "people"
@@ -38,7 +39,12 @@ def difference_table(
                 for entry in row["differences"]["items"]
             ]
     table = pd.DataFrame(rows, columns=list(DIFFERENCE_FILE))
-    return table.assign(difference=rounded(table["difference"].astype(float)))
+    names_of_people = table["name"].where(table["unit"] != "participant", table["name"].map(no_formula))
+    return table.assign(
+        source=table["source"].map(no_formula),
+        name=names_of_people,
+        difference=rounded(table["difference"].astype(float)),
+    )
 
 
 def _people(

@@ -20,7 +20,8 @@ BLOCK = 2**20
 """Maximum number of n-grams read at once."""
 
 _COUNT = re.compile(r"ngram\s+(\d+)\s*=\s*(\d+)")
-_SECTION = re.compile(r"\\(\d+)-grams:")
+_SECTION = re.compile(r"\\(\d{1,18})-grams:")
+MAX_DIGITS = 18  # of an announced number; Python reads no number of thousands of digits
 
 
 def read_arpa(path: str | Path, *, max_order: int | None = None) -> BackoffModel:
@@ -85,6 +86,8 @@ class _Reader:
             raise BadInput("not an ARPA file: there is no line \\data\\.", file=str(self.path))
         announced: list[int] = []
         while match := _COUNT.fullmatch((self.lines.line() or "").strip()):
+            if len(match[2]) > MAX_DIGITS:
+                raise self._wrong("more n-grams are announced than memory holds.")
             announced.append(int(match[2]))
         if not announced:
             raise self._wrong("no number of n-grams is announced after \\data\\.")

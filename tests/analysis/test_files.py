@@ -1,5 +1,7 @@
 """Tables in files come back as they went out; what does not fit is refused with file and line."""
 
+import time
+
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -53,6 +55,8 @@ def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
         ("t.jsonl", b'{"a": 1}\n{"a": NaN}\n', ["row 2", "NaN"]),
         ("t.jsonl", b'{"a": 1}\n{"a": \n', ["row 2", "not JSON"]),
         ("t.jsonl", b"[1]\n", ["row 1", "object"]),
+        ("t.jsonl", b'{"a": 1}\n' + b"[" * 200_000, ["row 2", "nested too deeply"]),
+        ("t.jsonl", b'{"a": ' + b"9" * 5_000 + b"}\n", ["row 1", "too many digits"]),
         ("t.parquet", b"PAR", ["not a Parquet file"]),
         ("t.xlsx", b"", [".xlsx", ".csv"]),
     ],
@@ -63,6 +67,16 @@ def test_a_file_that_does_not_fit_is_refused_by_name_and_line(tmp_path, name, co
     with pytest.raises(BadInput) as refusal:
         read_table(path)
     assert all(word in str(refusal.value) for word in [str(path), *words])
+
+
+def test_a_head_of_many_columns_takes_no_time(tmp_path):
+    """Names were counted in the whole head, one after the other: 20,000 took seconds."""
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(f"c{number}" for number in range(20_000)) + ",c1\n")
+    started = time.process_time()
+    with pytest.raises(BadInput, match="'c1'.*twice"):
+        read_table(path)
+    assert time.process_time() - started < 1
 
 
 def test_an_absent_file_is_named(tmp_path):

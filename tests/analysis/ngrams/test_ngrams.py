@@ -119,6 +119,7 @@ def test_compressed_files_are_read_and_written(tmp_path):
     [
         ("\\data\\", "data", ["\\data\\"]),
         ("ngram 2=3", "ngram 2=4", ["4 2-grams are announced, 3 are listed"]),
+        ("ngram 2=3", f"ngram 2={'9' * 5000}", ["row 3", "more n-grams are announced than memory holds"]),
         ("-0.35\tthe cat", "-0.35\tthe dog", ["row 15", "'dog'"]),
         ("-0.35\tthe cat", "much\tthe cat", ["row 15", "2-gram"]),
         ("-0.35\tthe cat", "0.35\tthe cat", ["row 15", "probability"]),
