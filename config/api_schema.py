@@ -1,14 +1,23 @@
 """OpenAPI schema with the error responses of every operation, and the page that displays it."""
 
+import threading
 from functools import cache
 from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from drf_spectacular.authentication import SessionScheme
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from rest_framework import serializers
 
+RETRY_AFTER = {
+    "Retry-After": {
+        "schema": {"type": "integer", "minimum": 1},
+        "required": True,
+        "description": "Seconds until the next request may be sent.",
+    }
+}
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 
 
@@ -22,6 +31,26 @@ class ErrorSerializer(serializers.Serializer[Any]):
     )
 
 
+_GENERATION = threading.Lock()
+
+
+class DocumentGenerator(SchemaGenerator):
+    """Makes one document at a time in each process."""
+
+    def get_schema(self, *args: Any, **kwargs: Any) -> Any:
+        """Make the document."""
+        # Race: drf-spectacular resolves the classes of its extensions while it makes the first documents;
+        # a second thread found one half resolved, and the response was 500.
+        with _GENERATION:
+            return super().get_schema(*args, **kwargs)
+
+
+class LimitedSessionScheme(SessionScheme):
+    """Describes the API's authentication by the cookie of a login."""
+
+    target_class = "experiments.api.authentication.LimitedSessionAuthentication"
+
+
 class Schema(AutoSchema):
     """Adds the common error responses to those that the view declares."""
 
@@ -32,13 +61,14 @@ class Schema(AutoSchema):
                 bodies.setdefault(
                     status, self._get_response_for_code(ErrorSerializer, status, direction=direction)
                 )
+            bodies["429"]["headers"] = RETRY_AFTER
         return dict(sorted(bodies.items()))
 
     def _error_statuses(self) -> list[str]:
         """Return the error statuses that the operation may respond with."""
         statuses = ["401", "403", "404", "406", "429"]
         if self.method in UNSAFE:
-            statuses += ["400", "415", "422"]
+            statuses += ["400", "413", "415", "422"]
         elif any(parameter["in"] == "query" for parameter in self._get_parameters()):
             statuses += ["400", "422"]
         return statuses
@@ -133,7 +163,7 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 @cache
 def resource_groups() -> list[dict[str, Any]]:
     """Return the operations grouped by resource; cached, because the schema is constant in a process."""
-    document = SchemaGenerator().get_schema(request=None, public=True)
+    document = DocumentGenerator().get_schema(request=None, public=True)
     resources: dict[str, list[dict[str, Any]]] = {}
     for path, path_item in document["paths"].items():
         for method in METHODS:

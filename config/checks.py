@@ -1,6 +1,12 @@
-"""System checks that stop a start or a command which would endanger stored data."""
+"""System checks that stop a start or a command which would endanger stored data.
 
+Commands run them as Django's system checks; web server, worker and scheduler by :func:`refuse_unsafe_start`.
+"""
+
+import sys
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -8,13 +14,17 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from config.env import env_str
 
 MIN_SECRET_LENGTH = 32  # characters
+# WSGI gives each of these the name that it gives X-Forwarded-Proto.
+UNDERSCORED = ("X_Forwarded_Proto", "X-Forwarded_Proto", "X_Forwarded-Proto")
+ASK_S = 10
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "::1"}
 
 
 @register(Tags.security)
 def check_secret_length(**options: Any) -> list[CheckMessage]:
     """Refuse a secret key that can be guessed: it signs the links of participants."""
-    if len(settings.SECRET_KEY) >= MIN_SECRET_LENGTH:
+    # Reading a key that is not set generates one, which must not happen where check_shared_secret refuses it.
+    if check_shared_secret() or len(settings.SECRET_KEY) >= MIN_SECRET_LENGTH:
         return []
     message = f"SECRET_KEY is shorter than {MIN_SECRET_LENGTH} characters."
     return [Error(message, hint="Unset it to have one generated.", id="obelus.E001")]
@@ -50,6 +60,41 @@ def check_shared_storage(**options: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security, deploy=True)
+def check_proxy_headers(**options: Any) -> list[CheckMessage]:
+    """Warn of a proxy that passes on what WSGI takes for the proxy's own header; asks the site itself."""
+    if not (settings.BEHIND_PROXY and settings.HTTPS):
+        return []
+    try:
+        if (status := _status_of_site({})) != 200:
+            raise HTTPException(f"status {status}")
+        # A request that seems to have come over HTTP is redirected to HTTPS.
+        passed = [name for name in UNDERSCORED if _status_of_site({name: "http"}) != 200]
+    except (OSError, HTTPException) as error:
+        message = (
+            f"Whether the proxy drops headers with underscores is unknown: {settings.SITE_ADDRESS}: {error}"
+        )
+        hint = "Run this check where SITE_ADDRESS can be reached."
+        return [Warning(message, hint=hint, id="obelus.W003")]
+    if not passed:
+        return []
+    message = f"The proxy passes on {', '.join(passed)}: clients can pretend HTTPS and choose their address."
+    hint = "Let the proxy drop headers with underscores (docs/how-to/security.md, docker/proxy/)."
+    return [Warning(message, hint=hint, id="obelus.W003")]
+
+
+def _status_of_site(headers: dict[str, str]) -> int:
+    """The status of a request that passes through the proxy, as every client's."""
+    site = urlsplit(settings.SITE_ADDRESS)
+    kind = HTTPSConnection if site.scheme == "https" else HTTPConnection
+    connection = kind(site.netloc, timeout=ASK_S)
+    try:
+        connection.request("GET", "/health/live", headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@register(Tags.security, deploy=True)
 def check_allowed_hosts(**options: Any) -> list[CheckMessage]:
     """Warn of a deployment that accepts any host name."""
     if "*" not in settings.ALLOWED_HOSTS:
@@ -63,3 +108,15 @@ def check_time_zone(**options: Any) -> list[CheckMessage]:
     if settings.USE_TZ and settings.TIME_ZONE == "UTC":
         return []
     return [Error("Times must be stored in UTC.", hint="Leave USE_TZ and TIME_ZONE alone.", id="obelus.E002")]
+
+
+def refuse_unsafe_start(**arguments: Any) -> None:
+    """Exit with status 1 and one line on standard error where an error above would stop a command.
+
+    Django runs system checks for commands only: without this, a second host would generate a key of its own.
+    """
+    for check in (check_shared_secret, check_secret_length, check_time_zone):
+        for error in check():
+            # Celery's scheduler has redirected sys.stderr into its log, whose level may hide the line.
+            print(f"Obelus cannot start: {error.msg} {error.hint}", file=sys.__stderr__, flush=True)
+            sys.exit(1)  # Celery logs any Exception of a signal's receiver and goes on; this is none

@@ -17,15 +17,17 @@ def start_sentry(address: str) -> None:
         import sentry_sdk
     except ImportError:
         raise ImproperlyConfigured(
-            "SENTRY_DSN is set, but its library is not installed: .venv/bin/pip install sentry-sdk."
+            "SENTRY_DSN is set, but its library is not installed: make install-sentry."
         ) from None
+    # The library has a type of its own for events, and is not always installed.
+    before_send: Any = without_persons
     # What people typed is in local variables, bodies and cookies.
     sentry_sdk.init(
         dsn=address,
         send_default_pii=False,
         include_local_variables=False,
         max_request_body_size="never",
-        before_send=without_persons,
+        before_send=before_send,
         max_breadcrumbs=0,
         traces_sample_rate=0,
     )

@@ -28,15 +28,18 @@ def settings() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--workers", type=int, default=2, help="processes")
-    parser.add_argument("--threads", type=int, default=8, help="requests at once in each process")
+    parser.add_argument("--threads", type=int, default=4, help="requests at once in each process")
     return parser.parse_args()
 
 
 def worker() -> Callable[..., Any]:
     """The application of one worker process, which ends with the one that started it."""
     threading.Thread(target=_end_with, args=[os.getppid()], daemon=True).start()
+    from django.urls import resolve
+
     from config.wsgi import application
 
+    resolve("/")  # imports all views (a second or two), which the first participants would otherwise wait for
     return application
 
 
@@ -53,10 +56,14 @@ def main() -> None:
     """Serve until SIGTERM or Ctrl-C; requests that have begun are finished."""
     options = settings()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    # Before the settings are read: the workers are forked, outlive their requests and keep what is read here.
+    os.environ.setdefault("BUFFER_TRIALS", "yes")
     from django.conf import settings as site  # after the module of settings is named
 
+    from config.checks import refuse_unsafe_start
+
+    refuse_unsafe_start()
     shutil.rmtree(site.VAR / "counters", ignore_errors=True)  # counts of the processes before this start
-    os.environ.setdefault("BUFFER_TRIALS", "yes")  # read by the workers, which outlive their requests
     Granian(
         "config.serve:worker",
         factory=True,

@@ -69,6 +69,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "experiments.operation.middleware.RequestLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "config.http.body_limit.BodyLimitMiddleware",
     "judgments.fastpath.middleware.TokenAddressMiddleware",
     "config.http.static_files.StaticFilesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -198,7 +199,7 @@ CACHES = {
     },
     "pages": REDIS if CACHE_URL else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
-API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)  # of one user by token; 0 is no limit
+API_REQUESTS_PER_MINUTE = env_int("API_REQUESTS_PER_MINUTE", 600)  # of one user; 0 is no limit
 # Of one user; a check of a paradigm takes up to some seconds of a core. 0 is no limit.
 PARADIGM_CHECKS_PER_MINUTE = env_int("PARADIGM_CHECKS_PER_MINUTE", 60)
 ARRIVALS_PER_MINUTE = env_int("ARRIVALS_PER_MINUTE", 60)  # of one network in one study; 0 is no limit
@@ -246,8 +247,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 MAX_UPLOAD_BYTES = env_int("MAX_UPLOAD_BYTES", 200_000_000)
 UPLOAD_QUOTA_BYTES = env_int("UPLOAD_QUOTA_BYTES", 1_000_000_000)  # of one researcher, not yet imported
 LAB_UPLOAD_QUOTA_BYTES = env_int("LAB_UPLOAD_QUOTA_BYTES", 5_000_000_000)  # of one lab, not yet imported
+SCORE_QUOTA_BYTES = env_int("SCORE_QUOTA_BYTES", 5_000_000_000)  # of one researcher or lab, kept with runs
 UPLOAD_DAYS = env_int("UPLOAD_DAYS", 7)
-PREVIEW_MEMORY_BYTES = env_int("PREVIEW_MEMORY_BYTES", 4_000_000_000)  # of a worker that reads a large upload
+PREVIEW_MEMORY_BYTES = env_int("PREVIEW_MEMORY_BYTES", 4_000_000_000)  # of a worker that reads an upload
 
 
 def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = True) -> dict[str, object]:
@@ -284,13 +286,15 @@ STORAGES = {
     },
 }
 
-# Backups by the scheduler: every so many hours (0: none), the newest so many kept (0: all).
+# Backups by the scheduler: every so many hours (0: none), the newest so many kept (0: all). Where something
+# else makes them, BACKUP_DUE_HOURS says how often; missing ones are reported.
 BACKUP_STORAGE = env_str("BACKUP_STORAGE") or str(VAR / "backups")
 BACKUP_HOURS = env_int("BACKUP_HOURS", 0)
+BACKUP_DUE_HOURS = env_int("BACKUP_DUE_HOURS", BACKUP_HOURS)
 BACKUP_KEEP = env_int("BACKUP_KEEP", 14)
 BACKUP_KEY = env_secret("BACKUP_KEY")
-if BACKUP_HOURS < 0 or BACKUP_KEEP < 0:
-    raise ImproperlyConfigured("BACKUP_HOURS and BACKUP_KEEP must be 0 or more.")
+if min(BACKUP_HOURS, BACKUP_DUE_HOURS, BACKUP_KEEP) < 0:
+    raise ImproperlyConfigured("BACKUP_HOURS, BACKUP_DUE_HOURS and BACKUP_KEEP must be 0 or more.")
 
 # Login: names or e-mail, second factor, no open sign-up unless asked for.
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -422,7 +426,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "experiments.api.authentication.ScopedTokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
+        "experiments.api.authentication.LimitedSessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": [
         "rest_framework.permissions.IsAuthenticated",
@@ -442,6 +446,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_INCLUDE_SCHEMA": False,
+    "DEFAULT_GENERATOR_CLASS": "config.api_schema.DocumentGenerator",
     "PREPROCESSING_HOOKS": ["judgments.api.session_schema.add_session_addresses"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -506,6 +511,7 @@ LOGGING = {
             "foreign_pre_chain": LOG_CONTEXT,
         }
     },
+    "filters": {"as_warning": {"()": "config.http.log_redaction.AsWarning"}},
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "lines"},
         "plugin_failures": {"class": "experiments.operation.counters.PluginFailureCounter"},
@@ -514,6 +520,10 @@ LOGGING = {
     "loggers": {
         "analysis.plugins.registry": {"handlers": ["plugin_failures"]},
         "kombu.connection": {"level": "ERROR"},  # it warns that a folder has no host name
+        **{
+            f"django.security.{refusal}": {"filters": ["as_warning"]}
+            for refusal in ("RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
+        },
         "matplotlib": {"level": "WARNING"},  # at INFO it says that it looked for fonts
         "botocore": {"level": "INFO"},  # at DEBUG it logs requests whole, with signatures and worker ids
         "httpx2": {"level": "WARNING"},  # of huggingface_hub

@@ -1,5 +1,6 @@
-"""Removal of secrets and personal ids from lines of the log."""
+"""Removal of secrets and personal ids from lines of the log, and of alarms that anybody could raise."""
 
+import logging
 import re
 from typing import Any
 
@@ -31,3 +32,13 @@ def redact(text: str) -> str:
 def redact_line(logger: WrappedLogger, name: str, event: EventDict | str) -> Any:
     """Processor of structlog for rendered lines."""
     return redact(event) if isinstance(event, str) else event
+
+
+class AsWarning(logging.Filter):
+    """Turns errors that anybody can cause into warnings of one line, because errors raise alarms."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change the record, and let it pass."""
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+        record.exc_info = record.exc_text = None
+        return True

@@ -16,6 +16,9 @@ from django.db import connection
 connection.cursor().execute("CREATE TABLE IF NOT EXISTS t (n int)")
 storages["default"].save("uploads/x.csv", ContentFile(b"x"))
 storages["releases"].save("r/x.csv", ContentFile(b"x"))
+from releases.gold.storage import read, store
+store("study/release", {"manifest.json": b"{}", "data/judgments.csv": b"x"})
+assert read("study/release", "data/judgments.csv") == b"x"
 str(settings.SECRET_KEY)
 """
 
@@ -38,8 +41,15 @@ def test_database_secrets_and_uploads_are_the_owners_even_where_they_were_not(tm
     (folder / "obelus.sqlite3").chmod(0o644)
     result = run(folder)
     assert result.returncode == 0, result.stderr
-    assert {"obelus.sqlite3", "x.csv", "secret_key", "uploads"} <= set(modes(folder))
+    assert {"obelus.sqlite3", "x.csv", "secret_key", "uploads", "release", "data"} <= set(modes(folder))
     assert {name: mode for name, mode in modes(folder).items() if mode != "0o0"} == {}
+
+
+def test_folders_of_releases_are_readable_as_umask_says(tmp_path):
+    result = run(tmp_path, UMASK="027")
+    assert result.returncode == 0, result.stderr
+    found = modes(tmp_path)
+    assert (found["release"], found["data"], found["judgments.csv"]) == ("0o50", "0o50", "0o40")
 
 
 @pytest.mark.parametrize("value", ["7", "rw", "999"])

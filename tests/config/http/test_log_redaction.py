@@ -50,6 +50,16 @@ def test_refused_requests_of_a_participant_leave_no_token_in_the_log(log_lines):
         ("Unauthorized Token 0123456789abcdef0123456789abcdef01234567", "0123456789abcdef"),
         ("/take/demo/prolific/?PROLIFIC_PID=5f0c1d2e&STUDY_ID=1&SESSION_ID=99aa", "5f0c1d2e"),
         ("/take/demo/mturk/?workerId=A1B2&assignmentId=3XYZ", "A1B2"),
+        ("Not Found: /shared/r3v1ew3r/releases/1/pairs.csv", "r3v1ew3r"),
+        ("GET /invitations/1nv1t3d/ HTTP/1.1", "1nv1t3d"),
+        ("/accounts/confirm-email/MTI:1sQ:c0nf1rm/", "c0nf1rm"),
+        ("/take/demo/prolific/eyJhbGciOiJ/?x=1", "eyJhbGciOiJ"),
+        ("/accounts/oidc/university/login/callback/?state=5t4t3&code=c0d3", "c0d3"),
+        ("/accounts/oidc/university/login/callback/?state=5t4t3&code=c0d3", "5t4t3"),
+        ("/somewhere/?page=2&key=k3y", "k3y"),
+        ("POST /x/?token=t0k3n&password=p4ss", "t0k3n"),
+        ("POST /x/?token=t0k3n&password=p4ss", "p4ss"),
+        ("Authorization: Bearer abcdefghijklmnopqrstuvwxyz", "abcdefghijkl"),
     ],
 )
 def test_secrets_in_addresses_and_headers_are_masked(line, secret):
