@@ -25,6 +25,7 @@ ACCOUNT_SUBJECTS = {
     "password and second factor": ("password", "second factor"),
     "addresses": ("address",),
     "logins": ("login", "logged out"),
+    "materials and studies": ("materials", "own paradigm", "own words", "pairs", "study deleted"),
 }
 ACCOUNT_DELETED = "account deleted"
 FACTORS = {
@@ -50,6 +51,11 @@ def record(account: User, action: str, **details: Any) -> None:
         # A visitor who acts on an account without a login has a link of a message to it, or is signing up.
         user = sender if sender and sender.is_authenticated else account
     AuditEntry.objects.create(account=account, user=user, action=action, details=details)
+
+
+def deleted_values(name: str, contents: str) -> dict[str, Any]:
+    """The details of an entry about something deleted: what it had, and nothing after."""
+    return {"values": {name: {"old": contents, "new": ""}}}
 
 
 def record_token_made(token: ApiToken) -> None:

@@ -221,7 +221,7 @@ def io_failure(error: Exception) -> str:
         return "The message broker did not respond."
     if isinstance(error, OSError):
         return _os_failure(error)
-    return "The shared storage did not respond." if _is_of_a_store(error) else ""
+    return "The shared storage did not respond." if is_of_a_store(error) else ""
 
 
 def _os_failure(error: OSError) -> str:
@@ -236,7 +236,7 @@ def _os_failure(error: OSError) -> str:
     return f"A file could not be read or written: {error.strerror}." if error.errno else ""
 
 
-def _is_of_a_store(error: Exception) -> bool:
+def is_of_a_store(error: Exception) -> bool:
     """Whether S3, or Redis as a cache, did not respond; imported here because most processes use neither."""
     from botocore.exceptions import BotoCoreError, ClientError
     from redis.exceptions import RedisError

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from experiments import job_runner
 from experiments.intake import upload_job
-from experiments.intake.uploads import discard_unfinished
+from experiments.intake.uploads import delete_stray_files, discard_unfinished
 from experiments.operation import backup, database_cache, heartbeats
 from experiments.pages.materials import previews
 from experiments.paradigms import pair_sets
@@ -37,8 +37,9 @@ def back_up() -> None:
 
 @shared_task(name="experiments.discard_unfinished_uploads")
 def discard_unfinished_uploads() -> None:
-    """Delete uploads that nobody imported or discarded."""
+    """Delete uploads that nobody imported or discarded, and files without a row."""
     discard_unfinished()
+    delete_stray_files()
     heartbeats.forget_absent_hosts()
 
 

@@ -1,20 +1,23 @@
-"""Authentication of the API by token, what a token's scopes allow, and limits of requests."""
+"""Authentication of the API by token or login, what a token's scopes allow, and limits of requests."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.utils import timezone
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.authentication import SessionAuthentication, TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied, Throttled
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from experiments import limits
-from experiments.models import ApiToken
+from experiments.models import ApiToken, Experiment
 from experiments.models.api_token import token_digest
 
 WRONG_TOKENS = 20  # of one network within a minute
+PAY_FIELDS = ("reward_minor", "currency")  # of a study
 Scope = ApiToken.Scope
 
 
@@ -24,6 +27,22 @@ def count_request(kind: str, who: str, *, limit: int) -> None:
         limits.count(kind, who, limit=limit)
     except limits.LimitReached as error:
         raise Throttled(wait=error.retry_after_s) from None
+
+
+def count_request_of(user: User) -> None:
+    """Count a request to the API, with any of the user's tokens or logins."""
+    count_request("api", str(user.pk), limit=settings.API_REQUESTS_PER_MINUTE)
+
+
+class LimitedSessionAuthentication(SessionAuthentication):
+    """The cookie of a login, as on the pages; its requests count like those with a token."""
+
+    def authenticate(self, request: Request) -> Any:
+        """Authenticate by the login; requests of one user are limited."""
+        result = super().authenticate(request)
+        if result is not None:
+            count_request_of(result[0])
+        return result
 
 
 class ScopedTokenAuthentication(TokenAuthentication):
@@ -39,7 +58,7 @@ class ScopedTokenAuthentication(TokenAuthentication):
             count_request("wrong-tokens", network, limit=WRONG_TOKENS)
             raise
         if result is not None:
-            count_request("api", str(result[0].pk), limit=settings.API_REQUESTS_PER_MINUTE)
+            count_request_of(result[0])
         return result
 
     def authenticate_credentials(self, key: str) -> Any:
@@ -70,3 +89,18 @@ class HasScope(BasePermission):
         if further := getattr(view, "further_scope", ""):
             needed.add(further)
         return needed <= set(token.scopes)
+
+
+def require_scope(request: Request, scope: ApiToken.Scope) -> None:
+    """Refuse a token without a scope that only some requests of a view need; 403 with the code ``scope``."""
+    token = request.auth
+    if isinstance(token, ApiToken) and scope not in token.scopes:
+        raise PermissionDenied(f"This needs a token with the scope “{scope}”.", code=HasScope.code)
+
+
+def require_money_for_pay(request: Request, values: Mapping[str, Any], *, before: Experiment) -> None:
+    """Refuse a token without the scope ``money`` where values change what a study pays."""
+    paid = {name: getattr(before, name) for name in PAY_FIELDS}
+    pays = {name: values.get(name, paid[name]) for name in PAY_FIELDS}
+    if pays != paid and (pays["reward_minor"] or paid["reward_minor"]):  # a currency alone pays nothing
+        require_scope(request, Scope.MONEY)

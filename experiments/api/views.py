@@ -15,6 +15,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.serializers import BaseSerializer
 
 from config.api_schema import ErrorSerializer
+from experiments.api.authentication import require_money_for_pay
 from experiments.api.serializers import (
     JobSerializer,
     MaterialSerializer,
@@ -69,6 +70,7 @@ class StudyViews(
 
     def perform_create(self, serializer: BaseSerializer[Experiment]) -> None:
         """A draft with the caller as owner."""
+        require_money_for_pay(self.request, serializer.validated_data, before=Experiment())
         serializer.instance = create_study(cast("User", self.request.user), **serializer.validated_data)
 
     def get_object(self) -> Experiment:
@@ -95,6 +97,7 @@ class StudyViews(
             study = Experiment.objects.select_for_update().get(pk=cast("Experiment", serializer.instance).pk)
             if study.status not in Experiment.Status.editable():
                 raise NotADraft
+            require_money_for_pay(self.request, serializer.validated_data, before=study)
             before = study_values(study)
             serializer.instance = study
             after = study_values(serializer.save())

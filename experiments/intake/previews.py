@@ -5,15 +5,17 @@ preview is one JSON document for the options with which the files were read.
 """
 
 import hashlib
+import io
 import json
 import re
 import resource
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 from django.conf import settings
@@ -25,11 +27,15 @@ from analysis.errors import BadInput
 from experiments.intake.uploads import batch_of, preview_folder
 from experiments.job_runner import Run, enqueue
 from experiments.materials.encoding import unpacks_beyond
+from experiments.materials.readers.arrow_files import arrow_bytes
 from experiments.materials.readers.sheets import parquet_bytes
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from experiments.models import Job, Upload
 
 MAX_IMMEDIATE_BYTES = 4_000_000  # of an upload; reading as much takes one or two seconds
+MAX_IMMEDIATE_ROWS = 100_000  # of a text; short rows take as long as many bytes
+COLUMNAR = (".parquet", ".arrow")
+PACKED = {".gz", ".zip", *COLUMNAR, *SPREADSHEETS}
 Preview = dict[str, Any]
 Report = Callable[[str], None]  # called with what is done next
 Read = Callable[[Sequence[Upload], int, Report], Preview]
@@ -40,26 +46,47 @@ def is_large(uploads: Sequence[Upload]) -> bool:
     """Whether a job reads these files; packed files count with the size that they unpack to."""
     if sum(int(upload.file.size) for upload in uploads) > MAX_IMMEDIATE_BYTES:
         return True
-    return any(_unpacks_to_large(upload) for upload in uploads)
+    return any(_unpacks_to_large(upload) or _has_many_rows(upload) for upload in uploads)
+
+
+def _has_many_rows(upload: Upload) -> bool:
+    if upload.file.size < MAX_IMMEDIATE_ROWS or Path(upload.name).suffix.lower() in PACKED:
+        return False
+    with upload.file.open("rb") as file:
+        content: bytes = file.read()
+    return max(content.count(b"\n"), content.count(b"\r")) > MAX_IMMEDIATE_ROWS
 
 
 def _unpacks_to_large(upload: Upload) -> bool:
     suffix = Path(upload.name).suffix.lower()
-    if suffix not in {".gz", ".zip", ".parquet", *SPREADSHEETS}:
+    if suffix not in PACKED:
         return False
     with upload.file.open("rb") as file:
-        if suffix == ".parquet":
-            try:
-                return parquet_bytes(file, beyond=MAX_IMMEDIATE_BYTES) > MAX_IMMEDIATE_BYTES
-            except (pa.ArrowException, OSError, BadInput):  # the reader tells what is wrong with it
-                return False
+        if suffix in COLUMNAR:
+            return _value_bytes(file, suffix) > MAX_IMMEDIATE_BYTES
         if suffix == ".gz":
             return unpacks_beyond(file, MAX_IMMEDIATE_BYTES)
         try:
             with zipfile.ZipFile(file) as archive:
-                return sum(member.file_size for member in archive.infolist()) > 5 * MAX_IMMEDIATE_BYTES
-        except zipfile.BadZipFile:
+                members = archive.infolist()
+                if sum(member.file_size for member in members) > 5 * MAX_IMMEDIATE_BYTES:
+                    return True
+                n_bytes = 0
+                for member in members:
+                    if (inner := Path(member.filename).suffix.lower()) in COLUMNAR:
+                        n_bytes += _value_bytes(io.BytesIO(archive.read(member)), inner)
+                return n_bytes > MAX_IMMEDIATE_BYTES
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
             return False
+
+
+def _value_bytes(file: IO[bytes], suffix: str) -> int:
+    """Return what the values of a Parquet or Arrow file unpack to; 0 where the file cannot be read."""
+    count = parquet_bytes if suffix == ".parquet" else arrow_bytes
+    try:
+        return count(file, beyond=MAX_IMMEDIATE_BYTES)
+    except (pa.ArrowException, OSError, BadInput):  # the reader tells what is wrong with it
+        return 0
 
 
 def preview_or_job(
@@ -101,7 +128,7 @@ def store_preview(run: Run, read: Read, *, purpose: str) -> None:
     uploads[0].options = run.arguments["options"]
     names = ", ".join(upload.name for upload in uploads)
     steps = count()
-    with limited_memory(settings.PREVIEW_MEMORY_BYTES, of=names):
+    with limited_memory(*(upload.name for upload in uploads)):
         preview = read(
             uploads, run.arguments["item"], lambda step: run.progress(next(steps), N_STEPS, f"{step} {names}")
         )
@@ -114,11 +141,12 @@ def store_preview(run: Run, read: Read, *, purpose: str) -> None:
 
 
 @contextmanager
-def limited_memory(n_bytes: int, *, of: str) -> Iterator[None]:
-    """Let the process allocate so many bytes more, at most; 0 is no limit.
+def limited_memory(*files: str) -> Iterator[None]:
+    """Let a worker allocate ``PREVIEW_MEMORY_BYTES`` more, at most, while it reads files; 0 is no limit.
 
     Raises ``BadInput`` where that is not enough, so that one file does not end the workers of a host.
     """
+    n_bytes = settings.PREVIEW_MEMORY_BYTES
     former, hard = resource.getrlimit(resource.RLIMIT_DATA)
     status = Path("/proc/self/status")  # of Linux; elsewhere the limit counts other things
     if not n_bytes or not status.exists():
@@ -133,7 +161,7 @@ def limited_memory(n_bytes: int, *, of: str) -> Iterator[None]:
     except MemoryError as error:
         raise BadInput(
             f"reading needs more than {n_bytes // 1_000_000} MB of memory.",
-            file=of,
+            file=", ".join(files),
             remedy="Split the file, or use the command line.",
         ) from error
     finally:

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from analysis.errors import BadInput
+from experiments.intake.previews import limited_memory
 from experiments.intake.store import MaterialSetInfo, StoreResult, store_materials
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
 from experiments.job_runner import Run, enqueue, job
@@ -78,9 +79,10 @@ def import_materials(run: Run) -> None:
     if not uploads:
         raise BadInput("the uploaded files no longer exist.", remedy="Upload them again.")
     run.progress(0, 3, "reading")
-    materials = read_uploads(uploads)
-    run.progress(1, 3, "checking")
-    report = check(materials)
+    with limited_memory(*(upload.name for upload in uploads)):
+        materials = read_uploads(uploads)
+        run.progress(1, 3, "checking")
+        report = check(materials)
     run.progress(2, 3, "storing")
     with run.finishing() as result:
         stored = store_materials(materials, info_of(uploads), owner=user, report=report)

@@ -1,7 +1,6 @@
 """Uploaded files, stored between preview and import and visible to their owner only."""
 
 import contextlib
-import errno
 import hashlib
 import itertools
 import shutil
@@ -13,17 +12,21 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import structlog
 from django.conf import settings
+from django.core.files.base import File
 from django.core.files.storage import default_storage
-from django.core.files.uploadedfile import UploadedFile
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from experiments.job_runner import FULL_DISK, is_of_a_store
 from experiments.materials.encoding import BINARY_SUFFIXES, Encoding, InferredEncoding, read_text
 from experiments.models import Job, Lab, Upload
-from experiments.models.upload import upload_path
+from experiments.models.upload import UPLOADS, upload_path
 
+log = structlog.get_logger(__name__)
+PREVIEWS = "previews"  # folder in that of an upload
 #: Purposes of uploads that are deleted once imported; files of scores stay with their runs.
 PASSING = ("materials", "judgments")
 
@@ -31,7 +34,7 @@ PASSING = ("materials", "judgments")
 @transaction.atomic
 def save_uploads(
     user: Any,
-    files: "Iterable[UploadedFile[Any]]",
+    files: "Iterable[File[Any]]",
     *,
     purpose: str,
     options: dict[str, Any],
@@ -47,7 +50,7 @@ def save_uploads(
     if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         limit = settings.MAX_UPLOAD_BYTES // 1_000_000
         raise BadInput(f"more than {limit} MB at once.", remedy="Send fewer files, or use the command line.")
-    _check_quota(user, files, lab)
+    _check_quota(user, files, lab, purpose)
     batch = uuid.uuid4()
     uploads: list[Upload] = []
     try:
@@ -65,35 +68,60 @@ def save_uploads(
             )
             uploads.append(upload)
             upload.save()
-    except (OSError, DatabaseError) as error:
+    except Exception as error:  # storages raise their own types
         # The transaction removes the rows, but not the files of this batch.
-        for name in [upload_path(upload, "") for upload in uploads]:
-            with contextlib.suppress(OSError):
-                default_storage.delete(name)
-        if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        _delete_files(uploads)
+        if isinstance(error, OSError) and error.errno in FULL_DISK:
             raise BadInput(
                 "the server’s disk is full.", remedy="Tell an administrator; nothing was stored."
+            ) from error
+        if is_of_a_store(error):
+            log.warning("upload not stored", exc_info=error)
+            raise BadInput(
+                "the storage of files did not take it.",
+                remedy="Try again later, or tell an administrator; nothing was stored.",
             ) from error
         raise
     return uploads
 
 
+@contextlib.contextmanager
+def deleted_on_error(uploads: Sequence[Upload]) -> Iterator[None]:
+    """Delete the files of new uploads where the block fails: its transaction removes only their rows."""
+    try:
+        yield
+    except BaseException:
+        _delete_files(uploads)
+        raise
+
+
+def _delete_files(uploads: Sequence[Upload]) -> None:
+    for upload in uploads:
+        # Not even OSError alone: a storage that failed to save may fail again. The sweep deletes the rest.
+        with contextlib.suppress(Exception):
+            default_storage.delete(upload_path(upload, ""))
+
+
 @dataclass(frozen=True)
 class Quota:
-    """Bytes of unfinished uploads, and the most that a researcher or a lab may have."""
+    """Bytes of uploads that count together, and the most that a researcher or a lab may have."""
 
     used: int
     limit: int
     lab: Lab | None = None
 
 
-def quota_of(user: Any, lab: Lab | None = None) -> Quota:
-    """Return the quota of a lab, or of a user's uploads for no lab."""
+def quota_of(user: Any, lab: Lab | None = None, *, purpose: str = PASSING[0]) -> Quota:
+    """Return the quota of a lab, or of a user's uploads for no lab; files that stay have one of their own."""
     owned = {"lab": lab} if lab else {"owner": user, "lab": None}
+    is_passing = purpose in PASSING
+    purposes = PASSING if is_passing else (purpose,)
     used = 0
-    for upload in Upload.objects.filter(purpose__in=PASSING, **owned):
+    for upload in Upload.objects.filter(purpose__in=purposes, **owned):
         with contextlib.suppress(OSError):
             used += upload.file.size
+    if not is_passing:
+        return Quota(used, settings.SCORE_QUOTA_BYTES, lab)
     if lab is None:
         return Quota(used, settings.UPLOAD_QUOTA_BYTES)
     own_limit = lab.upload_quota_bytes
@@ -105,12 +133,20 @@ def quotas_of(user: Any) -> list[Quota]:
     return [quota_of(user), *(quota_of(user, lab) for lab in Lab.objects.taking_studies_of(user))]
 
 
-def _check_quota(user: Any, files: "Sequence[UploadedFile[Any]]", lab: Lab | None) -> None:
-    """Refuse files beyond what a researcher or a lab may have waiting between upload and import."""
+def _check_quota(user: Any, files: "Sequence[File[Any]]", lab: Lab | None, purpose: str) -> None:
+    """Refuse files beyond what a researcher or a lab may have waiting for import, or stored for scoring."""
     if lab is not None:
         Lab.objects.select_for_update().get(pk=lab.pk)  # Race: two members at once would exceed the quota.
-    quota = quota_of(user, lab)
-    if quota.used + sum(file.size or 0 for file in files) > quota.limit:
+    quota = quota_of(user, lab, purpose=purpose)
+    is_exceeded = quota.used + sum(file.size or 0 for file in files) > quota.limit
+    if is_exceeded and purpose not in PASSING:
+        raise BadInput(
+            f"the files of scores and models of {lab or 'your own'} would exceed "
+            f"{quota.limit // 1_000_000} MB.",
+            remedy="Delete files on the pages of earlier scoring runs, whose scores stay, or ask an"
+            " administrator for a larger SCORE_QUOTA_BYTES.",
+        )
+    if is_exceeded:
         whose = f"the unfinished uploads of {lab}" if lab else "your unfinished uploads"
         raise BadInput(
             f"{whose} would exceed {quota.limit // 1_000_000} MB.",
@@ -133,7 +169,53 @@ def discard_unfinished(*, older_than: datetime | None = None) -> int:
     return n_deleted
 
 
-def checksum_of(file: "UploadedFile[Any]") -> str:
+def delete_stray_files(*, older_than: datetime | None = None) -> int:
+    """Delete files of uploads that no row names, such as those of a killed process; returns their number.
+
+    Only names that :func:`upload_path` and :func:`preview_folder` make are touched:
+    ``uploads/USER/BATCH/NUMBER`` and ``uploads/USER/BATCH/previews/….json``. A file is deleted once it is
+    older than ``UPLOAD_DAYS`` days, because the rows of an upload are committed after its files are saved.
+    """
+    limit = older_than or timezone.now() - timedelta(days=settings.UPLOAD_DAYS)
+    n_deleted = 0
+    for user in filter(str.isdecimal, _listed(UPLOADS)[0]):
+        batches = [name for name in _listed(f"{UPLOADS}/{user}")[0] if _is_batch(name)]
+        rows = list(Upload.objects.filter(batch__in=batches).values_list("batch", "file"))
+        names, with_rows = {name for _, name in rows}, {str(batch) for batch, _ in rows}
+        for batch in batches:
+            for name in _upload_files(f"{UPLOADS}/{user}/{batch}", with_previews=batch not in with_rows):
+                with contextlib.suppress(FileNotFoundError):  # race: another host deleted it
+                    if name not in names and default_storage.get_modified_time(name) < limit:
+                        default_storage.delete(name)
+                        n_deleted += 1
+    return n_deleted
+
+
+def _upload_files(folder: str, *, with_previews: bool) -> list[str]:
+    files = [f"{folder}/{name}" for name in _listed(folder)[1] if name.isdecimal()]
+    if with_previews:
+        previews = f"{folder}/{PREVIEWS}"
+        files += [f"{previews}/{name}" for name in _listed(previews)[1] if name.endswith(".json")]
+    return files
+
+
+def _listed(folder: str) -> tuple[list[str], list[str]]:
+    """Return the folders and the files in a folder of the storage; none where it does not exist."""
+    try:
+        folders, files = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return [], []
+    return folders, files
+
+
+def _is_batch(name: str) -> bool:
+    try:
+        return str(uuid.UUID(name)) == name
+    except ValueError:
+        return False
+
+
+def checksum_of(file: "File[Any]") -> str:
     """Return the SHA-256 of an uploaded file."""
     digest = hashlib.sha256()
     for chunk in file.chunks():
@@ -180,17 +262,31 @@ def local_copies(uploads: Sequence[Upload], *, n_bytes: int | None = None) -> It
         yield paths
 
 
+@contextlib.contextmanager
+def named_errors(path: Path, name: str) -> Iterator[None]:
+    """Let errors name the uploaded file, not its temporary copy on the server."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput(
+            error.message.replace(str(path), name),
+            file=name if Path(error.file).name == path.name else error.file,
+            row=error.row,
+            column=error.column,
+            remedy=error.remedy.replace(str(path), name),
+        ) from error
+
+
 def preview_folder(upload: Upload) -> str:
     """Return the folder of the previews of an upload."""
-    return f"uploads/{upload.owner_id}/{upload.batch}/previews"
+    return f"{UPLOADS}/{upload.owner_id}/{upload.batch}/{PREVIEWS}"
 
 
 def discard_uploads(uploads: Sequence[Upload]) -> None:
     """Delete the files of one upload with their previews and rows."""
     for upload in uploads[:1]:
-        with contextlib.suppress(FileNotFoundError):  # small uploads have none
-            for name in default_storage.listdir(preview_folder(upload))[1]:
-                default_storage.delete(f"{preview_folder(upload)}/{name}")
+        for name in _listed(preview_folder(upload))[1]:  # small uploads have none
+            default_storage.delete(f"{preview_folder(upload)}/{name}")
     for upload in uploads:
         upload.file.delete(save=False)
         upload.delete()

@@ -18,6 +18,7 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", "\x1
 _SENTENCE_END = re.compile("[.?!。？！…][\"'”’»)]*\\s*$")
 ONE_COLUMN = "\x1f"  # the unit separator, which no text file contains
 MAX_COLUMNS = 2_000  # survey exports have hundreds
+FREE_CELLS = 1_000_000  # of any table; a larger one has at most as many, empty ones included, as bytes
 Row = tuple[int, list[str]]  # line number, cells
 
 csv.field_size_limit(1_000_000)  # characters in a cell; Python's default of 131,072 refuses event logs
@@ -118,7 +119,25 @@ def _lenient_rows(text: str, delimiter: str) -> Iterator[Row]:
     return ((reader.line_num, cells) for cells in reader if cells)
 
 
-def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[Row], int, int]:
+def max_cells(n_bytes: int) -> int:
+    """Return how many cells, filled and empty, a table from so many unpacked bytes may have."""
+    return max(FREE_CELLS, n_bytes)
+
+
+def refuse_many_cells(
+    n_rows: int, n_columns: int, *, n_bytes: int, file: str, place: str = "the table"
+) -> None:
+    """Refuse a table that would fill the memory with empty cells: few bytes, but many rows and columns."""
+    if n_rows * n_columns > max_cells(n_bytes):
+        raise BadInput(
+            f"{place} has {n_columns:,} columns in {n_rows:,} rows or more; for its size, at most "
+            f"{max_cells(n_bytes):,} cells are read, empty ones included.",
+            file=file,
+            remedy="Delete the rows and columns that are not needed.",
+        )
+
+
+def rows_under_head(rows: Iterator[Row], *, n_bytes: int, file: str = "") -> tuple[Row, list[Row], int, int]:
     """Separate the header from the rows below it, and check the number of cells in every row.
 
     Returns the header with its line; the rows, short ones filled with empty cells; the number of lines
@@ -133,6 +152,7 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
             "the file contains no table.", file=file, remedy="Give a first line with column names."
         )
     header = [cell.strip() for cell in top[1]]
+    refuse_many_columns(len(header), file=file)
     body: list[Row] = []
     first_short = 0
     for line, cells in rows:
@@ -148,6 +168,7 @@ def rows_under_head(rows: Iterator[Row], *, file: str = "") -> tuple[Row, list[R
             cells = cells + [""] * (len(header) - len(cells))
         if any(cells):
             body.append((line, cells))
+            refuse_many_cells(len(body), len(header), n_bytes=n_bytes, file=file)
     return (top[0], header), body, n_notices, first_short
 
 
@@ -232,7 +253,7 @@ def table_from(decoded: Decoded, *, delimiter: str = "") -> Table:
 
 def _parse(decoded: Decoded, delimiter: str, *, quoted: bool) -> tuple[Row, list[Row], int, int]:
     rows = delimited_rows(decoded.text, delimiter=delimiter, file=decoded.file, quoted=quoted)
-    return rows_under_head(rows, file=decoded.file)
+    return rows_under_head(rows, n_bytes=len(decoded.text), file=decoded.file)
 
 
 def refuse_many_columns(n: int, *, file: str) -> None:

@@ -15,7 +15,7 @@ class ApiToken(models.Model):
         READ = "read", "read"
         WRITE = "write", "write"
         PEOPLE = "people", "people: answers of single participants"
-        MONEY = "money", "money: payments"
+        MONEY = "money", "money: what a study pays"
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60, default="API token")

@@ -5,10 +5,12 @@ from django.db import models
 
 from experiments.models.lab import Lab
 
+UPLOADS = "uploads"  # folder of the storage
+
 
 def upload_path(upload: "Upload", filename: str) -> str:
     """Return a path per user; the name of the file is never part of it."""
-    return f"uploads/{upload.owner_id}/{upload.batch}/{upload.number}"
+    return f"{UPLOADS}/{upload.owner_id}/{upload.batch}/{upload.number}"
 
 
 class Upload(models.Model):

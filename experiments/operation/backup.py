@@ -1,8 +1,15 @@
 """Backups of database and files as one consistent file, made while people take part.
 
 1. One read-only transaction sees the database as at one moment; nobody waits for it.
-2. Its tables, then the stored files, are written to the archive; the manifest with all checksums is last.
+2. Its tables, as its applied migrations made them, then the stored files, are written to the archive; the
+   manifest with all checksums is last.
 3. The whole archive is read again and compared with its manifest; only then does it get its name.
+
+Notes
+-----
+Around an upgrade, code and database may be of different versions. Migrations that the database lacks: the
+backup has the earlier tables, and is restored as they were. Migrations that only a later version has: the
+backup has the tables and columns that this version knows, and names those migrations.
 """
 
 import hashlib
@@ -22,12 +29,13 @@ from typing import IO, Any
 from django.apps import apps
 from django.conf import settings
 from django.core.files.storage import Storage, storages
-from django.db import connection, connections, models, transaction
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 from psycopg import IsolationLevel
 
 from analysis.errors import BadInput
+from analysis.text import plural
 from config.version import code_version
 from experiments.job_runner import IOFailure, Run, enqueue, job
 from experiments.models import Job
@@ -43,11 +51,15 @@ STORAGES = ("default", "releases")
 #: Cookie sessions: people log in again after a restore. Counts of limits hold for an hour at most.
 LEFT_OUT = {"sessions.Session", "experiments.LoginSession", "experiments.CacheEntry"}
 CHUNK_BYTES = 1 << 20
+SHOWN_FILES = 3  # of those that are missing, in a sentence
 
 
 @dataclass(frozen=True)
 class BackupReport:
-    """What a backup holds; ``table_checksums`` are of all rows by table."""
+    """What a backup holds; ``table_checksums`` are of all rows by table.
+
+    It lacks the columns and tables of ``later_migrations``, which only a later version has.
+    """
 
     file: str
     size: int
@@ -57,11 +69,21 @@ class BackupReport:
     table_checksums: dict[str, str]
     files: int
     missing_files: list[str]
+    later_migrations: list[str]
 
     @property
     def n_rows(self) -> int:
         """Rows of all tables."""
         return sum(self.tables.values())
+
+
+def missing_files_text(names: list[str]) -> str:
+    """Say how many files were deleted while a backup was written, and name the first; empty for none."""
+    if not names:
+        return ""
+    are, rest = "is" if len(names) == 1 else "are", len(names) - SHOWN_FILES
+    shown = ", ".join(names[:SHOWN_FILES]) + (f" and {rest:,} more" if rest > 0 else "")
+    return f"{plural(len(names), 'file')} deleted while the backup was written {are} not in it: {shown}."
 
 
 def backup_key(file: str = "") -> str:
@@ -101,7 +123,7 @@ def create_backup(folder: Path, *, key: str = "") -> BackupReport:
 
 def _write(target: TarFile, moment: datetime) -> None:
     with snapshot():
-        recorder = MigrationRecorder(connections[SNAPSHOT])
+        applied = AppliedMigrations(SNAPSHOT)
         manifest: dict[str, Any] = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
@@ -109,12 +131,38 @@ def _write(target: TarFile, moment: datetime) -> None:
             "version": code_version(),
             "database": connection.vendor,
             "keys": key_fingerprints(),
-            "migrations": sorted([app, name] for app, name in recorder.applied_migrations()),
-            "tables": [_write_table(target, model) for model in stored_models(apps)],
+            "migrations": [list(migration) for migration in applied.known],
+            "later_migrations": [f"{app}.{name}" for app, name in applied.later],
+            "tables": [_write_table(target, model) for model in stored_models(applied.models())],
         }
     # Files never change once they are stored, so those of later rows do no harm.
     manifest["files"], manifest["missing_files"] = _write_files(target)
     archive.add_member(target, MANIFEST, json.dumps(manifest, indent=1).encode())
+
+
+class AppliedMigrations:
+    """The migrations that were applied to a database, and the models that read its tables."""
+
+    def __init__(self, using: str) -> None:
+        self.loader = MigrationLoader(connections[using])
+        of_code = set(self.loader.disk_migrations) | replaced_migrations(self.loader)
+        applied = set(self.loader.applied_migrations)
+        self.known = sorted(applied & of_code)
+        #: Of a later version: it migrates while this one serves, or this one was taken again after it.
+        self.later = sorted(applied - of_code)
+
+    def models(self) -> Any:
+        """Return a registry of models: those of the code where no migration is missing."""
+        nodes = set(self.loader.graph.nodes)
+        applied = nodes.intersection(self.known)
+        if nodes and not applied:
+            raise BadInput("the database has no tables yet.", remedy="Run manage.py migrate first.")
+        return apps if applied == nodes else self.loader.project_state(list(applied)).apps
+
+
+def replaced_migrations(loader: MigrationLoader) -> set[tuple[str, str]]:
+    """Return the migrations that were squashed into others."""
+    return {node for migration in loader.disk_migrations.values() for node in migration.replaces}
 
 
 def stored_models(registry: Any) -> list[type[models.Model]]:
@@ -253,6 +301,7 @@ def verify_backup(path: Path, *, key: str = "") -> BackupReport:
         table_checksums={table["model"]: table["sha256"] for table in manifest["tables"]},
         files=len(manifest["files"]),
         missing_files=manifest["missing_files"],
+        later_migrations=manifest.get("later_migrations", []),
     )
 
 
@@ -289,7 +338,8 @@ def back_up_to(address: str, *, key: str, keep: int = 0) -> BackupReport:
 def record_backup(report: BackupReport) -> None:
     """Store that a backup was made by command, for the administrators' page and alerts."""
     now = timezone.now()
-    Job.objects.create(
+    stored_job = AppliedMigrations(DEFAULT_DB_ALIAS).models().get_model("experiments", "Job")
+    stored_job.objects.create(
         kind=KIND, state=Job.State.DONE, result=_summary(report), started_at=now, finished_at=now
     )
 

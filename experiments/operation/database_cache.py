@@ -16,12 +16,12 @@ from django.utils.crypto import salted_hmac
 from experiments.models.cache_entry import CacheEntry
 
 TABLE = CacheEntry._meta.db_table
-_INSERT = f"INSERT INTO {TABLE} (key, value, expires_epoch_s) VALUES (%s, %s, %s) ON CONFLICT (key) DO UPDATE"  # noqa: S608
+_INSERT = f"INSERT INTO {TABLE} (key, value, expires_epoch_s) VALUES (%s, %s, %s) ON CONFLICT (key) DO UPDATE"  # noqa: S608 - inserts the table's name; values are parameters
 _REPLACE = " SET value = excluded.value, expires_epoch_s = excluded.expires_epoch_s"
 SET = _INSERT + _REPLACE
 ADD = f"{_INSERT}{_REPLACE} WHERE {TABLE}.expires_epoch_s <= %s RETURNING key"
 INCREMENT = (
-    f"UPDATE {TABLE} SET value = CAST(CAST(value AS integer) + CAST(%s AS integer) AS text)"  # noqa: S608
+    f"UPDATE {TABLE} SET value = CAST(CAST(value AS integer) + CAST(%s AS integer) AS text)"  # noqa: S608 - inserts the table's name; values are parameters
     " WHERE key = %s AND expires_epoch_s > %s RETURNING value"
 )
 

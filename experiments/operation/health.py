@@ -4,13 +4,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, storages
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Count, Min
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
@@ -21,6 +22,11 @@ from experiments.operation.heartbeats import is_silent
 
 LOW_BYTES = 500_000_000
 QUEUE_LATE_S = 600
+#: Sorts some 350 kB, more than fits into 64 kB of memory.
+SORT = (
+    'SELECT max(place) FROM (SELECT row_number() OVER (ORDER BY line COLLATE "C") AS place'
+    " FROM (SELECT repeat(md5(i::text), 10) AS line FROM generate_series(1, 1000) AS i) AS lines) AS places"
+)
 BACKUP_GRACE = 2  # intervals without a backup until somebody should look
 
 
@@ -63,9 +69,22 @@ def database_failure() -> str:
     try:
         # A row of its own: a full disk or a read-only database refuses it as it would refuse an answer.
         Heartbeat.objects.update_or_create(process="health", defaults={"at": timezone.now()})
+        _write_temporary_file()
     except DatabaseError:
         return "database cannot write: its disk may be full or read-only"
     return ""
+
+
+def _write_temporary_file() -> None:
+    """Let PostgreSQL allocate space on its disk.
+
+    Even on a full disk, where it cannot store the next answers, it can update a row: in free space of its
+    page, and in a segment of its log that exists.
+    """
+    if connection.vendor == "postgresql":
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL work_mem = '64kB'")
+            cursor.execute(SORT)
 
 
 def degradations() -> Iterator[str]:
@@ -135,20 +154,29 @@ def _job_queue() -> Iterator[str]:
         yield f"jobs wait for more than {QUEUE_LATE_S // 60} minutes"
 
 
-def backup_age_s() -> float | None:
-    """Return the seconds since the last backup; None before the first one."""
+def backup_age_s() -> float:
+    """Return the seconds since the last backup; before the first one, since the installation."""
     last = last_backup()
-    return (timezone.now() - last.finished_at).total_seconds() if last and last.finished_at else None
+    since = last.finished_at if last else _installed_at()
+    return (timezone.now() - since).total_seconds() if since else 0.0
+
+
+def _installed_at() -> datetime | None:
+    recorder = MigrationRecorder(connection)
+    if not recorder.has_table():  # a database that was made without migrations, as in tests
+        return None
+    first: datetime | None = recorder.migration_qs.aggregate(at=Min("applied"))["at"]
+    return first
 
 
 def _backups() -> Iterator[str]:
-    if not settings.BACKUP_HOURS:
+    if not settings.BACKUP_DUE_HOURS:
         return
-    age = backup_age_s()
-    if age is None and Job.objects.filter(kind=KIND, state=Job.State.FAILED).exists():
+    last = last_backup()
+    if last is None and Job.objects.filter(kind=KIND, state=Job.State.FAILED).exists():
         yield "the first backup failed"
-    elif age is not None and age > BACKUP_GRACE * settings.BACKUP_HOURS * 3600:
-        yield "the last backup is too old"
+    elif backup_age_s() > BACKUP_GRACE * settings.BACKUP_DUE_HOURS * 3600:
+        yield "the last backup is too old" if last else "no backup has been made so far"
 
 
 CHECKS: tuple[Callable[[], Iterator[str]], ...] = (_disks, _uploads, _processes, _job_queue, _backups)

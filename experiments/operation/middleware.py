@@ -29,16 +29,14 @@ class RequestLogMiddleware:
         start = perf_counter()
         proposed = request.META.get("HTTP_X_REQUEST_ID", "")  # set by a proxy
         request_id = proposed if USABLE_ID.fullmatch(proposed) else secrets.token_hex(8)
-        context = REQUEST_ID.set(request_id)
-        try:
-            response = self.get_response(request)
-            seconds = perf_counter() - start
-            if seconds > SLOW_S:
-                match = request.resolver_match
-                # The view, because some addresses hold tokens.
-                log.warning("slow request", view=match.view_name if match else "", seconds=round(seconds, 3))
-        finally:
-            REQUEST_ID.reset(context)
+        # Until the response is closed, because Django logs its status after this middleware.
+        REQUEST_ID.set(request_id)
+        response = self.get_response(request)
+        seconds = perf_counter() - start
+        if seconds > SLOW_S:
+            match = request.resolver_match
+            # The view, because some addresses hold tokens.
+            log.warning("slow request", view=match.view_name if match else "", seconds=round(seconds, 3))
         counters.add((f"responses_{response.status_code // 100}xx_total", 1))
         if request.method == "POST" and request.path_info.endswith(ANSWERS) and response.status_code == 200:
             count_saved(seconds)

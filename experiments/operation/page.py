@@ -1,5 +1,6 @@
 """The administrators' page of the running service."""
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -26,6 +27,7 @@ def operation(request: HttpRequest) -> HttpResponse:
         "queue": health.queue(),
         "disks": health.disks(),
         "backup": last_backup(),
+        "backup_due_hours": settings.BACKUP_DUE_HOURS,
         "plugins": installed_plugins(),
         "n_plugin_failures": round(totals()["plugin_failures_total"]),
         "version": code_version(),

@@ -31,6 +31,7 @@ from experiments.operation.backup import (
     MANIFEST,
     BackupReport,
     key_fingerprints,
+    replaced_migrations,
     stored_models,
     verify_backup,
 )
@@ -97,7 +98,7 @@ def _prepare_database(manifest: dict[str, Any]) -> Any:
     """Bring the database to the backup's migrations and return the models of that state."""
     loader = MigrationLoader(connection)
     applied = {(app, name) for app, name in manifest["migrations"]}
-    if unknown := sorted(applied - set(loader.disk_migrations) - _replaced(loader)):
+    if unknown := sorted(applied - set(loader.disk_migrations) - replaced_migrations(loader)):
         raise BadInput(
             f"the backup has migrations that this version lacks, such as {'.'.join(unknown[0])}.",
             remedy=f"Install version {manifest['version']}, which made it, or a later one.",
@@ -112,10 +113,6 @@ def _prepare_database(manifest: dict[str, Any]) -> Any:
     for model in registry.get_models(include_auto_created=True):
         tables.keep_stored_times(model)
     return registry
-
-
-def _replaced(loader: MigrationLoader) -> set[tuple[str, str]]:
-    return {node for migration in loader.disk_migrations.values() for node in migration.replaces}
 
 
 def _last_of_each_app(loader: MigrationLoader, nodes: set[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import DataError, IntegrityError, connections, models, transaction
 from django.db.models import ExpressionWrapper, Q, Value
 from django.db.models.functions import Cast
 from django.utils.dateparse import parse_duration
@@ -31,6 +31,9 @@ READ_ROWS = 2_000  # fetched at once
 PART_BYTES = 8 << 20  # of a table in one member of the archive
 INSERT_ROWS = 1_000
 ENCRYPTED = (EncryptedTextField, EncryptedJSONField)
+#: Raised for a row that a database does not store: SQLite stores texts of any length and with NUL, and
+#: numbers of 64 bits in any column of integers, PostgreSQL stores NaN. A larger number is an OverflowError.
+REFUSALS = (DataError, IntegrityError, OverflowError, ValueError)
 #: PostgreSQL stores JSON numbers as decimals: 1e16 comes back as a whole number, -0.0 as 0.0.
 CHANGED_NUMBERS = re.compile(r"\de\+|-0\.0")
 
@@ -112,11 +115,73 @@ def insert(model: type[models.Model], names: list[str], content: bytes, *, using
         model(**{name: read(value) for (name, read), value in zip(readers, json.loads(line), strict=True)})
         for line in content.splitlines()
     ]
+    for start in range(0, len(rows), INSERT_ROWS):
+        batch = rows[start : start + INSERT_ROWS]
+        try:
+            _insert_rows(model, batch, using=using)
+        except REFUSALS as error:
+            for row in batch:  # one by one up to the row that is refused
+                _insert_or_explain(model, row, using=using)
+            raise BadInput(f"{model._meta.label} cannot be stored here: {_reason(error)}.") from error
+
+
+def _insert_rows(model: type[models.Model], rows: list[models.Model], *, using: str) -> None:
+    with transaction.atomic(using=using):  # a savepoint, because PostgreSQL ends a transaction that failed
+        model._base_manager.using(using).bulk_create(rows)
+
+
+def _insert_or_explain(model: type[models.Model], row: models.Model, *, using: str) -> None:
+    """Insert a row, or raise what names it, its column and the reason."""
     try:
-        with transaction.atomic(using=using):
-            model._base_manager.using(using).bulk_create(rows, batch_size=INSERT_ROWS)
-    except ValueError as error:  # PostgreSQL's texts hold no NUL, SQLite's do
-        raise BadInput(f"a row of {model._meta.label} cannot be stored here: {error}.") from error
+        _insert_rows(model, [row], using=using)
+    except REFUSALS as error:
+        diagnosis = getattr(error.__cause__, "diag", None)  # psycopg's
+        column = getattr(diagnosis, "column_name", None) or _refused_column(row, using=using)
+        place = f", column {column!r}," if column else ""
+        raise BadInput(
+            f"row {row.pk} of {model._meta.label}{place} cannot be stored in"
+            f" {connections[using].display_name}: {_reason(error)}. Nothing was restored.",
+            remedy="Correct or delete this row in the installation that was backed up, and back up again.",
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    # The first line alone: the further ones of PostgreSQL quote the values of the row.
+    text = getattr(getattr(error.__cause__, "diag", None), "message_primary", None) or str(error)
+    return str(text).partition("\n")[0].rstrip(".")
+
+
+def _refused_column(row: models.Model, *, using: str) -> str:
+    """Return the first column with a value that PostgreSQL refuses without naming the column."""
+    for column in stored_columns(type(row)):
+        if _is_refused(column, getattr(row, column.attname), using=using):
+            return column.attname
+    return ""
+
+
+def _is_refused(column: Column, value: Any, *, using: str) -> bool:
+    while isinstance(column, models.ForeignKey):
+        column = column.target_field
+    if isinstance(value, int) and not isinstance(column, models.JSONField | models.BooleanField):
+        low, high = connections[using].ops.integer_field_range(column.get_internal_type())
+        return (low is not None and value < low) or (high is not None and value > high)
+    if isinstance(value, str) and column.max_length is not None and len(value) > column.max_length:
+        return True
+    return any(_is_broken(text) for text in _texts(value))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for entry in value.items() for part in entry for text in _texts(part))
+    elif isinstance(value, list):
+        yield from (text for part in value for text in _texts(part))
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a text has NUL or half of a surrogate pair."""
+    return any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text)
 
 
 def keep_stored_times(model: type[models.Model]) -> None:

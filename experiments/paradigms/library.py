@@ -14,6 +14,8 @@ from django.db import transaction
 from django.db.models import Max
 
 from analysis.errors import BadInput, UnknownName
+from analysis.text import plural
+from experiments.account_history import deleted_values, record
 from experiments.generation.lexicon import Lexicon, read_lexicon
 from experiments.generation.paradigms import (
     LintReport,
@@ -36,6 +38,8 @@ MAX_OWN = 500  # paradigms of one user
 MAX_VERSIONS = 500
 CHECKED_PAIRS, SAVED_PAIRS = 200, 1000  # drawn while writing, and on saving
 CHECK_SECONDS = 10.0
+#: What may be shared, as the history of accounts names it.
+SHARED: dict[type[Shared], str] = {OwnParadigm: "own paradigm", PairSet: "pairs", WordList: "own words"}
 MAX_SEED = 2**31 - 1
 UID = re.compile(r"[A-Za-z]\w{0,79}", re.ASCII)
 UID_LINE = re.compile(r"^uid\s*=\s*\"[^\"\n]*\"", re.MULTILINE)
@@ -233,7 +237,13 @@ def delete_paradigm(paradigm: OwnParadigm, user: User) -> None:
     """Delete an own paradigm with its versions; sets that were drawn from it stay."""
     if not (user.is_staff or paradigm.owner_id == user.pk):
         raise PermissionDenied("Only its owner deletes a paradigm.")
-    paradigm.delete()
+    with transaction.atomic():
+        record(
+            paradigm.owner or user,
+            "own paradigm deleted",
+            **deleted_values(paradigm.uid, plural(paradigm.versions.count(), "version")),
+        )
+        paradigm.delete()
 
 
 # ------------------------------------------------------------------ sharing
@@ -253,8 +263,13 @@ def share(row: Shared, user: User, *, lab: Lab | None = None, study: Experiment 
         raise PermissionDenied("Only a manager or an editor of a lab shares with it.")
     if study is not None and not may_edit(user, study):
         raise PermissionDenied("Only an editor of a study shares with its team.")
+    before = row.shared_with
     row.lab, row.study = lab, study
-    row.save(update_fields=["lab", "study"])
+    with transaction.atomic():
+        row.save(update_fields=["lab", "study"])
+        if row.shared_with != before:
+            values = {str(row): {"old": before or "nobody", "new": row.shared_with or "nobody"}}
+            record(row.owner or user, f"{SHARED[type(row)]} shared", values=values)
 
 
 def may_change(user: User, row: OwnParadigm | PairSet | WordList) -> bool:

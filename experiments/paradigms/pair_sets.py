@@ -21,6 +21,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from analysis.errors import BadInput
+from analysis.text import plural
+from experiments.account_history import deleted_values, record
 from experiments.generation.paradigms import Sampler, sample_pairs
 from experiments.generation.paradigms.language import read_language
 from experiments.generation.paradigms.sampling import Pair, comparable, edited_row
@@ -377,4 +379,10 @@ def delete_pair_set(pair_set: PairSet, user: User) -> None:
     """Delete a set with its edits; materials that were made of it stay."""
     if not (user.is_staff or pair_set.owner_id == user.pk):
         raise PermissionDenied("Only its owner deletes a set.")
-    pair_set.delete()
+    with transaction.atomic():
+        record(
+            pair_set.owner or user,
+            "pairs deleted",
+            **deleted_values(pair_set.name, plural(pair_set.pairs.count(), "pair")),
+        )
+        pair_set.delete()

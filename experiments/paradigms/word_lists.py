@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from analysis.errors import BadInput, UnknownName
+from analysis.text import plural
+from experiments.account_history import deleted_values, record
 from experiments.generation.lexicon import Lexicon, languages, read_lexicon
 from experiments.generation.lexicon.extension import Words, extended_lexicon, own_rows, word_faults
 from experiments.models import OwnParadigm, WordList, WordListVersion
@@ -131,4 +133,10 @@ def delete_words(word_list: WordList, user: User) -> None:
     """Delete a list with its versions; sets that were drawn with its words stay."""
     if not (user.is_staff or word_list.owner_id == user.pk):
         raise PermissionDenied("Only its owner deletes words.")
-    word_list.delete()
+    with transaction.atomic():
+        record(
+            word_list.owner or user,
+            "own words deleted",
+            **deleted_values(word_list.name, plural(word_list.versions.count(), "version")),
+        )
+        word_list.delete()

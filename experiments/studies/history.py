@@ -90,7 +90,10 @@ def record_changes(
 
 #: What a decision is about, by how its action begins; the first that fits counts, else it is a setting.
 SUBJECTS = {
-    "money": ("pay", "platform call", "campaign", "payments", "platform account", "platform token"),
+    "money": (
+        "pay", "platform call", "campaign", "payments",
+        "platform account", "platform token", "platform events",
+    ),
     "people": (
         "participant", "flag", "submission", "decision on a submission", "answers deleted",
         "data of a person", "purge date", "platform ids", "personal links", "judgments imported",

@@ -1,4 +1,4 @@
-"""What a token opens: its scopes, its end, and how often wrong ones may be tried."""
+"""What a token opens: its scopes, its end, how often wrong ones may be tried; limits of the API."""
 
 from datetime import timedelta
 
@@ -6,6 +6,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
 
 from experiments.models import ApiToken
 from tests import cast
@@ -84,3 +85,41 @@ def test_requests_of_one_user_are_limited_and_say_when_to_come_back(study, setti
     limited = [answer for answer in answers if answer.status_code == 429]
     assert answers[0].status_code == 200 and limited and int(limited[0]["Retry-After"]) >= 1
     assert get(API, cast.token(cast.ben())).status_code == 200
+
+
+def test_requests_with_a_login_count_like_those_with_a_token(study, settings):
+    settings.API_REQUESTS_PER_MINUTE = 4
+    browser, other = Client(), Client()
+    browser.force_login(cast.ada())
+    other.force_login(cast.ada())
+    assert [browser.get(API).status_code, other.get(API).status_code] == [200, 200]
+    assert [get(API, cast.token(cast.ada())).status_code for _ in range(2)] == [200, 200]
+    for limited in (browser.get(API), other.get(API), get(API, cast.token(cast.ada()))):
+        assert (limited.status_code, limited["Retry-After"]) == (429, "30")
+        assert limited.json()["code"] == "throttled"
+    browser.force_login(cast.ben())
+    assert browser.get(API).status_code == 200
+
+
+def test_participants_addresses_have_no_limit_of_the_api(study, settings):
+    settings.API_REQUESTS_PER_MINUTE = 1
+    browser = Client()
+    browser.force_login(cast.ada())  # a researcher tries the own study
+    address = f"/api/v1/sessions/{cast.begin(study).token}/plan/"
+    assert {browser.get(address).status_code for _ in range(5)} == {200}
+    assert [browser.get(API).status_code for _ in range(2)] == [200, 429]
+
+
+def test_the_document_of_the_api_says_when_to_come_back():
+    document = SchemaGenerator().get_schema(request=None, public=True)
+    operations = {
+        (path, method): operation
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if not path.startswith("/api/v1/sessions/")
+    }
+    assert len(operations) > 50
+    for address, operation in operations.items():
+        header = operation["responses"]["429"]["headers"]["Retry-After"]
+        assert header["required"] and header["schema"]["type"] == "integer", address
+    assert document["components"]["securitySchemes"]["cookieAuth"]["in"] == "cookie"

@@ -67,6 +67,15 @@ def test_the_preview_of_materials_shows_the_progress_of_its_job_then_the_files(a
     assert "Sentence 1 good." in preview and Job.objects.count() == 1
 
 
+def test_a_small_file_of_many_short_rows_is_read_by_a_job(ada, monkeypatch):
+    monkeypatch.setattr(previews, "MAX_IMMEDIATE_BYTES", 10**6)
+    monkeypatch.setattr(previews, "MAX_IMMEDIATE_ROWS", 10)
+    assert "Reading the files" in words(ada.get(send_materials(ada)))
+    assert "Reading the files" in words(ada.get(send_materials(ada, PAIRS.replace("\n", "\r"))))
+    few_rows = "".join(PAIRS.splitlines(keepends=True)[:9])
+    assert "Reading the files" not in words(ada.get(send_materials(ada, few_rows)))
+
+
 def test_large_and_small_previews_are_the_same(ada, monkeypatch):
     address = send_materials(ada)
     ada.get(address)

@@ -196,3 +196,36 @@ for _ in range(2):
         for _ in range(2)
     ]
     assert answers == [["passed", "passed"], ["passed", "refused 20"]]
+
+
+@pytest.mark.parametrize(
+    ("variables", "counted"),
+    [
+        ({"BEHIND_PROXY": "yes"}, STRANGER),
+        ({}, PROXY),
+        ({"BEHIND_PROXY": "yes", "TRUSTED_PROXY_COUNT": "2"}, "192.0.2.1"),
+    ],
+    ids=["behind a proxy", "without a proxy", "behind two proxies"],
+)
+def test_behind_a_proxy_the_address_that_it_appended_is_counted(variables, counted, tmp_path):
+    program = f"""
+import django
+django.setup()
+from allauth.account.adapter import get_adapter
+from django.test import RequestFactory
+headers = {{"x-forwarded-for": "192.0.2.1, {STRANGER}"}}
+request = RequestFactory().get("/", REMOTE_ADDR="{PROXY}", headers=headers)
+print(get_adapter().get_client_ip(request))
+"""
+    names = ("BEHIND_PROXY", "TRUSTED_PROXY_COUNT")
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment |= {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "VAR_DIR": str(tmp_path),
+        "DATABASE_URL": "",
+        **variables,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == counted

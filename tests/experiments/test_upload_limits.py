@@ -20,12 +20,14 @@ from django.utils import timezone
 from analysis.errors import BadInput
 from config.job_queue import celery_settings
 from experiments.intake.previews import is_large
+from experiments.intake.upload_job import import_later as import_materials_later
 from experiments.intake.uploads import batch_of, discard_unfinished, save_uploads
 from experiments.job_runner import run
 from experiments.jobs import discard_unfinished_uploads
 from experiments.materials import encoding
 from experiments.materials.readers import spreadsheets
 from experiments.models import Job, Upload
+from judgments.imports.jobs import import_later as import_judgments_later
 from tests import cast
 
 ABOUT = {"name": "Corpus", "language": "en", "source": "", "licence": ""}
@@ -156,6 +158,36 @@ def test_a_preview_that_needs_too_much_memory_is_refused_with_one_sentence(ada, 
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("purpose", "import_upload", "reader"),
+    [
+        ("materials", import_materials_later, "experiments.intake.upload_job.read_materials"),
+        (
+            "judgments",
+            lambda uploads: import_judgments_later(uploads[0]),
+            "judgments.imports.jobs.read_judgments",
+        ),
+    ],
+)
+def test_an_import_that_needs_too_much_memory_is_refused_with_one_sentence(
+    settings, monkeypatch, purpose, import_upload, reader
+):
+    settings.PREVIEW_MEMORY_BYTES = 100_000_000
+    sent = [SimpleUploadedFile("corpus.csv", b"item,sentence\n1,A.\n")]
+    options = {"format": "table", "experiment": "s"}
+    uploads = save_uploads(cast.ada(), sent, purpose=purpose, options=options)
+    monkeypatch.setattr(reader, lambda *args, **options: bytearray(400 << 20))
+    limits, row = resource.getrlimit(resource.RLIMIT_DATA), import_upload(uploads)
+    run(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.error) == (
+        "failed",
+        "corpus.csv: reading needs more than 100 MB of memory. Split the file, or use the command line.",
+    )
+    assert resource.getrlimit(resource.RLIMIT_DATA) == limits and Upload.objects.exists()
+
+
+@pytest.mark.django_db
 def test_a_table_of_many_empty_cells_is_refused_by_the_worker_alone(ada, settings):
     """6 MB of text, 60 KB packed, pass every limit of size and need 30 times as much memory as a table."""
     settings.PREVIEW_MEMORY_BYTES = 100_000_000
@@ -231,3 +263,26 @@ def test_a_preview_beside_a_deletion_is_not_found(ada, monkeypatch, purpose):
 def test_nul_in_the_address_of_the_manual_is_not_found(client):
     assert client.get("/manual/%00.md").status_code == 404
     assert client.get("/manual/how-to/a%00b.md").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["corpus.arrow", "arrow.zip", "parquet.zip"])
+def test_an_arrow_file_or_an_archive_of_columns_is_previewed_by_a_worker_when_its_values_are_large(ada, name):
+    table = pa.table({"item": range(100), "sentence": ["a " * 500_000] * 100})
+    file = io.BytesIO()
+    if name.startswith("parquet"):
+        pq.write_table(table, file, compression="zstd")
+    else:
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_stream(file, table.schema, options=options) as writer:
+            writer.write_table(table)
+    content = file.getvalue()
+    if name.endswith(".zip"):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"data/train.{name.removesuffix('.zip')}", content)
+        content = packed.getvalue()
+    assert len(content) < 200_000
+    before = pa.total_allocated_bytes()
+    assert b"Reading the files" in ada.get(send(ada, name, content).url).content
+    assert Job.objects.get().kind == "materials.preview" and pa.total_allocated_bytes() - before < 5e6

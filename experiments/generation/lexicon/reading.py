@@ -5,7 +5,7 @@ import hashlib
 import io
 import tomllib
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -232,10 +232,10 @@ def text_of(content: bytes, *, file: str) -> str:
 
 def table_rows(text: str, *, file: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows of a CSV file with their numbers; rows with another number of cells are refused."""
-    lines = csv.reader(io.StringIO(text))
+    lines = csv.reader(io.StringIO(text, newline=""))
     header = next(lines, [])
-    for name in header:
-        if header.count(name) > 1:
+    for name, n_columns in Counter(header).items():
+        if n_columns > 1:
             raise BadInput("stands twice in the header.", file=file, row=1, column=name, remedy="Keep one.")
     for row, cells in enumerate(lines, 2):
         if not cells:

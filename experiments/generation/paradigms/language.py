@@ -67,7 +67,7 @@ def parse_toml(content: bytes, *, file: str) -> tuple[dict[str, Any], str]:
         raise ParadigmError(
             "the text is not UTF-8.", code="L01", place=file, remedy="Save it as UTF-8."
         ) from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of more than 4,300 digits
         raise ParadigmError(f"not TOML ({error}).", code="L01", place=file) from error
     if BIDI & set(text):
         raise ParadigmError(

@@ -7,7 +7,13 @@ from typing import Any
 from django.conf import settings
 
 from config.commands import ContractCommand
-from experiments.operation.backup import back_up_to, backup_key, record_backup, verify_backup
+from experiments.operation.backup import (
+    back_up_to,
+    backup_key,
+    missing_files_text,
+    record_backup,
+    verify_backup,
+)
 from experiments.operation.backup_storage import local_copy, stored_backups
 
 
@@ -42,12 +48,20 @@ class Command(ContractCommand):
             else:
                 report = back_up_to(options["to"], key=key, keep=settings.BACKUP_KEEP)
                 record_backup(report)
+        if report.later_migrations:
+            names = ", ".join(report.later_migrations)
+            self.stderr.write(
+                f"The database has migrations of a later version ({names}): what their columns and tables "
+                "hold is not in this backup. Back up with that version to have it."
+            )
         if options["json"]:
             self.print_json({**asdict(report), "rows": report.n_rows})
             return
         sealed = "encrypted" if report.is_encrypted else "not encrypted"
         content = f"{report.n_rows} rows, {report.files} files, {report.size} bytes"
         self.stdout.write(f"{report.file}: {content}, {sealed}, verified")
+        if missing := missing_files_text(report.missing_files):
+            self.stdout.write(missing)
 
     def _list(self, *, as_json: bool) -> None:
         backups = stored_backups()

@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.errors import BadInput
 from config.commands import ContractCommand
-from experiments.operation.backup import backup_key
+from experiments.operation.backup import backup_key, missing_files_text
 from experiments.operation.backup_storage import local_copy
 from experiments.operation.restore import restore_backup
 
@@ -48,6 +48,8 @@ class Command(ContractCommand):
         where = "a temporary database (deleted again)" if options["drill"] else document["database"]
         self.stdout.write(f"{document['rows']} rows and {document['backup']['files']} files in {where};")
         self.stdout.write("every table has the checksum of the backup.")
+        if missing := missing_files_text(document["backup"]["missing_files"]):
+            self.stdout.write(missing)
         for name in () if options["drill"] else document["other_keys"]:
             self.stdout.write(
                 f"{name} is another one than in the backup: tokens of platforms, links and second factors"

@@ -2,11 +2,12 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,14 +15,14 @@ import pyarrow.parquet as pq
 
 from analysis.errors import BadInput
 from experiments.materials.collection import Source
-from experiments.materials.delimited import refuse_many_columns, table_from
+from experiments.materials.delimited import refuse_many_cells, refuse_many_columns, table_from
 from experiments.materials.encoding import (
-    MAX_UNPACKED_BYTES,
     Decoded,
     Encoding,
     max_unpacked_bytes,
     read_text,
 )
+from experiments.materials.readers.arrow_files import read_arrow
 from experiments.materials.readers.dataset_folders import dataset_files, is_dataset
 from experiments.materials.readers.json_text import NotJSON, parse_json
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
@@ -147,18 +148,40 @@ def _json(path: Path, encoding: Encoding) -> Sheet:
 
 
 def _objects(decoded: Decoded, rows: dict[int, dict[str, Any]], kind: str) -> Sheet:
-    names = list(dict.fromkeys(name for fields in rows.values() for name in fields))
-    refuse_many_columns(len(names), file=decoded.file)
-    values = {name: [fields.get(name, "") for fields in rows.values()] for name in names}
-    frame = pd.DataFrame(values, index=pd.Index(list(rows), name="line"), dtype=object)
+    frame = object_frame(
+        list(rows.values()), list(rows), n_bytes=len(decoded.text), file=decoded.file, absent=""
+    )
+    names = tuple(map(str, frame.columns))
     description = f"{decoded.description}, {kind}"
-    return Sheet(frame, Source(decoded.file, description, len(frame), tuple(names), inferred=decoded.check))
+    return Sheet(frame, Source(decoded.file, description, len(frame), names, inferred=decoded.check))
+
+
+def object_frame(
+    records: Sequence[Mapping[str, Any]],
+    lines: Sequence[int],
+    *,
+    n_bytes: int,
+    file: str,
+    absent: Any = np.nan,
+) -> pd.DataFrame:
+    """Return objects as rows with all their names as columns; ``absent`` is the value of a name they lack.
+
+    ``n_bytes`` of text, from which the objects are, limit the number of cells.
+    """
+    names = list(dict.fromkeys(name for fields in records for name in fields))
+    refuse_many_columns(len(names), file=file)
+    refuse_many_cells(len(records), len(names), n_bytes=n_bytes, file=file)
+    values = {name: [fields.get(name, absent) for fields in records] for name in names}
+    return pd.DataFrame(values, index=pd.Index(lines, name="line"), dtype=object)
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse a Parquet file that would fill the memory; a file that is none raises pyarrow's error."""
-    with path.open("rb") as file:
-        n_unpacked = parquet_bytes(file, beyond=max_unpacked_bytes(path), name=path.name)
+    """Refuse a Parquet file that would fill the memory, and a file that is none."""
+    try:
+        with path.open("rb") as file:
+            n_unpacked = parquet_bytes(file, beyond=max_unpacked_bytes(path), name=path.name)
+    except (pa.ArrowException, OSError) as error:  # of a cut footer the latter
+        raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None
     if n_unpacked > max_unpacked_bytes(path):
         raise BadInput(
             f"unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
@@ -215,8 +238,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _parquet(path: Path) -> Sheet:
+    check_parquet(path)
     try:
-        check_parquet(path)
         table = pq.read_table(path)
     except (pa.ArrowInvalid, OSError) as error:
         raise BadInput(f"not a Parquet file ({str(error).splitlines()[0]}).", file=path.name) from None
@@ -225,16 +248,9 @@ def _parquet(path: Path) -> Sheet:
 
 def _arrow(path: Path) -> Sheet:
     """Read Arrow's stream format, as ``save_to_disk`` of ``datasets`` writes it, or its file format."""
-    if path.stat().st_size > MAX_UNPACKED_BYTES:
-        raise BadInput(
-            f"has {path.stat().st_size / 1e6:,.0f} MB, more than is read.", file=path.name, remedy="Split it."
-        )
     try:
-        with path.open("rb") as file:
-            is_file = file.read(6) == b"ARROW1"
-            file.seek(0)
-            table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(file).read_all()
-    except (pa.ArrowInvalid, OSError) as error:
+        table = read_arrow(path)
+    except (pa.ArrowException, OSError) as error:
         raise BadInput(f"not an Arrow file ({str(error).splitlines()[0]}).", file=path.name) from None
     return _arrow_table(table, path.name, "Arrow")
 

@@ -1,22 +1,30 @@
 """Read one sheet of an Excel or OpenDocument spreadsheet as a table of text."""
 
-import datetime
+import contextlib
+import json
+import re
+import subprocess  # noqa: S404 - a program of our own
+import sys
 import zipfile
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import python_calamine
 
 from analysis.errors import BadInput, UnknownName
-from experiments.materials.delimited import Row, column_names, rows_under_head
+from experiments.materials.delimited import column_names, max_cells, refuse_many_cells, rows_under_head
 from experiments.materials.encoding import max_unpacked_bytes
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 PIECE = 1 << 20  # bytes unpacked at a time
+PROGRAM = str(Path(__file__).with_name("spreadsheet_cells.py"))
+# Bytes of memory of the process that reads a file: a filled cell takes 6 times its bytes in the file.
+FREE_MEMORY, MEMORY_RATIO, MAX_MEMORY = 250_000_000, 50, 4_000_000_000
+NO_MEMORY = 3  # the program's exit status; where memory ends in calamine, a signal ends the process
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_CELL = re.compile(rb'<(?:\w+:)?c\s[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 
 
 @dataclass(frozen=True)
@@ -54,22 +62,29 @@ def is_spreadsheet(path: Path) -> bool:
 
 def sheet_names(path: Path) -> list[str]:
     """Return the names of the sheets that are shown."""
-    return _shown(_workbook(path))
+    names: list[str] = _read(path, names_only=True)[0]["shown"]
+    return names
 
 
 def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
     """Read a sheet, by default the first that is not empty; numbers become text without decimals if whole."""
-    workbook = _workbook(path)
-    names = _shown(workbook)
-    if sheet and sheet not in workbook.sheet_names:
-        raise UnknownName("sheet", sheet, workbook.sheet_names)
-    chosen, cells = sheet, [] if not sheet else _cells(workbook, sheet)
-    for name in names if not sheet else []:
-        chosen, cells = name, _cells(workbook, name)
-        if any(any(row) for row in cells):
-            break
-    dates = sum(isinstance(cell, datetime.date | datetime.time) for row in cells for cell in row)
-    (_, header), body, n_notices, first_short = rows_under_head(_rows(cells), file=path.name)
+    document, n_bytes = _read(path, sheet=sheet)
+    if "sheet" not in document:
+        raise UnknownName("sheet", sheet, document["sheets"])
+    chosen, dates = document["sheet"], document["dates"]
+    if document.get("too_many"):
+        n_rows, n_columns = document["last"]
+        last_cell = f"{column_letters(n_columns)}{n_rows}"
+        refuse_many_cells(
+            n_rows,
+            n_columns,
+            n_bytes=n_bytes,
+            file=path.name,
+            place=f"sheet {chosen!r} up to cell {last_cell}",
+        )
+    width = max(map(len, document["rows"]), default=0)
+    rows = ((number, row + [""] * (width - len(row))) for number, row in enumerate(document["rows"], start=1))
+    (_, header), body, n_notices, _ = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
     notes = [f"{n_notices} rows above the header skipped"] if n_notices else []
     if dates:
         notes.append(f"{dates} cells are dates or times; spreadsheets make them from text such as 2-3")
@@ -79,28 +94,92 @@ def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
         index=pd.Index([line for line, _ in body], name="line", dtype="int64"),
         dtype=object,
     )
-    return Spreadsheet(frame, chosen, tuple(names), tuple(notes))
+    return Spreadsheet(frame, chosen, tuple(document["shown"]), tuple(notes))
 
 
-def _workbook(path: Path) -> python_calamine.CalamineWorkbook:
+def column_letters(number: int) -> str:
+    """Return the name of a column, counted from 1.
+
+    Examples
+    --------
+    >>> column_letters(1), column_letters(28), column_letters(16_384)
+    ('A', 'AB', 'XFD')
+    """
+    letters = ""
+    while number:
+        number, place = divmod(number - 1, 26)
+        letters = chr(ord("A") + place) + letters
+    return letters
+
+
+def _read(path: Path, *, sheet: str = "", names_only: bool = False) -> tuple[dict[str, Any], int]:
+    """Return what the reading process prints of a file, and the bytes that the file unpacks to."""
+    n_bytes = _unpacked_bytes(path)
+    max_memory = min(MAX_MEMORY, FREE_MEMORY + MEMORY_RATIO * n_bytes)
+    arguments = [
+        str(path),
+        sheet,
+        str(max_memory),
+        str(max_cells(n_bytes)),
+        "names" if names_only else "rows",
+    ]
+    # -P: the folder of the program is not searched for modules.
+    process = subprocess.run([sys.executable, "-P", PROGRAM, *arguments], capture_output=True)  # noqa: S603 - our own program
+    last = (process.stdout.splitlines() or [b""])[-1]
+    if process.returncode < 0 or process.returncode == NO_MEMORY:
+        # The process ended without an answer: its last line names the sheet that it was reading.
+        name = f"sheet {json.loads(last)!r}" if last else "the spreadsheet"
+        raise BadInput(
+            f"{name} needs more than {max_memory // 1_000_000} MB of memory{_outermost(path)}.",
+            file=path.name,
+            remedy="Delete the rows and columns beyond the table, or save the sheet as CSV (UTF-8).",
+        )
+    process.check_returncode()
+    document: dict[str, Any] = json.loads(last)
+    if "error" in document:
+        raise BadInput(
+            f"cannot be read as a spreadsheet ({document['error']}).",
+            file=path.name,
+            remedy="Save it as CSV (UTF-8).",
+        )
+    return document, n_bytes
+
+
+def _outermost(path: Path) -> str:
+    """Return words that name the last row and column of an Excel file, where its parts state them."""
+    if not zipfile.is_zipfile(path):
+        return ""
+    n_rows, widest = 0, b""
+    with zipfile.ZipFile(path) as archive, contextlib.suppress(*_DAMAGED):
+        for name in archive.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                for letters, row in set(_CELL.findall(archive.read(name))):
+                    n_rows = max(n_rows, int(row))
+                    widest = max(widest, letters, key=lambda column: (len(column), column))
+    return f", because its cells reach to {widest.decode()}{n_rows}" if n_rows else ""
+
+
+def _unpacked_bytes(path: Path) -> int:
+    """Return the bytes that a spreadsheet unpacks to; refuse one that unpacks to too many."""
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                limit = max_unpacked_bytes(path)
-                n_unpacked = sum(member.file_size for member in archive.infolist())
-                if n_unpacked <= limit:
-                    n_unpacked = _unpacked_size(archive, limit)
-            if n_unpacked > limit:
-                raise BadInput(
-                    f"the spreadsheet unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
-                    file=path.name,
-                    remedy="Save the sheet as CSV (UTF-8).",
-                )
-        return python_calamine.CalamineWorkbook.from_path(path)
-    except (python_calamine.CalamineError, zipfile.BadZipFile, OSError) as error:
+        if not zipfile.is_zipfile(path):
+            return path.stat().st_size
+        with zipfile.ZipFile(path) as archive:
+            limit = max_unpacked_bytes(path)
+            n_unpacked = sum(member.file_size for member in archive.infolist())
+            if n_unpacked <= limit:
+                n_unpacked = _unpacked_size(archive, limit)
+    except (zipfile.BadZipFile, OSError) as error:
         raise BadInput(
             f"cannot be read as a spreadsheet ({error}).", file=path.name, remedy="Save it as CSV (UTF-8)."
         ) from None
+    if n_unpacked > limit:
+        raise BadInput(
+            f"the spreadsheet unpacks to {n_unpacked / 1e6:,.0f} MB, more than is read.",
+            file=path.name,
+            remedy="Save the sheet as CSV (UTF-8).",
+        )
+    return n_unpacked
 
 
 def _unpacked_size(archive: zipfile.ZipFile, limit: int) -> int:
@@ -112,42 +191,8 @@ def _unpacked_size(archive: zipfile.ZipFile, limit: int) -> int:
             with archive.open(member) as file:
                 while size <= limit and (piece := file.read(PIECE)):
                     size += len(piece)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        except _DAMAGED:
             continue  # damaged or encrypted: the reader says so
         if size > limit:
             break
     return size
-
-
-def _shown(workbook: python_calamine.CalamineWorkbook) -> list[str]:
-    visible = python_calamine.SheetVisibleEnum.Visible
-    is_table = python_calamine.SheetTypeEnum.WorkSheet
-    names = [
-        sheet.name for sheet in workbook.sheets_metadata if sheet.visible == visible and sheet.typ == is_table
-    ]
-    return names or list(workbook.sheet_names)
-
-
-def _cells(workbook: python_calamine.CalamineWorkbook, sheet: str) -> list[list[Any]]:
-    # Empty rows are kept, so that a row's place in the list is its number in the sheet.
-    rows = workbook.get_sheet_by_name(sheet).to_python(skip_empty_area=False)
-    width = max(
-        (n for row in rows for n, cell in enumerate(row, start=1) if cell not in ("", None)), default=0
-    )
-    return [list(row[:width]) for row in rows]
-
-
-def _rows(cells: list[list[Any]]) -> Iterator[Row]:
-    for number, row in enumerate(cells, start=1):
-        if row:
-            yield number, [_as_text(cell) for cell in row]
-
-
-def _as_text(cell: Any) -> str:
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
-        return str(int(cell))
-    if isinstance(cell, datetime.date | datetime.time):
-        return cell.isoformat()
-    return "" if cell is None else str(cell)

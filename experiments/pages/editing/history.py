@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from analysis.text import no_formula
 from experiments.account_history import ACCOUNT_DELETED, ACCOUNT_SUBJECTS
 from experiments.models import AuditEntry, Lab
 from experiments.pages.access import AuthenticatedRequest, get_lab, get_study
@@ -28,7 +29,6 @@ from experiments.templatetags.trail import in_words, labelled
 
 SHOWN_ENTRIES = 30
 SHORT = 100  # characters of an old and a new value that fit one line
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _csv(request: AuthenticatedRequest, history: History, *, name: str) -> Strea
     """Send the entries that match the filters, a row for each value; times are UTC, no cell is a formula."""
     entries = HistoryForm(request.GET, history=history).matching()
     writer = csv.writer(_Echo())
-    lines = (writer.writerow([_plain(cell) for cell in row]) for row in _rows(entries))
+    lines = (writer.writerow([no_formula(str(cell)) for cell in row]) for row in _rows(entries))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}-history.csv"'
     return response
@@ -178,12 +178,6 @@ def _rows(entries: QuerySet[AuditEntry]) -> Iterator[tuple[Any, ...]]:
         values = old_and_new(entry.details) or {"": ("", "")}
         for name, (old, new) in values.items():
             yield (*about, name, as_lines(old), as_lines(new), details, account)
-
-
-def _plain(cell: Any) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    text = str(cell)
-    return f"'{text}" if text.lstrip().startswith(FORMULAS) else text
 
 
 def _query_of(request: HttpRequest) -> str:

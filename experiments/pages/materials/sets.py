@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -10,7 +11,8 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
-from analysis.text import natural_order
+from analysis.text import natural_order, plural
+from experiments.account_history import deleted_values, record
 from experiments.models import Experiment, MaterialSet, MinimalPair, Sentence
 from experiments.pages.access import AuthenticatedRequest
 from experiments.pages.confirm import ask, is_sure
@@ -112,6 +114,18 @@ def delete(request: AuthenticatedRequest, slug: str) -> HttpResponse:
             back=reverse("material-set", args=[row.slug]),
             section="materials",
         )
-    row.delete()
+    with transaction.atomic():
+        record(row.owner or request.user, "materials deleted", **deleted_values(row.name, _contents_of(row)))
+        row.delete()
     messages.success(request, f"{row.name} is deleted.")
     return redirect("materials")
+
+
+def _contents_of(row: MaterialSet) -> str:
+    """What is deleted with a set, for the history."""
+    counts = [
+        plural(row.sentences.count(), "sentence"),
+        plural(row.pairs.count(), "pair"),
+        *(f"scores of {name} ({method})" for name, method in row.scoring_runs.values_list("name", "method")),
+    ]
+    return f"{', '.join(counts)}; checksum {row.checksum}"

@@ -18,6 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from config.http.body_limit import takes_large_files
 from experiments.intake.previews import Preview, is_large, unconfirmed
 from experiments.intake.upload_job import (
     MAX_IMMEDIATE,
@@ -144,6 +145,7 @@ class PreviewForm(AboutForm):
 FIRST_ROWS = 10
 
 
+@takes_large_files
 @login_required
 def upload(request: HttpRequest) -> HttpResponse:
     """Take files and a name; the preview follows."""

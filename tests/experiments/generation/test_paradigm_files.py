@@ -126,6 +126,7 @@ def test_a_contrast_changes_one_thing(tmp_path, contrast, message):
         (b"format = ", "not TOML"),
         (b"\xff\xfe", "not UTF-8"),
         (b"format = 1\x00", "not TOML"),
+        (b"format = " + b"9" * 5_000, "not TOML"),
         (b"#" * 1_000_001, "1,000,001 bytes"),
         ("format = 1 # \u202e".encode(), "text direction"),
     ],

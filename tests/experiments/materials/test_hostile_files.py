@@ -116,3 +116,55 @@ def test_a_table_of_thousands_of_columns_is_refused(tmp_path, name, content):
     path.write_bytes(content)
     with pytest.raises(BadInput, match="20,000 columns, more than 2,000"):
         read_judgments(path, "table")
+
+
+def write_arrow(path, table, *, compression=None, is_file=False):
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with (pa.ipc.new_file if is_file else pa.ipc.new_stream)(path, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("kind", ["compressed", "shared", "nulls", "list"])
+def test_an_arrow_file_that_unpacks_without_end_is_refused_before_it_is_unpacked(tmp_path, kind, is_file):
+    text = "x" * 1_000_000
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000, pa.int32()), [text])
+    values = {
+        "compressed": pa.array([text] * 100),
+        "shared": shared,
+        "nulls": pa.nulls(1_000_000_000),
+        "list": pa.ListArray.from_arrays([0, 1_000_000_000], pa.nulls(1_000_000_000)),
+    }[kind]
+    compression = "zstd" if kind == "compressed" else None
+    path = write_arrow(
+        tmp_path / "a.arrow", pa.table({"sentence": values}), compression=compression, is_file=is_file
+    )
+    del values
+    pool = pa.proxy_memory_pool(pa.default_memory_pool())  # counts from here on
+    former = pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadInput, match=r"a.arrow: unpacks to more than \d+ MB.*Give it in parts"):
+            read_materials([path])
+    finally:
+        pa.set_memory_pool(former)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20e6 and pool.max_memory() < 20e6
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("compression", [None, "zstd", "lz4"])
+def test_an_arrow_file_of_ordinary_size_is_read_packed_or_not(tmp_path, compression, is_file):
+    table = pa.table({
+        "sentence_good": ["Dogs run.", "Cats sleep."],
+        "sentence_bad": pa.array(["Dogs runs.", "Cats sleeps."]).dictionary_encode(),
+        "tags": [["a"], []],
+    })  # fmt: skip
+    path = write_arrow(tmp_path / "a.arrow", table, compression=compression, is_file=is_file)
+    assert read_materials([path]).sentences["text"].tolist()[:2] == ["Dogs run.", "Dogs runs."]
+    path.write_bytes(path.read_bytes()[:-40] if not is_file else path.read_bytes()[:60])
+    with pytest.raises(BadInput, match="not an Arrow file|no rows"):
+        read_materials([path])

@@ -20,6 +20,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from analysis.errors import BadInput
+from config.job_queue import celery_settings
 from experiments.job_runner import run
 from experiments.models import Job, PlatformAccount
 from experiments.operation import archive, backup, tables
@@ -37,18 +38,16 @@ from experiments.operation.restore import restore_backup
 from judgments.models import Judgment, Session, SessionEvent, Signal
 from releases.models import CachedScore, ScorerSpec
 from tests import cast
+from tests.experiments.operation.pilot import DOCUMENT
 
 ROOT = Path(__file__).resolve().parents[3]
-#: An installation before the last migration of experiments, with a login and materials; prints its backup.
+#: Migrate to the state before the last migration of experiments, with a login and materials.
 FORMER = """
-import sys
-from pathlib import Path
 import django
 django.setup()
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.migrations.executor import MigrationExecutor
-from experiments.operation import backup
 executor = MigrationExecutor(connection)
 nodes = executor.loader.graph.leaf_nodes()
 (last,) = [node for node in nodes if node[0] == "experiments"]
@@ -56,11 +55,10 @@ parents = [parent.key for parent in executor.loader.graph.node_map[last].parents
 executor.migrate([node for node in nodes if node != last] + [key for key in parents if key[0] == last[0]])
 loader = MigrationExecutor(connection).loader
 assert last not in loader.applied_migrations
-backup.apps = loader.project_state(list(loader.applied_migrations)).apps
-owner = backup.apps.get_model("auth", "User").objects.create(username="ada")
-materials = backup.apps.get_model("experiments", "MaterialSet")
+apps = loader.project_state(list(loader.applied_migrations)).apps
+owner = apps.get_model("auth", "User").objects.create(username="ada")
+materials = apps.get_model("experiments", "MaterialSet")
 materials.objects.create(name="Islands", slug="islands", language="en", checksum="0" * 64, owner=owner)
-print(backup.create_backup(Path(sys.argv[1])).file)
 """
 LATER = """
 import django
@@ -73,17 +71,8 @@ executor = MigrationExecutor(connection)
 n_waiting = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
 print(n_waiting, MaterialSet.objects.get().owner.username)
 """
-#: JSON that databases write differently, and texts that files break.
-DOCUMENT = {
-    "big": 1e16,
-    "small": 5e-324,
-    "zero": -0.0,
-    "sum": 0.1 + 0.2,
-    "whole": 2**70,
-    "nothing": None,
-    "deep": [[], {}, [None, True, 1, 1.0]],
-    "text": 'ʕ•ᴥ•ʔ “quotes” \\ " \n\r\u2028 עברית ẹ́',
-}
+LATER_MIGRATION = ("experiments", "9999_later")
+APPLIED_MIGRATIONS = MigrationRecorder.applied_migrations
 
 
 @pytest.fixture(autouse=True)
@@ -271,7 +260,7 @@ def test_pieces_of_an_encrypted_backup_cannot_be_exchanged(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_backup_of_an_earlier_version_is_restored_and_migrated(tmp_path):
+def test_tables_of_an_earlier_version_are_backed_up_as_they_are_and_migrated_when_restored(tmp_path):
     def installation(name, *command):
         variables = {"DATABASE_URL": f"sqlite:///{tmp_path}/{name}.sqlite3", "VAR_DIR": str(tmp_path / name)}
         environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", **variables}
@@ -281,17 +270,24 @@ def test_a_backup_of_an_earlier_version_is_restored_and_migrated(tmp_path):
         assert process.returncode == 0, process.stderr[-2000:]
         return process.stdout.strip()
 
-    file = installation("former", "-c", FORMER, str(tmp_path / "backups"))
+    installation("former", "-c", FORMER)
+    report = json.loads(installation("former", "manage.py", "backup", "--to", str(tmp_path), "--json"))
+    assert report["tables"]["experiments.MaterialSet"] == 1 and report["later_migrations"] == []
+    file = report["file"]
     assert json.loads(installation("later", "manage.py", "restore", file, "--json"))["rows"]
     assert installation("later", "-c", LATER) == "0 ada"
 
 
+def with_a_later_one(recorder):
+    """The migrations of the test database, if it has any, and one that this code lacks."""
+    return APPLIED_MIGRATIONS(recorder) | {LATER_MIGRATION: None}
+
+
 def test_a_backup_of_a_later_version_names_the_version_to_install(transactional_db, tmp_path, monkeypatch):
-    applied = MigrationRecorder.applied_migrations
-    later = {("experiments", "9999_later"): None}
     monkeypatch.setattr(backup, "code_version", lambda: "7.1")
     with monkeypatch.context() as at_backup:
-        at_backup.setattr(MigrationRecorder, "applied_migrations", lambda self: {**applied(self), **later})
+        at_backup.setattr(MigrationRecorder, "applied_migrations", with_a_later_one)
+        at_backup.setattr(backup, "replaced_migrations", lambda loader: {LATER_MIGRATION})  # of that code
         report = create_backup(tmp_path)
     empty_installation()
     with pytest.raises(BadInput, match=r"lacks, such as experiments\.9999_later.* Install version 7\.1"):
@@ -301,6 +297,24 @@ def test_a_backup_of_a_later_version_names_the_version_to_install(transactional_
     monkeypatch.setattr(backup, "FORMAT_VERSION", 1)
     with pytest.raises(BadInput, match=r"version 7\.1, which is newer, .* Install that version"):
         restore_backup(tmp_path / report.file)
+
+
+def test_a_backup_beside_a_later_version_names_its_migrations_and_is_restored(
+    transactional_db, tmp_path, monkeypatch, capsys
+):
+    cast.ada()
+    former = rows_of(get_user_model())
+    with monkeypatch.context() as at_backup:
+        at_backup.setattr(MigrationRecorder, "applied_migrations", with_a_later_one)
+        call_command("backup", to=str(tmp_path), json=True)
+    printed = capsys.readouterr()
+    report = json.loads(printed.out)
+    assert report["later_migrations"] == ["experiments.9999_later"]
+    assert "later version (experiments.9999_later)" in printed.err and "not in this backup" in printed.err
+    assert verify_backup(Path(report["file"])).later_migrations == ["experiments.9999_later"]
+    empty_installation()
+    restore_backup(Path(report["file"]))
+    assert rows_of(get_user_model()) == former
 
 
 def test_command_writes_a_private_file_and_records_it(transactional_db, tmp_path):
@@ -316,7 +330,57 @@ def test_command_writes_a_private_file_and_records_it(transactional_db, tmp_path
         call_command("restore", str(tmp_path / "absent"))
 
 
+@pytest.mark.parametrize(
+    ("n_deleted", "sentence"),
+    [
+        (0, ""),
+        (1, "1 file deleted while the backup was written is not in it: default/uploads/2.csv.\n"),
+        (
+            5,
+            "5 files deleted while the backup was written are not in it:"
+            " default/uploads/2.csv, default/uploads/3.csv, default/uploads/4.csv and 2 more.\n",
+        ),
+    ],
+)
+def test_files_deleted_while_the_backup_is_written_are_named(
+    transactional_db, tmp_path, monkeypatch, n_deleted, sentence
+):
+    cast.ada()
+    uploads, opened = [f"uploads/{number}.csv" for number in range(1, 8)], []
+    for name in uploads:
+        default_storage.save(name, ContentFile(b"sentence\n"))
+    storage = storages["default"]
+    open_file = storage.open
+
+    def open_after_a_deletion(name, mode="rb"):
+        if not opened:  # the names are listed, and no file was read so far
+            for deleted in uploads[1 : 1 + n_deleted]:
+                storage.delete(deleted)
+        opened.append(name)
+        return open_file(name, mode)
+
+    monkeypatch.setattr(storage, "open", open_after_a_deletion)
+    out = StringIO()
+    call_command("backup", to=str(tmp_path / "out"), stdout=out)
+    monkeypatch.undo()
+    (file,) = (tmp_path / "out").iterdir()
+    first, _, rest = out.getvalue().partition("\n")
+    assert f", {7 - n_deleted} files, " in first and rest == sentence
+    report = verify_backup(file)
+    missing = [f"default/{name}" for name in uploads[1 : 1 + n_deleted]]
+    assert (report.files, report.missing_files) == (7 - n_deleted, missing)
+
+    empty_installation()
+    out = StringIO()
+    call_command("restore", str(file), stdout=out)
+    assert out.getvalue().endswith(f"every table has the checksum of the backup.\n{sentence}")
+    assert sorted(file_names(storages["default"])) == [
+        name for name in uploads if f"default/{name}" not in missing
+    ]
+
+
 def test_scheduled_backup_is_made_once_and_old_ones_are_deleted(transactional_db, settings, monkeypatch):
+    assert "experiments.back_up" in {row["task"] for row in celery_settings.beat_schedule.values()}
     monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
     assert enqueue_when_due() is None  # off by default
     settings.BACKUP_HOURS, settings.BACKUP_KEEP = 24, 2

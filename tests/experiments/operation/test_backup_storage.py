@@ -118,6 +118,29 @@ def test_a_store_that_refuses_a_part_keeps_nothing_and_the_earlier_backups_stay(
     assert command("backup", verify="newest")["rows"] == job.result["rows"]
 
 
+def test_a_store_that_returns_another_file_keeps_no_copy_and_the_earlier_backups_stay(
+    bucket, installation, settings, tmp_path
+):
+    settings.BACKUP_KEEP = 1
+    storages["backups"].save("obelus-20260101T030000Z-00000001.backup", ContentFile(b"old"))
+    earlier, changed = backups_in(bucket), []
+
+    def change_before_it_is_read(method, query):
+        name = bucket.requests[-1].partition(f" /{s3.BUCKET}/")[2].removesuffix("?")
+        if method == "HEAD" and name.startswith("backups/") and not changed:
+            changed.append(name)
+            content = bytearray(bucket.client.get_object(Bucket=s3.BUCKET, Key=name)["Body"].read())
+            content[len(content) // 2] ^= 1
+            bucket.client.put_object(Bucket=s3.BUCKET, Key=name, Body=bytes(content))
+        return False
+
+    bucket.refuses = change_before_it_is_read
+    with pytest.raises(CommandError, match=r"^s3://lab/backups returned another file than the backup\.$"):
+        call_command("backup")
+    assert changed and last_backup() is None and backups_in(bucket) == earlier
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_old_backups_that_cannot_be_deleted_fail_no_backup(bucket, settings):
     settings.BACKUP_KEEP = 1
     storages["backups"].save("obelus-20260101T030000Z-00000001.backup", ContentFile(b"old"))

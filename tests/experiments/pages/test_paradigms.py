@@ -5,9 +5,10 @@ from django.test import Client
 
 from experiments import limits
 from experiments.generation.paradigms import shipped
-from experiments.models import Membership, OwnParadigm
+from experiments.models import AuditEntry, Membership, OwnParadigm
 from experiments.pages.paradigms.editor import BEGINNING
 from experiments.paradigms.library import built_in, save_paradigm
+from experiments.studies.history import old_and_new
 from tests import cast
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("few_pairs")]
@@ -189,6 +190,10 @@ def test_a_lab_shares_it_by_the_roles_of_its_members(ada):
     assert ben.post(f"{HOME}own/{row.pk}/edit/", {"text": text, "based_on": "1"}).status_code == 302
     assert row.newest.saved_by == cast.ben()
     assert ben.post(f"{HOME}own/{row.pk}/share/", {"share_with": ""}).status_code == 403
+    ada.post(f"{HOME}own/{row.pk}/share/", {"share_with": f"lab:{lab.slug}"})  # as before: no entry
+    entry = AuditEntry.objects.get(action="own paradigm shared")
+    assert entry.account == entry.user == cast.ada()
+    assert old_and_new(entry.details) == {"doubled_clerk": ("nobody", f"the lab {lab}")}
     assert ben.post(f"{HOME}own/{row.pk}/delete/", {"sure": "yes"}).status_code == 403
 
 

@@ -56,7 +56,11 @@ def test_owners_download_old_and_new_values_without_formulas(client, study):
         "pay: reward", "current exclusion plan changed", "participant flagged", "settings changed"
     ]  # fmt: skip
     assert (table[1]["old"], table[1]["new"], table[1]["user"]) == ("none", "strict v1", "ada")
-    assert (table[3]["name"], table[3]["old"], table[3]["new"]) == ("title", "A", '\'=HYPERLINK("http://x")')
+    assert (table[3]["name"], table[3]["old"], table[3]["new"]) == (
+        "title",
+        "A",
+        '"=HYPERLINK(\\"http://x\\")"',
+    )
     assert not [cell for row in table for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
 
 

@@ -1,0 +1,121 @@
+"""Uploads on S3 as in a folder: saved, previewed, imported, counted, swept; failures leave nothing."""
+
+import os
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from config.settings import file_storage
+from experiments.intake import previews
+from experiments.intake.uploads import delete_stray_files, quota_of, save_uploads
+from experiments.job_runner import run
+from experiments.jobs import discard_unfinished_uploads
+from experiments.models import Job, MaterialSet, Upload
+from tests import cast
+from tests.doubles import s3
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ABOUT = {"name": "Corpus", "language": "en", "source": "", "licence": ""}
+PAIRS = b"item,condition,sentence,expected\n1,a,One.,acceptable\n1,b,Two.,unacceptable\n"
+
+
+@pytest.fixture(params=["s3", "folder"])
+def names(request, settings, tmp_path, monkeypatch):
+    """The names in the storage of uploads, as the setting UPLOAD_STORAGE chooses it."""
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    if request.param == "folder":
+        settings.MEDIA_ROOT = tmp_path
+        yield lambda: sorted(
+            str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()
+        )
+        return
+    with s3.running(monkeypatch) as double:
+        use_bucket(settings, monkeypatch, double)
+        yield lambda: sorted(name.removeprefix("files/") for name in double.names())
+
+
+def use_bucket(settings, monkeypatch, double):
+    monkeypatch.setenv("UPLOAD_STORAGE", f"s3://{s3.BUCKET}/files")
+    monkeypatch.setenv("S3_ENDPOINT_URL", double.address)
+    entry = file_storage("UPLOAD_STORAGE", None, overwrites=False)
+    assert entry["OPTIONS"]["bucket_name"] == s3.BUCKET and entry["OPTIONS"]["location"] == "files"
+    settings.STORAGES = {**settings.STORAGES, "default": entry}
+
+
+@pytest.fixture
+def bucket(settings, monkeypatch):
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    with s3.running(monkeypatch) as double:
+        use_bucket(settings, monkeypatch, double)
+        yield double
+
+
+def test_an_upload_is_previewed_and_imported_by_workers_and_leaves_no_file(ada, names, monkeypatch):
+    monkeypatch.setattr(previews, "MAX_IMMEDIATE_BYTES", 10)
+    address = ada.post("/materials/upload/", {"files": SimpleUploadedFile("c.csv", PAIRS), **ABOUT}).url
+    assert b"Reading the files" in ada.get(address).content
+    run(Job.objects.get().pk)
+    assert b"Store these materials" in ada.get(address).content
+    upload = Upload.objects.get()
+    assert quota_of(cast.ada()).used == len(PAIRS) and upload.file.open().read() == PAIRS
+    assert [name.rpartition("/")[0] for name in names()] == [
+        f"uploads/{upload.owner_id}/{upload.batch}",
+        f"uploads/{upload.owner_id}/{upload.batch}/previews",
+    ]
+    ada.post(address, {**ABOUT, "format": "auto", "action": "import"})
+    job = Job.objects.get(kind="materials.import")
+    run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done", job.error
+    assert MaterialSet.objects.get().sentences.count() == 2
+    assert names() == [] and not Upload.objects.exists()
+
+
+def test_files_that_no_row_names_are_swept_once_they_are_old(names):
+    used = save_uploads(cast.ada(), [ContentFile(PAIRS, "c.csv")], purpose="scores", options={})[0]
+    batch = f"uploads/{used.owner_id}/{uuid.uuid4()}"
+    stray = [f"{batch}/0", f"{batch}/1", f"{batch}/previews/ab.json"]
+    others = [
+        f"{batch}/notes.txt",
+        "uploads/readme",
+        "reports/0",
+        f"uploads/x/{uuid.uuid4()}/0",
+        "uploads/7/8/0",
+    ]
+    for name in [*stray, *others]:
+        default_storage.save(name, ContentFile(b"x"))
+    kept = sorted([used.file.name, *others])
+    assert delete_stray_files() == 0 and names() == sorted([*kept, *stray])
+    later = timezone.now() + timedelta(minutes=1)
+    assert delete_stray_files(older_than=later) == 3 and names() == kept
+    assert delete_stray_files(older_than=later) == 0
+
+
+def test_the_scheduled_job_sweeps_old_stray_files(settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path
+    name = default_storage.save(f"uploads/1/{uuid.uuid4()}/0", ContentFile(b"x"))
+    discard_unfinished_uploads()
+    assert default_storage.exists(name)
+    long_ago = (timezone.now() - timedelta(days=settings.UPLOAD_DAYS, minutes=1)).timestamp()
+    os.utime(tmp_path / name, (long_ago, long_ago))
+    discard_unfinished_uploads()
+    assert not default_storage.exists(name)
+
+
+def test_a_bucket_that_refuses_the_second_file_keeps_neither_and_says_so(ada, bucket):
+    puts = []
+
+    def refuses(method, query):
+        puts.append(method) if method == "PUT" else None
+        return method == "PUT" and len(puts) > 1
+
+    bucket.refuses = refuses
+    files = [SimpleUploadedFile(f"{name}.csv", PAIRS) for name in "ab"]
+    page = ada.post("/materials/upload/", {"files": files, **ABOUT})
+    assert page.status_code == 200 and "the storage of files did not take it" in page.content.decode()
+    assert len(puts) > 1 and bucket.names() == [] and not Upload.objects.exists()
