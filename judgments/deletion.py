@@ -1,10 +1,13 @@
 """Deletion of a study without participants, or of all answers of a closed study."""
 
+from typing import Any
+
 import structlog
 from django.contrib.auth.models import User
 from django.db import transaction
 
 from analysis.errors import BadInput
+from experiments.account_history import deleted_values
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import AuditEntry, Experiment, Job
 from judgments.models import Participant, Payment, PlatformCall, Session, Tombstone
@@ -38,10 +41,15 @@ def delete_study(study: Experiment, *, by: User) -> None:
     if not is_untaken(locked):
         raise BadInput("the study has participants, so it is kept.", remedy="Their answers can be deleted.")
     Session.objects.filter(experiment=locked).delete()
-    if locked.lab_id:  # the study's own history goes with it
-        AuditEntry.objects.create(
-            lab_id=locked.lab_id, user=by, action="study deleted", details={"study": locked.slug}
-        )
+    # The study's own history goes with it.
+    history: dict[str, Any] = {"lab_id": locked.lab_id} if locked.lab_id else {"account": locked.owner or by}
+    contents = f"{locked.title}: {locked.get_status_display()}"
+    AuditEntry.objects.create(
+        **history,
+        user=by,
+        action="study deleted",
+        details={"study": locked.slug, **deleted_values(locked.slug, contents)},
+    )
     locked.delete()
     log.info("study deleted", slug=study.slug, user=by.pk)
 

@@ -110,6 +110,9 @@ def dismiss(alert: Alert, *, by: User) -> bool:
     if not shown.update(dismissed_at=timezone.now(), dismissed_by=by):
         return False
     AuditEntry.objects.create(
-        experiment=alert.experiment, user=by, action="alert dismissed", details={"title": alert.title}
+        experiment=alert.experiment,
+        user=by,
+        action="alert dismissed",
+        details={"title": alert.title, "values": {"state": {"old": "shown", "new": "dismissed"}}},
     )
     return True

@@ -6,16 +6,20 @@ from datetime import timedelta
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from analysis.columns import CONTRACT, JUDGMENT_COLUMNS
+from analysis.text import no_formula
 from experiments.models import Experiment
-from judgments.frames.measurements import no_formula
 from judgments.models import Judgment
 
 ALL = [*CONTRACT, *(name for name in JUDGMENT_COLUMNS if name not in CONTRACT)]
 BLOCK = 5_000  # rows
-#: Columns of CSV files with texts that people or files brought; sentences are exported exactly as stored.
-WITHOUT_FORMULAS = ("participant", "session", "list", "response")
+#: Columns with the researcher's own material, which files keep exactly as stored; factors are others.
+MATERIAL_COLUMNS = {
+    *("item", "condition", "paradigm", "phenomenon", "expected", "chosen"),
+    *("sentence_id", "sentence", "pair_id", "sentence_good", "sentence_bad"),
+}
 Also = Callable[[pd.DataFrame], pd.DataFrame]
 WHOLE_NUMBERS = [name for name, column in JUDGMENT_COLUMNS.items() if column.kind == "integer"]
 
@@ -31,14 +35,27 @@ def factor_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def csv_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = None) -> Iterator[str]:
-    """The frame as CSV (UTF-8, a header, line feeds); ``also`` adds columns to each block."""
+    """The frame as CSV (UTF-8, a header, line feeds); ``also`` adds columns to each block.
+
+    No text that a participant or an imported file brought is a formula.
+    """
+    exact = {*MATERIAL_COLUMNS, *factor_columns(frame)}
     yield ",".join(columns) + "\n"
     for block in _blocks(frame, columns, also):
-        for name in WITHOUT_FORMULAS:
-            if name in block:
-                texts = {text: no_formula(text) for text in block[name].unique()}
-                block[name] = block[name].map(texts)
+        for name in columns:
+            if name not in exact and not is_numeric_dtype(block[name]):
+                block[name] = _without_formulas(block[name])
         yield block.to_csv(index=False, header=False, lineterminator="\n")
+
+
+def _without_formulas(cells: pd.Series) -> pd.Series:
+    """The cells with formulas quoted; others keep their type, which a whole number beside a gap needs."""
+    texts = [cell for cell in cells.unique() if isinstance(cell, str)]
+    quoted = {text: no_formula(text) for text in texts if no_formula(text) != text}
+    if not quoted:
+        return cells
+    values = [quoted.get(cell, cell) if isinstance(cell, str) else cell for cell in cells]
+    return pd.Series(values, index=cells.index, dtype=object)
 
 
 def jsonl_blocks(frame: pd.DataFrame, columns: list[str], *, also: Also | None = None) -> Iterator[str]:

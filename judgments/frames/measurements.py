@@ -4,7 +4,6 @@ The columns of :func:`evidence_frame` describe how a participant used the browse
 """
 
 import json
-import re
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import pandas as pd
 
 from analysis.columns import CONTRACT
 from analysis.quality.response_patterns import reading_length
+from analysis.text import no_formula
 from experiments.models import Experiment, MinimalPair, Sentence, TrialKind
 from judgments.frames.build import judgment_frame
 from judgments.models import Judgment, Participant, PlatformIdentity, Session, SessionEvent
@@ -69,10 +69,6 @@ STORED = (
     *("trial", "trial__kind", "trial__correct", "trial__shown", "trial__session__version__number"),
     *("input_type", "answered_at", "received_at", "timing"),
 )
-# First characters of a spreadsheet's formulas. Browsers send these texts, so that they are quoted; a single
-# character is the name of a key, and a number with its sign is harmless.
-FORMULA = "=+-@\t\r"
-SIGNED_NUMBER = re.compile(r"[+-]\d+([.,]\d+)?")
 COLUMNS = [*CONTRACT, *OF_TRIAL, *CONTEXT, *MEASURES, "more"]
 
 
@@ -116,12 +112,6 @@ def _texts(screen: Any) -> list[str]:
 def _cell(value: Any) -> Any:
     """A measurement, as JSON where it is a list or an object."""
     return _json(value) if isinstance(value, list | dict) else no_formula(value)
-
-
-def no_formula(value: Any) -> Any:
-    """The value; a text that a spreadsheet would run as a formula is quoted as JSON."""
-    is_formula = isinstance(value, str) and len(value) > 1 and value[0] in FORMULA
-    return _json(value) if is_formula and not SIGNED_NUMBER.fullmatch(value) else value
 
 
 def _timestamp(at: datetime | None) -> str | None:

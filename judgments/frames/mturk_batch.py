@@ -14,8 +14,8 @@ from typing import Any
 from django.db.models import Count, Max
 
 from analysis.errors import BadInput
+from analysis.text import no_formula
 from experiments.models import Experiment, TrialKind
-from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, PlatformIdentity, Session
 from judgments.payments import state_of
 
@@ -30,6 +30,7 @@ KINDS = (TrialKind.TARGET, TrialKind.CATCH)  # the form has no other kinds
 STATUSES = {"approved": "Approved", "not_paid": "Rejected", "undecided": "Submitted"}
 TIME = "%a %b %d %H:%M:%S UTC %Y"
 CHUNK = 2_000
+OF_MATERIALS = ("Input.field_", "Input.item_")  # beginnings of columns
 
 
 def batch_csv(study: Experiment, *, with_ids: bool = False) -> Iterator[str]:
@@ -76,7 +77,12 @@ def _lines(study: Experiment, *, with_ids: bool) -> Iterator[str]:
         for session_id, rows in groups:
             cells = _session_cells(sessions[session_id], with_ids=with_ids)
             cells |= _answers(rows)
-            yield _line([cells.get(name, "") for name in header])
+            yield _line([_cell(name, cells.get(name, "")) for name in header])
+
+
+def _cell(name: str, text: str) -> str:
+    """A cell without formulas; sentences and paradigms are exactly as stored, because imports read them."""
+    return text if name.startswith(OF_MATERIALS) else str(no_formula(text))
 
 
 def _sessions(study: Experiment) -> Any:
@@ -117,10 +123,7 @@ def _session_cells(session: Session, *, with_ids: bool) -> dict[str, str]:
         "WorkTimeInSeconds": _duration(session.started_at, session.completed_at),
         "Input.list": session.list.label if session.list else "",
         "Answer.native": "" if participant.is_native is None else "yes" if participant.is_native else "no",
-        **{
-            f"Answer.background_{name}": no_formula(_text(value))
-            for name, value in participant.background.items()
-        },
+        **{f"Answer.background_{name}": _text(value) for name, value in participant.background.items()},
     }
     if campaign is not None:
         cells |= {

@@ -9,7 +9,14 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from analysis.errors import BadInput
-from experiments.intake.previews import Preview, Report, is_large, preview_or_job, store_preview
+from experiments.intake.previews import (
+    Preview,
+    Report,
+    is_large,
+    limited_memory,
+    preview_or_job,
+    store_preview,
+)
 from experiments.intake.uploads import batch_of, discard_uploads, local_copies, upload_encoding
 from experiments.job_runner import Run, enqueue, job
 from experiments.models import Experiment, Job, MaterialSet, Upload
@@ -174,7 +181,8 @@ def import_judgments(run: Run) -> None:
     if not uploads:
         raise BadInput("the uploaded file is gone.", remedy="Upload it again.")
     run.progress(0, 2, "reading")
-    prepared = prepare_upload(uploads)
+    with limited_memory(*(upload.name for upload in uploads)):
+        prepared = prepare_upload(uploads)
     run.progress(1, 2, "storing")
     with run.finishing() as result:
         imported = store(prepared, user=user)

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from experiments.models import Heartbeat, Job
 from experiments.operation import health
+from experiments.operation.backup import last_backup
 from experiments.operation.counters import CLASSES, LATENCY_LIMITS, SAVE, totals
 from judgments.models import Payment, PlatformCall, Session
 
@@ -88,7 +89,8 @@ def _gauges() -> Iterator[tuple[str, str, list[Sample]]]:
     shares = [({"folder": disk.name}, disk.free / disk.total) for disk in health.disks()]
     yield "disk_free_ratio", "Free share of the disk.", shares
     age = health.backup_age_s()
-    if age is not None:
+    yield "backup_age_seconds", "Since the last backup, or else the installation.", [({}, age)]
+    if last_backup():
         yield "last_backup_timestamp_seconds", "When the last backup ended.", [({}, time() - age)]
     yield "degradations", "Problems that need somebody.", [({}, len(list(health.degradations())))]
 

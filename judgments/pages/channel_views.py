@@ -18,11 +18,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from analysis.text import no_formula
 from experiments.models import Campaign, Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_locked_study, get_study, may_edit
 from experiments.pages.editing.conflicts import compare, version_of
 from experiments.pages.forms import set_remark
-from judgments.frames.measurements import no_formula
 from judgments.models import Session
 from judgments.recruitment.panel import OUTCOMES, PANEL, PRESETS, read_options, shared_link
 from judgments.recruitment.quotas import MAX_QUOTAS, checked_quotas, quota_counts
@@ -44,6 +44,8 @@ STATE_WORDS = {  # as the page calls a state, in the words of a study's states
 }
 MAX_ROWS = 5_000  # of a list of personal links
 MAX_LIST_CHARACTERS = 1_000_000
+MAX_CELL_CHARACTERS = 10_000
+MAX_LIST_BYTES = 3_000_000  # below the limit of a request, so that the form can say what is wrong
 BLANK_QUOTAS = 3
 RESERVED_NAMES = {"new", "quotas"}
 
@@ -170,10 +172,8 @@ class LinksForm(forms.Form):
         sent, header, place = data.get("labels") or "", ["participant"], "Row"
         if file := data.get("file"):
             place = f"{file.name}, row"
-            if file.size > MAX_LIST_CHARACTERS * 4:
-                raise ValidationError(
-                    f"{file.name}: longer than {MAX_LIST_CHARACTERS * 4:,} bytes. Send it in parts."
-                )
+            if file.size > MAX_LIST_BYTES:
+                raise ValidationError(f"{file.name}: longer than {MAX_LIST_BYTES:,} bytes. Send it in parts.")
             try:
                 sent = file.read().decode("utf-8-sig")
             except UnicodeDecodeError as error:
@@ -211,8 +211,20 @@ def _table(text: str) -> list[tuple[int, list[str]]]:
     """Rows with a cell that is not empty, each with its line, of a list, a CSV file or pasted cells."""
     first_line = text.strip().partition("\n")[0]
     delimiter = max("\t;,", key=first_line.count) if any(mark in first_line for mark in "\t;,") else ","
-    rows = csv.reader(io.StringIO(text), delimiter=delimiter)
-    cells = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)  # lines may end with \r, too
+    try:
+        cells = [(rows.line_num, [cell.strip() for cell in row]) for row in rows]
+    except csv.Error as error:  # a cell beyond the limit, such as one whose quotation mark is never closed
+        raise ValidationError(
+            f"Row {rows.line_num}: {error}. Close quotation marks, or remove them."
+        ) from None
+    # The csv module's own limit is of the process, and readers of other files raise it.
+    for line, row in cells:
+        if any(len(cell) > MAX_CELL_CHARACTERS for cell in row):
+            raise ValidationError(
+                f"Row {line}: a cell has more than {MAX_CELL_CHARACTERS:,} characters. Close quotation marks,"
+                " or remove them."
+            )
     return [(line, row) for line, row in cells if any(row)]
 
 

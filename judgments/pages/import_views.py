@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from config.http.body_limit import takes_large_files
 from experiments.intake.previews import Preview, is_large, unconfirmed
 from experiments.intake.uploads import (
     batch_of,
@@ -184,6 +185,7 @@ class MappingForm(forms.Form):
             )
 
 
+@takes_large_files
 @login_required
 def upload(request: AuthenticatedRequest) -> HttpResponse:
     """Choose a file and a study; the preview follows."""

@@ -19,13 +19,13 @@ from django.shortcuts import render
 
 from analysis.power.money import format_money
 from analysis.quality.report import LABELS
+from analysis.text import no_formula
 from experiments.lists.extra_trials import INSTRUCTION
 from experiments.models import AuditEntry, Experiment, TrialKind
 from experiments.pages.access import AuthenticatedRequest, get_study, may_edit, may_see_ids
 from experiments.pages.forms import set_remark
 from experiments.pages.pagination import page_of
 from judgments.flags import LONGEST_REASON
-from judgments.frames.measurements import no_formula
 from judgments.models import Flag, Judgment, Participant, Payment, PlatformIdentity, Session, Signal, Trial
 from judgments.models.participant import identity_digests
 from judgments.payments import STATES, state_of, undecided

@@ -25,6 +25,7 @@ from judgments.sessions.removal import erase
 
 FORMAT = 1
 ON_REQUEST = "deleted on request"
+DELETED = "(deleted)"
 Row = dict[str, Any]
 
 
@@ -57,10 +58,16 @@ def participants_named(name: str, *, study: str = "") -> list[Participant]:
 def forget(participant: Participant, *, by: Any = None, reason: str = ON_REQUEST) -> int:
     """Delete a person's answers and platform id; returns the number of judgments.
 
-    What remains is without content: the pseudonym, the consent with its time, the states and pay of sessions.
+    What remains is without answers: the pseudonym, the consent with its time, the states and pay of sessions,
+    the number and decision of a submission, and what the history says of decisions.
     """
     n_judgments = erase(participant, reason=reason, by=by, delete_identity=True)
-    Submission.objects.filter(session__participant=participant).update(entered_code="", data={})
+    submissions = Submission.objects.filter(session__participant=participant)
+    # A rejection needs a message by a constraint of the database.
+    is_rejected = Q(decision=Submission.Decision.REJECT)
+    submissions.filter(is_rejected).update(message=DELETED)
+    submissions.exclude(is_rejected).update(message="")
+    submissions.update(entered_code="", data={}, mismatches=[], reason="")
     return n_judgments
 
 

@@ -1,6 +1,7 @@
 """The record of processing activities (Article 30 of the GDPR), filled from settings and database."""
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import connection
@@ -56,6 +57,18 @@ def _categories() -> list[str]:
     ]
 
 
+STORED_FILES = {  # content by storage
+    "default": "uploaded files: materials, judgments and models, as researchers sent them",
+    "releases": "gold releases and reports, without platform ids",
+    "backups": "backups of the database with everything above, platform ids encrypted",
+}
+
+
+def _is_s3(name: str) -> bool:
+    storage = cast("dict[str, Any]", settings.STORAGES[name])
+    return str(storage["BACKEND"]).startswith("storages.backends.s3")
+
+
 def _recipients() -> list[str]:
     accounts = {*PlatformAccount.objects.values_list("platform", flat=True)}
     used = accounts - {*REPOSITORIES}
@@ -65,8 +78,8 @@ def _recipients() -> list[str]:
         platforms.append(
             "Repositories (Hugging Face, Zenodo, OSF): gold releases that researchers publish there."
         )
-    if "s3" in str(settings.STORAGES["releases"]).lower():
-        platforms.append("The operator of the S3 storage: gold releases, without platform ids.")
+    if on_s3 := [content for name, content in STORED_FILES.items() if _is_s3(name)]:
+        platforms.append(f"The operator of the S3 storage: {'; '.join(on_s3)}.")
     if not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend")):
         platforms.append("The operator of the mail server: messages to researchers.")
     return platforms or ["None outside this installation."]

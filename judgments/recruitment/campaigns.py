@@ -118,6 +118,25 @@ def change_draft(campaign: Campaign, *, by: User, **settings: Any) -> Campaign:
     return locked
 
 
+def discard(campaign: Campaign, *, by: User) -> None:
+    """Delete a draft of which the platform knows nothing."""
+    with transaction.atomic():
+        # Race: of a publication at the same moment, either the call is seen here, or it finds no campaign.
+        locked = Campaign.objects.select_for_update(of=("self",)).filter(pk=campaign.pk).first()
+        if locked is None:  # pressed twice
+            return
+        calls = PlatformCall.objects.filter(campaign=locked)
+        if locked.state == Campaign.State.DRAFT and not locked.external_id and not calls.exists():
+            reward = format_money(locked.reward_minor, locked.currency)
+            values = {"reward": {"old": reward, "new": ""}, "places": {"old": locked.places, "new": ""}}
+            _note(locked, "campaign discarded", by=by, values=values)
+            locked.delete()
+            return
+    raise BadInput(
+        "the platform has a draft of this campaign already.", remedy="Publish it, or delete it there."
+    )
+
+
 def _plain(value: Any) -> Any:
     """A setting as JSON stores it."""
     return value if isinstance(value, str | int | float | list | dict | None) else str(value)

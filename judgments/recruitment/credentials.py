@@ -48,7 +48,7 @@ def add_account(
     account.secrets, account.hint = _encrypted(_checked(platform, secrets))
     account.save()
     account.experiments.add(study)
-    _note(study, "account added", account, by=by)
+    record_action(study, "account added", account, by=by)
     return account
 
 
@@ -83,7 +83,7 @@ def replace_secrets(
     account.secrets, account.hint = _encrypted(_checked(account.platform, secrets))
     account.checked_at = None
     account.save(update_fields=["secrets", "hint", "checked_at"])
-    _note(study, "token replaced", account, by=by)
+    record_action(study, "token replaced", account, by=by)
 
 
 def add_secret(account: PlatformAccount, name: str, value: str) -> None:
@@ -101,7 +101,7 @@ def attach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
     """Let another study use an account of one's own."""
     _check_owner(account, by)
     account.experiments.add(study)
-    _note(study, "account attached", account, by=by)
+    record_action(study, "account attached", account, by=by)
 
 
 @transaction.atomic
@@ -113,7 +113,7 @@ def detach(account: PlatformAccount, study: Experiment, *, by: User) -> None:
             remedy="Replace its token instead, or delete the token on the platform's own site.",
         )
     account.experiments.remove(study)
-    _note(study, "account removed", account, by=by)
+    record_action(study, "account removed", account, by=by)
     if not account.experiments.exists() and not account.campaigns.exists():
         account.delete()
 
@@ -180,7 +180,8 @@ def _check_owner(account: PlatformAccount, by: User) -> None:
         raise BadInput("the account belongs to somebody else.", remedy="Ask them, or add one of your own.")
 
 
-def _note(study: Experiment, action: str, account: PlatformAccount, *, by: User) -> None:
+def record_action(study: Experiment, action: str, account: PlatformAccount, *, by: User) -> None:
+    """Add what somebody did with an account to the history of a study."""
     AuditEntry.objects.create(
         experiment=study,
         user=by,

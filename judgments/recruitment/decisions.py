@@ -476,7 +476,28 @@ def _plan_sending(campaign: Campaign, *, by: User, recruiter: Recruiter, each: C
     for start in range(0, len(sending.bonuses), recruiter.bonuses_per_call):
         batch = sending.bonuses[start : start + recruiter.bonuses_per_call]
         _plan_bonuses(campaign, batch, by=by, recruiter=recruiter, needs_second_person=needs_second)
+    if not sending.is_empty:
+        _record_sending(campaign, sending, by=by)
     return sending
+
+
+def _record_sending(campaign: Campaign, sending: PlannedSending, *, by: User) -> None:
+    """Add what is sent, with its sums, to the history; decisions on single submissions have their entries."""
+    values = {
+        "approvals": len(sending.approvals),
+        "rejections": len(sending.rejections),
+        "requests to return": len(sending.return_requests),
+        "bonuses": len(sending.bonuses),
+        "total with fees": format_money(sending.total_minor, campaign.currency),
+    }
+    details = {
+        "campaign": campaign.name,
+        "mode": campaign.mode,
+        "values": {name: {"old": "", "new": value} for name, value in values.items() if value},
+    }
+    AuditEntry.objects.create(
+        experiment=campaign.experiment, user=by, action="campaign: send decisions", details=details
+    )
 
 
 def _plan_bonuses(
@@ -552,7 +573,8 @@ def waiting_for_second_person(campaign: Campaign) -> QuerySet[PlatformCall]:
 def release(campaign: Campaign, *, by: User) -> int:
     """Release, as the second person, the payments that somebody else planned; returns their number."""
     waiting = waiting_for_second_person(campaign)
-    n = waiting.exclude(planned_by=by).filter(planned_by__isnull=False).update(second_person=by)
+    calls = list(waiting.exclude(planned_by=by).filter(planned_by__isnull=False).order_by("pk"))
+    n = waiting.filter(pk__in=[call.pk for call in calls]).update(second_person=by)
     if not n and waiting.exists():
         raise BadInput(
             "you planned these payments yourself.", remedy="Another member of the study has to release them."
@@ -562,7 +584,17 @@ def release(campaign: Campaign, *, by: User) -> int:
             experiment=campaign.experiment,
             user=by,
             action="payments released",
-            details={"campaign": campaign.name, "calls": n},
+            details={
+                "campaign": campaign.name,
+                "calls": n,
+                "values": {
+                    f"{call.get_kind_display()} {call.pk}": {
+                        "old": "waiting",
+                        "new": f"released: {format_money(call.amount_minor, call.currency)}",
+                    }
+                    for call in calls
+                },
+            },
         )
     return n
 

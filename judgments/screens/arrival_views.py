@@ -300,7 +300,7 @@ def _process_consent(
         return response if protocol.lab_mode else _set_refusal_cookie(response, request, experiment)
     if protocol.lab_mode:  # the computer is of several people: it is not remembered
         label = request.POST.get("label", "").strip() or link.other.get("label", "")
-        arrival = replace(arrival, label=label[:MAX_LABEL_CHARACTERS])
+        arrival = replace(arrival, label=_storable(label, MAX_LABEL_CHARACTERS))
         session = arrive(experiment, arrival, consent_text=consent_record(protocol), version=version)
         return _enter_session(session, _first_screen(request, session))
     token = device_token(request)
@@ -346,7 +346,7 @@ class Link:
 def _read_link(request: HttpRequest, experiment: Experiment, channel: Campaign | None) -> Link:
     # Limit: a link may carry anything, so the number and length of its parameters are bounded.
     parameters = {
-        name[:MAX_NAME_CHARACTERS]: str(value)[:MAX_VALUE_CHARACTERS]
+        _storable(name, MAX_NAME_CHARACTERS): _storable(str(value), MAX_VALUE_CHARACTERS)
         for name, value in list(request.GET.items())[:MAX_PARAMETERS]
     }
     signature = parameters.pop(SIGNATURE_PARAMETER, "")
@@ -371,6 +371,11 @@ def _read_link(request: HttpRequest, experiment: Experiment, channel: Campaign |
         channel=channel,
         submission=by_lower_name.get(submission_name.lower(), ""),
     )
+
+
+def _storable(text: str, longest: int) -> str:
+    """Shorten a text of the link; without NUL, which PostgreSQL stores neither in a text nor in JSON."""
+    return text.replace("\0", "")[:longest]
 
 
 def _client_address(request: HttpRequest) -> str:

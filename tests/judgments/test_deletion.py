@@ -4,6 +4,7 @@ import pytest
 
 from experiments import job_runner
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Membership
+from experiments.studies.history import old_and_new
 from judgments.models import Judgment, PlatformIdentity, Session, Tombstone
 from judgments.sessions.enrollment import begin_preview
 from tests import cast
@@ -45,6 +46,10 @@ def test_an_owner_deletes_a_draft_with_its_previews_and_the_materials_stay(clien
     assert not Experiment.objects.exists() and not Session.objects.exists()
     assert MaterialSet.objects.exists()
     assert "is deleted" in client.get("/").content.decode()
+    entry = AuditEntry.objects.get(action="study deleted")
+    assert (entry.account, entry.user) == (cast.ada(), cast.ada())
+    assert old_and_new(entry.details) == {"agreement": ("Study agreement: draft", "")}
+    assert "Study deleted" in client.get("/account/history/").content.decode()
 
 
 def test_a_running_study_is_not_deleted_with_the_reason(client):

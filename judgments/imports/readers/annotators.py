@@ -9,12 +9,14 @@ from fnmatch import fnmatchcase
 import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
+from experiments.materials.delimited import refuse_many_cells
 from judgments.imports.readers.base import Rows
 from judgments.imports.readers.cells import is_empty
 
 #: Columns that :func:`long_rows` and :func:`answer_rows` make.
 PERSON, ANSWER, ITEM, SENTENCE = "participant", "value", "item", "sentence"
 _NUMBERED = re.compile(r"(.*?\D|)[ _.\-]?(\d{1,3})")
+MAX_LONG_CELLS = 20_000_000  # answers × columns repeated with each: some 200 MB
 _MIN_ALIKE = 3  # numbered columns of one name that look like people
 
 
@@ -31,12 +33,12 @@ def long_rows(rows: Rows, patterns: Sequence[str]) -> Rows:
     columns = [name for name in names if name not in people]
     _refuse_taken(columns, (PERSON, ANSWER), rows.file, of="people")
     parts = []
+    _refuse_many_answers(rows, people, n_columns=len(columns))
     for name in people:
-        part = rows.frame[columns].copy()
-        part[PERSON], part[ANSWER] = name, rows.frame[name]
-        parts.append(part)
-    long = pd.concat(parts)
-    return _without_empty(rows, long, f"{len(people)} columns hold the answers of one person each")
+        part = rows.frame.loc[~is_empty(rows.frame[name]).to_numpy(), [*columns, name]]
+        parts.append(part.rename(columns={name: ANSWER}).assign(**{PERSON: name}))
+    long = pd.concat(parts)[[*columns, PERSON, ANSWER]]
+    return _with_count(rows, long, len(people), f"{len(people)} columns hold the answers of one person each")
 
 
 def answer_columns(rows: Rows, patterns: Sequence[str]) -> list[str]:
@@ -57,14 +59,18 @@ def answer_rows(
     made = (ITEM, ANSWER, SENTENCE) if sentences else (ITEM, ANSWER)
     _refuse_taken(columns, made, rows.file, of="sentences")
     parts = []
+    _refuse_many_answers(rows, answers, n_columns=len(columns))
     for number, name in enumerate(answers):
-        part = rows.frame[columns].assign(**{ITEM: items[number] if items else name})
-        part[ANSWER] = rows.frame[name]
+        answered = rows.frame[~is_empty(rows.frame[name]).to_numpy()]
+        part = answered[columns].assign(**{ITEM: items[number] if items else name})
+        part[ANSWER] = answered[name]
         if sentences:
             part[SENTENCE] = sentences[number]
         parts.append(part)
     long = pd.concat(parts).sort_index(kind="stable")  # people one after another
-    return _without_empty(rows, long, f"{len(answers)} columns hold the answers to one sentence each")
+    return _with_count(
+        rows, long, len(answers), f"{len(answers)} columns hold the answers to one sentence each"
+    )
 
 
 def _matching(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
@@ -85,12 +91,20 @@ def _refuse_taken(columns: Sequence[str], made: Sequence[str], file: str, *, of:
         )
 
 
-def _without_empty(rows: Rows, long: pd.DataFrame, note: str) -> Rows:
-    empty = is_empty(long[ANSWER]).to_numpy()
+def _refuse_many_answers(rows: Rows, names: Sequence[str], *, n_columns: int) -> None:
+    """Refuse a table whose other columns, repeated with every answer, would fill the memory."""
+    n_answers = sum(int((~is_empty(rows.frame[name])).sum()) for name in names)
+    refuse_many_cells(
+        n_answers, n_columns, n_bytes=MAX_LONG_CELLS, file=rows.file, place="the table with a row per answer"
+    )
+
+
+def _with_count(rows: Rows, long: pd.DataFrame, n_columns: int, note: str) -> Rows:
+    """Return the answers, with the number of cells that are none."""
     notes = (*rows.notes, note)
-    if empty.any():
-        notes += (f"{int(empty.sum())} empty cells are no judgments",)
-    return replace(rows, frame=long[~empty], notes=notes)
+    if n_empty := len(rows.frame) * n_columns - len(long):
+        notes += (f"{n_empty} empty cells are no judgments",)
+    return replace(rows, frame=long, notes=notes)
 
 
 def people_columns(names: Sequence[str]) -> str:

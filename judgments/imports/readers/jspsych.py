@@ -18,7 +18,7 @@ from analysis.errors import BadInput
 from experiments.materials.delimited import table_from
 from experiments.materials.encoding import Decoded, read_text
 from experiments.materials.readers.json_text import NotJSON, parse_json
-from experiments.materials.readers.sheets import json_lines
+from experiments.materials.readers.sheets import json_lines, object_frame
 from experiments.materials.schema import simple_name
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
 from judgments.imports.readers.cells import whole_number
@@ -50,7 +50,7 @@ def read_jspsych(path: Path, options: SourceOptions) -> JudgmentFile:
             remedy="Give the data as jsPsych saves them.",
         )
     name_column, notes = _name_participants(trials, path.stem)
-    frame = pd.DataFrame(trials, index=pd.Index(rows, name="line"), dtype=object)
+    frame = object_frame(trials, rows, n_bytes=len(decoded.text), file=path.name)
     frame = frame[[name for name in frame.columns if simple_name(str(name)) not in NEVER_KEPT]]
     judged = frame[_is_judgment(frame)]
     refuse_empty(judged, file=path.name, remedy="Save item or sentence with each judgment trial's data.")

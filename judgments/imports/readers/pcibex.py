@@ -18,6 +18,7 @@ import pandas as pd
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.delimited import delimited_rows
 from experiments.materials.encoding import Decoded, read_text
+from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import simple_name
 from judgments.imports.readers.base import (
     JudgmentFile,
@@ -77,7 +78,10 @@ def lines_of(decoded: Decoded) -> pd.DataFrame:
 
 def raw_lines(decoded: Decoded) -> pd.DataFrame:
     """Return all lines with the columns that the comments above them name, ``agent`` and ``row``."""
-    return pd.DataFrame(_lines(decoded), dtype=object).fillna("")
+    lines = list(_lines(decoded))
+    return object_frame(
+        lines, range(len(lines)), n_bytes=len(decoded.text), file=decoded.file, absent=""
+    ).rename_axis(index=None)
 
 
 def readable(value: str) -> str:

@@ -10,12 +10,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from analysis.errors import BadInput, MissingColumns
 from experiments.materials.encoding import read_text
 from experiments.materials.readers.json_text import parse_json
-from experiments.materials.readers.sheets import json_lines
+from experiments.materials.readers.sheets import json_lines, object_frame
 from experiments.materials.readers.spreadsheets import SUFFIXES as SPREADSHEETS
 from judgments.imports.readers import shapes
 from judgments.imports.readers.base import JudgmentFile, Rows, SourceOptions, refuse_empty
@@ -176,7 +174,12 @@ def raw_rows(path: Path, options: SourceOptions) -> Rows:
         lines = list(enumerate(records, start=1))
     else:
         lines = list(json_lines(decoded))
-    frame = pd.DataFrame([record for _, record in lines], index=[line for line, _ in lines], dtype=object)
+    frame = object_frame(
+        [record for _, record in lines],
+        [line for line, _ in lines],
+        n_bytes=len(decoded.text),
+        file=path.name,
+    )
     return Rows(frame, path.name, f"{decoded.description}, JSON", inferred=decoded.check)
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from analysis.errors import BadInput, MissingColumns
 from analysis.text import plural
 from experiments.materials.readers.json_text import NotJSON, parse_json
+from experiments.materials.readers.sheets import object_frame
 from experiments.materials.schema import expected_status, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows
 from judgments.imports.readers.base import Rows, SourceOptions
@@ -294,7 +295,7 @@ def label_studio_rows(rows: Rows, options: SourceOptions) -> Shaped:
         made = [task] if "annotator" in task else _annotations(task, line, rows.file, notes)
         records += made
         lines += [int(line)] * len(made)
-    frame = pd.DataFrame(records, index=pd.Index(lines, name="task"), dtype=object)
+    frame = _label_frame(records, lines, rows.file).rename_axis("task")
     rows = replace(rows, frame=frame.where(frame.notna(), "").map(as_text))
     for reason, number in notes.items():
         if number:
@@ -424,7 +425,12 @@ def _spread_labels(rows: Rows) -> pd.DataFrame:
             )
         labels = {f"{schema}:::{label}": cell for schema, of in own.items() for label, cell in of.items()}
         records.append({**record, **labels})
-    return pd.DataFrame(records, index=rows.frame.index, dtype=object)
+    return _label_frame(records, range(len(records)), rows.file).set_axis(rows.frame.index)
+
+
+def _label_frame(records: Sequence[dict[str, Any]], lines: Sequence[int], file: str) -> pd.DataFrame:
+    # Every label takes at least 20 bytes of the file.
+    return object_frame(records, lines, n_bytes=20 * sum(map(len, records)), file=file)
 
 
 def _chosen_labels(cells: pd.DataFrame, schema: str, file: str) -> list[str]:

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.errors import BadInput, MissingColumns
-from experiments.materials.delimited import read_table, refuse_many_columns
+from experiments.materials.delimited import read_table
 from experiments.materials.encoding import Encoding, read_text
 from experiments.materials.readers.dataset_folders import is_dataset
-from experiments.materials.readers.sheets import check_parquet, json_lines, read_sheet
+from experiments.materials.readers.sheets import check_parquet, json_lines, object_frame, read_sheet
 from experiments.materials.readers.spreadsheets import is_spreadsheet, read_spreadsheet
 from experiments.materials.schema import Field, expected_status, recognize_columns, simple_name
 from judgments.imports.readers.annotators import answer_columns, answer_rows, long_rows, people_columns
@@ -275,8 +275,12 @@ def table_rows(path: Path, *, encoding: Encoding = "", sheet: str = "") -> Rows:
     if name.endswith((".jsonl", ".ndjson")):
         decoded = read_text(path, encoding=encoding)
         lines = list(json_lines(decoded))
-        frame = pd.DataFrame([fields for _, fields in lines], index=[line for line, _ in lines], dtype=object)
-        refuse_many_columns(frame.shape[1], file=path.name)
+        frame = object_frame(
+            [fields for _, fields in lines],
+            [line for line, _ in lines],
+            n_bytes=len(decoded.text),
+            file=path.name,
+        )
         texts = frame.where(frame.notna(), "").map(str)
         return Rows(texts, path.name, f"{decoded.description}, JSON lines", inferred=decoded.check)
     delimited = read_table(path, encoding=encoding)

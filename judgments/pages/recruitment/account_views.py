@@ -208,9 +208,11 @@ def switch_events(request: AuthenticatedRequest, study: Experiment, *, account_i
         raise BadInput("this platform has no events.", remedy="Its list of submissions is read instead.")
     if account.options.get("subscriptions"):
         webhooks.unsubscribe(account)
+        credentials.record_action(study, "events switched off", account, by=request.user)
         messages.success(request, "Prolific sends no more events; its list is read every few minutes.")
         return
     address = webhooks.subscribe(account, request.build_absolute_uri("/"))
+    credentials.record_action(study, "events switched on", account, by=request.user)
     messages.success(request, f"Prolific announces changes at {address}.")
 
 

@@ -17,11 +17,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from analysis.power.money import format_money
-from analysis.text import plural
+from analysis.text import no_formula, plural
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, audit, get_study, may_edit, may_see_ids
 from experiments.pages.pagination import page_of
-from judgments.frames.measurements import no_formula
 from judgments.models import PlatformCall
 from judgments.pages.recruitment.campaign_access import action, platform_campaigns, report
 from judgments.recruitment import decisions, ledger

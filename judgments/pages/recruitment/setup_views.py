@@ -33,7 +33,6 @@ from judgments.pages.recruitment.campaign_access import (
     context_of,
     get_campaign,
     mode_note,
-    platform_campaigns,
     report,
     sentence,
 )
@@ -957,13 +956,5 @@ def _to_list(study: Experiment, **_numbers: int) -> HttpResponse:
 @action(_to_list)
 def discard(request: AuthenticatedRequest, study: Experiment, *, campaign_id: int) -> None:
     """Delete a draft of which the platform knows nothing."""
-    campaign = get_campaign(study, campaign_id)
-    is_local = platform_campaigns(study).filter(
-        pk=campaign.pk, state=Campaign.State.DRAFT, external_id="", platform_calls__isnull=True
-    )
-    if not is_local.exists():
-        raise BadInput(
-            "the platform has a draft of this campaign already.", remedy="Publish it, or delete it there."
-        )
-    campaign.delete()
+    campaigns.discard(get_campaign(study, campaign_id), by=request.user)
     messages.success(request, "The draft is discarded.")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import boto3
@@ -110,22 +111,33 @@ def endpoint(account: PlatformAccount) -> str:
     return address
 
 
-# Limit: making a client of boto3 takes 0.1 s and 5 MB, so those in use are kept; they serve many threads.
+# Race: clients serve many threads, the session that makes them does not.
+_session_lock = Lock()
+
+
+@lru_cache
+def _session() -> Any:
+    """Return the process's session, which keeps the description of the service: reading it takes 40 ms."""
+    return boto3.session.Session()
+
+
+# Limit: a client takes 5 MB, so those in use are kept.
 @lru_cache(maxsize=16)
 def _boto_client(address: str, access_key_id: str, secret_access_key: str, *, is_reading: bool) -> Any:
-    client = boto3.session.Session().client(
-        "mturk",
-        region_name=REGION,
-        endpoint_url=address,
-        aws_access_key_id=access_key_id,
-        aws_secret_access_key=secret_access_key,
-        config=Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
-            # One request for each call that changes something: boto3 would repeat it after a lost answer.
-            retries={"mode": "standard", "total_max_attempts": 4 if is_reading else 1},
-        ),
-    )
+    with _session_lock:
+        client = _session().client(
+            "mturk",
+            region_name=REGION,
+            endpoint_url=address,
+            aws_access_key_id=access_key_id,
+            aws_secret_access_key=secret_access_key,
+            config=Config(
+                connect_timeout=CONNECT_TIMEOUT_S,
+                read_timeout=READ_TIMEOUT_S,
+                # One request for each call that changes something: boto3 would repeat it after a lost answer.
+                retries={"mode": "standard", "total_max_attempts": 4 if is_reading else 1},
+            ),
+        )
     client.meta.events.register("before-parse.mturk", _check_json)
     return client
 

@@ -309,9 +309,11 @@ def test_a_list_that_cannot_give_links_is_refused_with_its_row(ada, table, words
         (b"label,name\nlab-01,Mia\n\nlab-01,Noa\n", "class.csv, row 4: another row has the label “lab-01”"),
         (b"label,name\n,Mia\n", "class.csv, row 2: no label"),
         (b"label,name\nlab-01,Zo\xeb\n", "class.csv, row 2: not UTF-8"),
-        (b"label,name\n" + b"lab-01,Mia\n" * 400_000, "class.csv: longer than 4,000,000 bytes"),
+        (b"label,name\rlab-01,Mia\rlab-01,Noa\r", "another row has the label “lab-01”"),
+        (b'label,name\nlab-01,"' + b"x" * 10_001, "Row 2: a cell has more than 10,000 characters"),
+        (b"label,name\n" + b"lab-01,Mia\n" * 300_000, "class.csv: longer than 3,000,000 bytes"),
     ],
-    ids=["one label twice", "no label", "Latin-1", "too long"],
+    ids=["one label twice", "no label", "Latin-1", "ends of lines of old", "open quotation mark", "too long"],
 )
 def test_a_class_list_with_a_fault_is_refused_with_its_name_and_line(ada, content, words):
     cast.study("agreement")

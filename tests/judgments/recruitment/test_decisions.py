@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from analysis.errors import BadInput
 from experiments.job_runner import run_job
-from experiments.models import Job
+from experiments.models import AuditEntry, Job
 from judgments import payments
 from judgments.models import Payment, PlatformCall, PlatformIdentity, Session, Submission
 from judgments.recruitment import decisions, ledger, recruiter
@@ -207,6 +207,22 @@ def test_payments_above_the_limit_wait_for_another_person_and_do_not_get_below_i
     assert decisions.release(campaign, by=cast.cleo()) == 1
     ledger.send_planned(campaign)
     assert platform.calls == ["approve"] * 2
+    entry = AuditEntry.objects.get(action="payments released")
+    assert entry.user == cast.cleo()
+    assert list(entry.details["values"].values()) == [{"old": "waiting", "new": "released: 1.50 GBP"}]
+
+
+def test_what_is_sent_is_in_the_history_once_with_its_sums(campaign, platform):
+    decisions.approve(campaign, rows(campaign, 0, 1), by=cast.ada())
+    decisions.request_return(
+        campaign, rows(campaign, 2), message="Not finished, please return.", by=cast.ada()
+    )
+    send(campaign)
+    send(campaign)
+    entry = AuditEntry.objects.get(action="campaign: send decisions")
+    assert (entry.user, entry.details["mode"]) == (cast.ada(), campaign.mode)
+    values = {name: change["new"] for name, change in entry.details["values"].items()}
+    assert values == {"approvals": 2, "requests to return": 1, "total with fees": "4.00 GBP"}
 
 
 def test_an_unknown_payment_is_settled_by_a_person_with_a_note(campaign, platform):

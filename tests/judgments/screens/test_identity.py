@@ -1,13 +1,17 @@
 """An id in a link is a claim: it begins a session, and opens none of an earlier visit."""
 
 import csv
+import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 
+import config.settings
 from analysis.quality.duplicates import duplicates
 from judgments.frames.measurements import evidence_frame
 from judgments.models import Judgment, Participant, PlatformIdentity, Session
@@ -127,6 +131,21 @@ def test_the_id_of_a_platform_in_a_direct_link_is_kept_in_the_vault(client, name
     assert Session.objects.get().attributes == {"link": {"source": "poster"}}
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_nul_in_a_link_or_label_is_left_out_in_every_database(client, is_shared):
+    """PostgreSQL cannot store it: one such visit on SQLite kept a pilot from being moved."""
+    cast.study("agreement", lab_mode=is_shared)
+    link = f"{LINK}?participant=pi%00a&so%00urce=a%00b&label=se%00at"
+    assert client.post(link, form(client, link)).status_code == 302
+    session = Session.objects.get()
+    assert session.attributes["link"]["source"] == "ab"
+    if is_shared:
+        link = f"{LINK}?source=c"
+        assert client.post(link, form(client, link) | {"label": "next\0seat"}).status_code == 302
+    texts = json.dumps([[one.attributes, one.participant.pseudonym] for one in Session.objects.all()])
+    assert "u0000" not in texts and ("nextseat" in texts) is is_shared
+
+
 def test_a_key_is_valid_for_its_study_and_a_day(client):
     cast.study("agreement")
     cast.study("other")
@@ -156,6 +175,27 @@ def test_arrivals_of_one_network_are_limited_and_can_try_again(client, settings)
     with patch("experiments.limits.time", return_value=minute + 61):
         retry_form = {"arrival": hidden(late.content.decode(), "arrival"), "consent": "yes"}
         assert Client().post(LINK, retry_form).status_code == 302
+    cache.clear()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_150_arrivals_at_once_from_one_network_begin_60_sessions(settings):
+    """The default; a study of which one computer takes all places would end with its answers alone."""
+    settings.ARRIVALS_PER_MINUTE = config.settings.ARRIVALS_PER_MINUTE
+    cache.clear()
+    cast.study("agreement", target_judgments=1000)
+
+    def arrive(_):
+        try:
+            response = Client().post(LINK, form(Client()))
+            return response.status_code, response.get("Retry-After")
+        finally:
+            connection.close()
+
+    with patch("experiments.limits.time", return_value=60e6 + 20), ThreadPoolExecutor(8) as pool:
+        responses = list(pool.map(arrive, range(150)))
+    assert sorted(responses, key=str) == [(302, None)] * 60 + [(429, "40")] * 90
+    assert Session.objects.count() == 60
     cache.clear()
 
 

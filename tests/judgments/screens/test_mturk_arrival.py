@@ -1,9 +1,11 @@
 """Workers of MTurk: our page in the frame of another site, without cookies, up to the form that submits."""
 
 import re
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from experiments.models import Campaign
@@ -215,3 +217,22 @@ def test_links_that_the_frame_cannot_show_open_beside_it(study):
 @pytest.mark.parametrize("answer", ["", "<", '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "<a/>"])
 def test_an_answer_without_a_receipt_is_read_as_none(answer):
     assert receipt_of(answer) == ""
+
+
+def test_arrivals_of_one_network_are_limited(study, settings):
+    settings.ARRIVALS_PER_MINUTE = 3
+    cache.clear()
+    with patch("experiments.limits.time", return_value=60e6 + 15):
+        for number in range(3):
+            begin(link(assignment=f"3ASSIGN{number}", worker=f"AWORKER{number}"))
+        address = link(assignment="3ASSIGN4", worker="AWORKER4")
+        page = without_cookies().get(address)
+        form = {"arrival": hidden(page.content.decode(), "arrival"), "consent": "yes"}
+        late = without_cookies().post(address, form)
+    assert (late.status_code, late["Retry-After"]) == (429, "45")
+    assert framing(late) == framing(page), "the page that asks to wait is shown in the frame as well"
+    assert Session.objects.count() == 3
+    with patch("experiments.limits.time", return_value=60e6 + 61):
+        retry_form = {"arrival": hidden(late.content.decode(), "arrival"), "consent": "yes"}
+        assert without_cookies().post(address, retry_form).status_code == 302
+    cache.clear()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.models import PlatformAccount
+from experiments.models import AuditEntry, PlatformAccount
 from judgments.recruitment import credentials
 from tests import cast
 
@@ -86,3 +86,11 @@ def test_events_are_received_and_stopped(ada, account, prolific):
     assert "Prolific sends no more events" in text_of(page)
     account.refresh_from_db()
     assert account.options["subscriptions"] == []
+    assert list(
+        AuditEntry.objects.filter(action__startswith="platform events")
+        .order_by("pk")
+        .values_list("action", "user")
+    ) == [
+        ("platform events switched on", cast.ada().pk),
+        ("platform events switched off", cast.ada().pk),
+    ]

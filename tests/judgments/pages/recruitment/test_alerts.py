@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from experiments.models import Campaign
+from experiments.models import AuditEntry, Campaign
+from experiments.studies.history import old_and_new
 from judgments.jobs import check_balances, raise_alerts
 from judgments.models import Alert, AlertPreferences, AlertSettings, PlatformEvent, Session, Submission
 from judgments.recruitment import decisions
@@ -181,6 +182,9 @@ def test_a_dismissed_alert_is_shown_as_earlier_only(ada, study):
     assert "Nobody has arrived" not in text_of(ada.get("/"))
     raise_alerts()
     assert "Nobody has arrived" not in text_of(ada.get("/"))
+    entry = AuditEntry.objects.get(action="alert dismissed")
+    assert (entry.user, entry.details["title"]) == (cast.ada(), Alert.objects.get().title)
+    assert old_and_new(entry.details) == {"state": ("shown", "dismissed")}
 
 
 def test_a_viewer_may_not_dismiss_and_sees_no_button(client, study):

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from experiments.models import AuditEntry, Campaign
+from experiments.studies.history import old_and_new
 from judgments.models import PlatformCall
 from judgments.pages.recruitment.setup_views import proposed_places
 from judgments.recruitment import credentials
@@ -95,6 +96,8 @@ def test_nothing_is_sent_before_the_last_step(ada, account, prolific):
     assert not PlatformCall.objects.exists()
     ada.post(f"{address}discard/")
     assert not Campaign.objects.exists()
+    entry = AuditEntry.objects.get(action="campaign discarded")
+    assert old_and_new(entry.details) == {"reward": ("1.50 GBP", ""), "places": (10, "")}
 
 
 def test_the_calls_of_a_draft_are_downloaded_without_the_token_and_nothing_is_sent(

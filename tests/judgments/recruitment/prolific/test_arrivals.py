@@ -3,11 +3,13 @@
 import socket
 import time
 from datetime import timedelta
+from unittest.mock import patch
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from django.core.cache import cache
 from django.test import Client
 
 from analysis.quality.duplicates import duplicates
@@ -311,3 +313,21 @@ def test_without_a_network_an_arrival_still_begins(client, prolific, published, 
         unused.bind(("127.0.0.1", 0))
         settings.PROLIFIC_URL = f"http://127.0.0.1:{unused.getsockname()[1]}"
         assert not is_verified(client, path)
+
+
+def test_arrivals_of_one_network_are_limited(prolific, published, settings):
+    settings.ARRIVALS_PER_MINUTE = 2
+    cache.clear()
+
+    def consents(number):
+        browser = Client()
+        _, path = arrival(prolific, published, f"{number:024x}")
+        clean = entered(browser, path)
+        sent = {"arrival": hidden(browser.get(clean).content.decode(), "arrival"), "consent": "yes"}
+        return browser.post(clean, sent)
+
+    with patch("experiments.limits.time", return_value=60e6 + 15):
+        responses = [consents(number) for number in range(4)]
+    assert [response.status_code for response in responses] == [302, 302, 429, 429]
+    assert responses[-1]["Retry-After"] == "45" and Session.objects.count() == 2
+    cache.clear()
