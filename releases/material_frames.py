@@ -60,11 +60,11 @@ def sentence_frame(materials: MaterialSet | None) -> pd.DataFrame:
     return frame
 
 
-def score_frame(materials: MaterialSet | None) -> pd.DataFrame | None:
-    """``sentence_id`` and one column per finished scoring run of a set; None without runs."""
-    if materials is None:
+def score_frame(study: Experiment) -> pd.DataFrame | None:
+    """``sentence_id`` and one column per finished scoring run of a study; None without runs."""
+    if study.materials_id is None:
         return None
-    runs = ScoringRun.objects.filter(material_set=materials, state=ScoringRun.State.DONE).order_by("pk")
+    runs = ScoringRun.objects.of_study(study).done().order_by("pk")
     return score_table(list(runs)) if runs else None
 
 

@@ -7,10 +7,23 @@ from typing import Any
 import pandas as pd
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
-from experiments.models import Experiment, Job, MaterialSet, Mode, PlatformAccount, Sentence
+from experiments.models import (
+    AuditEntry,
+    Experiment,
+    Job,
+    LabMembership,
+    MaterialSet,
+    Membership,
+    Mode,
+    PlatformAccount,
+    Sentence,
+)
 from judgments.models import Session, Trial
+
+SCORING_STARTED = "scoring started"
+"""Action in a study's history, whose details name the run."""
 
 
 class ExclusionPlan(models.Model):
@@ -188,10 +201,49 @@ class Publication(models.Model):
         return f"{self.release} on {self.place}"
 
     @property
+    def in_sandbox(self) -> bool:
+        """Whether it is in a repository's sandbox; Hugging Face has none."""
+        return self.mode == Mode.TEST and self.place != self.Place.HUGGINGFACE
+
+    @property
     def place_name(self) -> str:
         """The repository, its sandbox, and the dataset there."""
-        sandbox = " sandbox" if self.mode == Mode.TEST and self.place != self.Place.HUGGINGFACE else ""
+        sandbox = " sandbox" if self.in_sandbox else ""
         return f"{self.get_place_display()}{sandbox}{f' {self.target}' if self.target else ''}"
+
+
+class ScoringRunQuerySet(models.QuerySet["ScoringRun"]):
+    """Queries on scoring runs."""
+
+    def of_study(self, study: Experiment) -> "ScoringRunQuerySet":
+        """Return the runs over the study's materials that count as the study's own.
+
+        Materials may be in studies of several teams, such as a viewer's copy. A study has the runs that were
+        started in it or compared on its releases, those of its editors and of the owner of the materials, and
+        those without an account that no other study started.
+        """
+        starts = AuditEntry.objects.filter(action=SCORING_STARTED)
+        orphans = self.filter(material_set=study.materials_id, created_by__isnull=True)
+        elsewhere = starts.exclude(experiment=study).filter(
+            details__run__in=list(orphans.values_list("pk", flat=True))
+        )
+        lab_editors = LabMembership.objects.filter(
+            lab__isnull=False, lab=study.lab_id, role__in=LabMembership.Role.editing()
+        )
+        editors = study.memberships.filter(role__in=Membership.Role.editing())
+        is_own = (
+            Q(pk__in=list(starts.filter(experiment=study).values_list("details__run", flat=True)))
+            | Q(pk__in=Comparison.objects.filter(release__experiment=study).values("runs"))
+            | Q(pk__in=orphans.exclude(pk__in=list(elsewhere.values_list("details__run", flat=True))))
+            | Q(created_by=F("material_set__owner"))
+            | Q(created_by__in=editors.values("user"))
+            | Q(created_by__in=lab_editors.values("user"))
+        )
+        return self.filter(is_own, material_set=study.materials_id)
+
+    def done(self) -> "ScoringRunQuerySet":
+        """Return finished runs."""
+        return self.filter(state=ScoringRun.State.DONE)
 
 
 class ScoringRun(models.Model):
@@ -232,6 +284,8 @@ class ScoringRun(models.Model):
         related_name="scoring_runs",
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ScoringRunQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at", "-id"]

@@ -17,7 +17,7 @@ MAX_REASON_LENGTH = 300
 
 def study_signals(study: Experiment) -> pd.DataFrame:
     """Compute every signal; agreement with models if scoring runs are finished."""
-    finished = ScoringRun.objects.filter(material_set=study.materials_id, state=ScoringRun.State.DONE)
+    finished = ScoringRun.objects.of_study(study).done()
     runs = list(finished.order_by("-pk")[:MAX_MODELS]) if study.materials_id else []
     return signal_table(
         evidence_frame(study),

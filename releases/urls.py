@@ -129,6 +129,7 @@ urlpatterns = [
     path(f"{S}models/runs/<int:pk>/", scoring_runs.run, name="study-scoring-run"),
     path(f"{S}models/runs/<int:pk>/part/", scoring_runs.part, name="study-scoring-run-part"),
     path(f"{S}models/runs/<int:pk>/retry/", scoring_runs.retry, name="study-scoring-retry"),
+    path(f"{S}models/runs/<int:pk>/file/delete/", scoring_runs.remove_file, name="study-scoring-file-delete"),
     path(f"{S}models/runs/<int:pk>/surprisals/", surprisals.tabulate, name="study-surprisals"),
     path(
         f"{S}models/runs/<int:pk>/surprisals/<int:number>/part/",

@@ -11,7 +11,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
-from experiments.models import Job
+from experiments.api.authentication import require_scope
+from experiments.models import ApiToken, Job
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from releases.api.fields import FILE, AnyObject, PlainText
@@ -20,6 +21,7 @@ from releases.api.report_views import Document
 from releases.api.views import StudyAPIView, with_exclusion
 from releases.gold.deviation_reasons import LONGEST_REASON
 from releases.gold.options import ReportOptions
+from releases.study_report.build import PACKAGE
 from releases.study_report.request import STUDY_REPORT, StoredReport, find_report, reports_of, request_report
 from releases.views.deviations import current_deviations, store_reason
 from releases.views.study_reports import file_answer
@@ -100,7 +102,9 @@ class StudyReportFileView(APIView):
 
     @extend_schema(summary="One file of a report", responses=FILE)
     def get(self, request: Request, slug: str, number: int, name: str) -> HttpResponse:
-        """As a download."""
+        """As a download; a package with rows of single participants needs the scope ``people``."""
+        if name == PACKAGE:
+            require_scope(request, ApiToken.Scope.PEOPLE)
         return file_answer(get_study(request.user, slug), _found(request, slug, number), name)
 
 

@@ -16,7 +16,9 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from config.api_schema import ErrorSerializer
-from experiments.models import Experiment
+from config.http.body_limit import takes_large_files
+from experiments.api.authentication import require_scope
+from experiments.models import ApiToken, Experiment
 from experiments.pages.access import get_study
 from judgments.api.views import AnyAccept
 from releases.api.fields import FILE
@@ -42,6 +44,7 @@ from releases.comparison.compare import Options as ComparisonOptions
 from releases.comparison.compare import comparisons_of, request_comparison
 from releases.comparison.leaderboard import leaderboard
 from releases.gold.current_plan import chosen_exclusion, set_current_plan
+from releases.gold.describe import has_people
 from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.plans import write_plan
@@ -188,6 +191,13 @@ class ReleaseView(APIView):
         return Response(ReleaseSerializer(find(get_study(request.user, slug), number)).data)
 
 
+def require_people(request: Request, release: Release) -> None:
+    """Refuse a token without the scope ``people``, unless everybody can read the release in a repository."""
+    open_publications = release.publications.filter(is_open=True)
+    if all(publication.in_sandbox for publication in open_publications):
+        require_scope(request, ApiToken.Scope.PEOPLE)
+
+
 class ReleaseFileView(APIView):
     """One file of a release."""
 
@@ -195,8 +205,11 @@ class ReleaseFileView(APIView):
 
     @extend_schema(summary="One file of a release", responses=FILE)
     def get(self, request: Request, slug: str, number: int, name: str) -> StreamingHttpResponse:
-        """The file as frozen."""
-        return file_answer(find(get_study(request.user, slug), number, ready=True), name)
+        """The file as frozen; rows of single participants need the scope ``people``."""
+        release = find(get_study(request.user, slug), number, ready=True)
+        if has_people(name):
+            require_people(request, release)
+        return file_answer(release, name)
 
 
 class ReleaseZipView(APIView):
@@ -206,10 +219,13 @@ class ReleaseZipView(APIView):
 
     @extend_schema(summary="A release as ZIP", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, number: int) -> StreamingHttpResponse:
-        """All files, streamed while they are compressed."""
-        return zip_answer(find(get_study(request.user, slug), number, ready=True))
+        """All files, streamed while they are compressed; needs the scope ``people``."""
+        release = find(get_study(request.user, slug), number, ready=True)
+        require_people(request, release)
+        return zip_answer(release)
 
 
+@takes_large_files
 @extend_schema_view(get=extend_schema(summary="Scoring runs over the study's sentences"))
 class RunViews(mixins.ListModelMixin, StudyAPIView):
     """Models that were scored."""
@@ -242,6 +258,7 @@ class RunViews(mixins.ListModelMixin, StudyAPIView):
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 
 
+@takes_large_files
 class ScoreSetViews(StudyAPIView):
     """Several models in one table."""
 

@@ -68,6 +68,5 @@ def _compared(comparison: Comparison) -> ComparedModels:
 
 
 def done_runs(study: Experiment) -> QuerySet[ScoringRun]:
-    """Return finished runs over the study's sentences."""
-    runs = ScoringRun.objects.filter(material_set=study.materials_id, state=ScoringRun.State.DONE)
-    return runs.order_by("name", "pk")
+    """Return the study's finished runs."""
+    return ScoringRun.objects.of_study(study).done().order_by("name", "pk")

@@ -1,6 +1,5 @@
 """Results of the demo: an exclusion plan, gold releases, scores of models, comparisons."""
 
-import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +23,7 @@ from releases.gold.freeze import request_release
 from releases.gold.options import Options
 from releases.gold.plans import write_plan
 from releases.models import Comparison, ExclusionPlan, Release, ScoringRun
-from releases.scoring.runs import request_score_sets, request_scoring, start
+from releases.scoring.runs import request_score_sets, request_scoring
 from releases.scoring.training_metadata import KEY
 
 PLAN = "attention"
@@ -71,10 +70,10 @@ def runs_of(study: Experiment, owner: User) -> list[ScoringRun]:
     for name, method in MODELS:
         scoring = finished.filter(name=name, method=method).first()
         if scoring is None and name == READER:
-            scoring = _by_reader(study, owner)
+            scoring = _by_upload(study, reader_file(_materials(study)), name=name, method=method, owner=owner)
         elif scoring is None:
             files = files or model_files(_materials(study))
-            scoring = _by_ngrams(study, files[name], name=name, method=method, owner=owner)
+            scoring = _by_upload(study, files[name], name=name, method=method, owner=owner)
         runs.append(scoring)
     return runs
 
@@ -92,22 +91,11 @@ def training_runs_of(study: Experiment, owner: User) -> list[ScoringRun]:
     return [_with_scores(run) for run in runs]
 
 
-def _by_ngrams(study: Experiment, path: Path, *, name: str, method: str, owner: User) -> ScoringRun:
-    scoring = ScoringRun.objects.create(
-        material_set=_materials(study),
-        name=name,
-        model=f"arpa:{os.path.relpath(path)}",
-        method=method,
-        created_by=owner,
-    )
-    return _with_scores(start(scoring, experiment=study, user=owner))
-
-
-def _by_reader(study: Experiment, owner: User) -> ScoringRun:
-    path = reader_file(_materials(study))
+def _by_upload(study: Experiment, path: Path, *, name: str, method: str, owner: User) -> ScoringRun:
+    """Upload a model or a table of scores, so that no page names a folder of the server."""
     with path.open("rb") as content:
         upload = File(content, name=path.name)
-        return _with_scores(request_scoring(study, upload, name=READER, method="lp", user=owner))
+        return _with_scores(request_scoring(study, upload, name=name, method=method, user=owner))
 
 
 def _with_scores(scoring: ScoringRun) -> ScoringRun:

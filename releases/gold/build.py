@@ -22,6 +22,7 @@ from analysis.gold.writers import BLIMP_FIELDS, blimp_record, csv_bytes, json_by
 from analysis.report.deviations import deviations_paragraph
 from analysis.report.methods import release_methods
 from analysis.report.numbers import collection_numbers
+from analysis.text import no_formula
 from experiments.models import Experiment
 from judgments.frames.build import treatment_of
 from releases.gold.describe import (
@@ -40,6 +41,9 @@ from releases.gold.plans import find_plan, judgments_for
 from releases.gold.storage import MANIFEST, checksum
 from releases.gold.study_facts import methods_facts
 from releases.material_frames import pair_frame, score_frame, sentence_frame
+
+#: Columns whose texts come from participants or imported files: no formulas in a release.
+OF_PARTICIPANTS = ("participant", "session", "trial", "list", "response")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     tables = {
         "sentences.csv": sentences,
         "judgments.csv": named_judgments,
-        "participants.csv": participants,
+        "participants.csv": participants.assign(participant=participants["participant"].map(no_formula)),
         "exclusions.csv": _excluded_rows(named_judgments, excluded),
         "human.csv": human_table(sentences, pairs, task=experiment.task),
         "pairs.csv": pairs,
@@ -83,7 +87,7 @@ def build_release(experiment: Experiment, options: Options) -> Built:
     rows, frozen_plan = published_rows(deviations), deviations["compared_with"]
     tables["deviations.csv"] = pd.DataFrame(rows, columns=list(DEVIATION_FILE), dtype=object)
     if factors:
-        scores = score_frame(experiment.materials)
+        scores = score_frame(experiment)
         tables["differences.csv"] = difference_table(
             excluded.kept, factors=factors, scores=scores, sentences=sentences
         )
@@ -170,11 +174,12 @@ def renamed(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
     session = judgments["session"].astype(str).map(name).astype(str)
     steps = dict(zip(excluded.mask["trial"].astype(str), excluded.mask["step"], strict=True))
     columns = {column: None for column in JUDGMENT_FILE if column not in judgments.columns}
-    return judgments.assign(**columns).assign(
+    table = judgments.assign(**columns).assign(
         session=session,
         trial=session.str.cat(judgments["position"].astype(int).astype(str), "."),
         excluded_by=judgments["trial"].astype(str).map(steps).astype(object),
     )
+    return table.assign(**{name: table[name].map(no_formula) for name in OF_PARTICIPANTS})
 
 
 def _excluded_rows(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
@@ -185,7 +190,7 @@ def _excluded_rows(judgments: pd.DataFrame, excluded: Excluded) -> pd.DataFrame:
     is_single = removed["step"].map(scopes).eq("judgment").astype(bool)
     whole_sessions = removed[~is_single].drop_duplicates("session").assign(trial="")
     rows = pd.concat([whole_sessions, removed[is_single]]).sort_index()
-    return rows.assign(reason=rows["step"].map(reasons))[list(EXCLUSION_FILE)]
+    return rows.assign(reason=rows["step"].map(reasons).map(no_formula))[list(EXCLUSION_FILE)]
 
 
 def _counts(

@@ -33,9 +33,9 @@ from analysis.gold.parquet import parquet_bytes, record_parquet_bytes
 from analysis.gold.programs import r_judgments
 from analysis.gold.writers import DIGITS, json_bytes
 from analysis.rows import is_kind, numbers
+from analysis.text import no_formula
 from config.version import code_version
 from experiments.models import Experiment, Sentence
-from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, Participant, Session, Tombstone
 from judgments.recruitment.demographics import DEMOGRAPHICS
 from releases.gold.options import Options
@@ -176,6 +176,24 @@ CONTENTS = {
     **dict(format_contents(tuple(FORMATS))),
 }
 """Content of every file and folder that a release may have."""
+WITHOUT_PEOPLE = frozenset(
+    {
+        *("README.md", "methods.md", "CITATION.cff", "analysis.R", ".psychdsignore"),
+        *("manifest.json", "datapackage.json", "croissant.json", "datacite.json", "dataset_description.json"),
+        *("pairs.jsonl", "pairs.csv", "pairs.parquet"),
+        *(
+            f"{name}.{suffix}"
+            for name in ("sentences", "human", "deviations")
+            for suffix in ("csv", "parquet")
+        ),
+    }
+)
+FOLDERS_WITHOUT_PEOPLE = frozenset({FOLDER, "ewok", "minicons"})
+
+
+def has_people(name: str) -> bool:
+    """Whether a file of a release may have rows of single participants, as every unknown file may."""
+    return name not in WITHOUT_PEOPLE and name.partition("/")[0] not in FOLDERS_WITHOUT_PEOPLE
 
 
 def facts_of(

@@ -27,13 +27,12 @@ from analysis.report.deviations import (
 )
 from analysis.report.wording import join_list
 from analysis.rows import RATING_TASKS
-from analysis.text import plural
+from analysis.text import no_formula, plural
 from experiments.lists.rounds import fewest_showings
 from experiments.models import Experiment, ExperimentVersion
 from experiments.studies.lifecycle import snapshot
 from experiments.studies.targets import participants_needed, target_noun
 from experiments.templatetags.trail import in_words
-from judgments.frames.measurements import no_formula
 from judgments.models import Judgment, Session
 from releases.gold.describe import answered_between, sessions_of
 from releases.gold.deviation_reasons import reasons_of

@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 import structlog
 from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
@@ -147,9 +148,9 @@ def _fill(partial: Path, files: Files) -> None:
             file.flush()
             os.fsync(file.fileno())
     for folder in {(partial / name).parent for name in files}:
-        folder.chmod(0o755)
         _sync(folder)
-    partial.chmod(0o755)
+    # mkdtemp gives its owner all rights and others none, whatever UMASK says.
+    partial.chmod(0o777 & ~settings.UMASK)
     _sync(partial)
 
 

@@ -160,7 +160,7 @@ def effects_of(
         transform=transform,
         zeros=zeros,
         factors=materials.levels if materials else None,
-        scores=score_frame(materials),
+        scores=score_frame(experiment),
         sentences=sentence_frame(materials),
         experiment=experiment.slug,
         **choices,

@@ -96,7 +96,7 @@ class ReportKey:
         plan = find_plan(study, str(choices.get("exclude", "")))
         parts = [plan.sha256, plan.name, plan.version, choices]
         if name == "effects":  # the models beside people; other reports do not depend on them
-            runs = ScoringRun.objects.filter(material_set=study.materials_id, state=ScoringRun.State.DONE)
+            runs = ScoringRun.objects.of_study(study).done()
             parts.append(sorted(runs.values_list("pk", flat=True)))
         if name == "multiverse":  # every stored plan is one of its universes
             plans = ExclusionPlan.objects.filter(experiment=study)

@@ -73,7 +73,7 @@ def study_evidence(
         stages=stage_counts,
         factors=materials.levels if materials else None,
         stimuli=sentence_frame(materials) if has_factors else None,
-        model_scores=score_frame(materials) if has_factors else None,
+        model_scores=score_frame(study) if has_factors else None,
     )
     if not imported:
         evidence = replace(evidence, sessions=session_frame(study))

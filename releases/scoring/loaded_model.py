@@ -14,6 +14,9 @@ from django.conf import settings
 from analysis.errors import BadInput
 from analysis.scoring import Scorer, scorer
 from analysis.scoring.model_uri import parse_model_uri
+from experiments.intake.previews import limited_memory
+from experiments.intake.uploads import named_errors
+from experiments.materials.readers.sheets import check_parquet
 from experiments.models import Upload
 from releases.models import ScoringRun
 from releases.scoring.model_registry import is_pinned, resolved_uri, stamp, without_root
@@ -53,8 +56,8 @@ def forget() -> None:
     if _loaded is None:
         return
     _loaded = None
-    gc.collect()  # modules of torch refer to each other in cycles
     if "torch" in sys.modules:
+        gc.collect()  # modules of torch refer to each other in cycles
         sys.modules["torch"].cuda.empty_cache()
 
 
@@ -122,4 +125,11 @@ def _open(run: ScoringRun, uri: str, device: str) -> Scorer:
         options = {name: run.spec[name] for name in ("column", "sign") if run.spec.get(name)}
         if kind == "csv":  # the sign was asked for when the run was requested; older runs have none
             options.setdefault("sign", "higher")
-        return scorer(f"{kind}:{path}" + (f"?{urlencode(options)}" if options else ""))
+        address = f"{kind}:{path}" + (f"?{urlencode(options)}" if options else "")
+        with named_errors(path, upload.name):
+            if kind != "csv":
+                return scorer(address)
+            with limited_memory(upload.name):
+                if suffix == ".parquet":
+                    check_parquet(path)
+                return scorer(address)

@@ -1,8 +1,6 @@
 """Requests for scoring runs (one model, material set and measure), and the records of stored runs."""
 
-import hashlib
 import tempfile
-import uuid
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -15,19 +13,30 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import QuerySet
 
 from analysis.comparison.in_depth.models import FULL, METHODS, read_roster, roster
 from analysis.errors import BadInput, UnknownName
-from analysis.files import read_table
+from analysis.files import read_column_names, read_table
 from analysis.scoring.base import Spec
 from analysis.scoring.conventions import conventions_text, scoring_conventions
 from analysis.scoring.model_uri import with_revisions
 from analysis.scoring.orientation import asks_for_sign
 from analysis.scoring.scorers.tables import COUNTS
-from analysis.table_forms import read_number_columns
+from analysis.table_forms import SENTENCES, read_number_columns
+from experiments.account_history import deleted_values
+from experiments.intake.previews import MAX_IMMEDIATE_BYTES, is_large
+from experiments.intake.uploads import (
+    deleted_on_error,
+    discard_uploads,
+    local_copies,
+    named_errors,
+    save_uploads,
+)
 from experiments.job_runner import enqueue
+from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, MaterialSet, Upload
-from releases.models import Release, ScoringRun
+from releases.models import SCORING_STARTED, Release, ScoringRun
 from releases.scoring.loaded_model import kind_of
 from releases.scoring.model_registry import checked_uri, shown_name
 from releases.scoring.shards import retry
@@ -36,6 +45,9 @@ from releases.scoring.training_metadata import KEY, Training
 SCORE = "releases.score"
 MAX_URI = 500  # characters of the column
 CLASSIFIER = "classifier"
+PURPOSE = "scores"  # of the upload
+MAX_MODELS = 500  # of one table; each is a run with a job
+KEYS = ("sentence_id", "sentence")  # of a table of scores
 
 
 @transaction.atomic
@@ -54,23 +66,23 @@ def request_scoring(
     materials = materials_of(experiment)
     if method not in METHODS:
         raise UnknownName("method", method, METHODS)
-    if kind_of(str(file.name)) == "csv":
-        with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
+    kind = kind_of(str(file.name))
+    uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=experiment.lab)
+    with deleted_on_error(uploads):
+        if kind == "csv":
             # Names only: the values are checked in the job, which states the file by its own name.
-            columns = [column] if column else list(read_table(_write_to(file, Path(folder))).columns)
-        check_signs(columns, sign)
-    upload = _store_upload(file, user)
-    return _requested(
-        experiment,
-        materials,
-        upload,
-        name=name or column or upload.name,
-        method=method,
-        column=column,
-        sign=sign,
-        training=training or Training(),
-        user=user,
-    )
+            check_signs([column] if column else _columns(uploads), sign)
+        return _requested(
+            experiment,
+            materials,
+            uploads[0],
+            name=name or column or uploads[0].name,
+            method=method,
+            column=column,
+            sign=sign,
+            training=training or Training(),
+            user=user,
+        )
 
 
 @transaction.atomic
@@ -89,15 +101,37 @@ def request_score_sets(
     materials = materials_of(experiment)
     if kind_of(str(file.name)) != "csv":
         raise BadInput("several models come as one table.", file=str(file.name), column="file")
-    with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
-        path = _write_to(file, Path(folder))
-        columns = score_columns(path)
+    if models is not None and models.size > MAX_IMMEDIATE_BYTES:
+        raise BadInput(
+            f"the table that describes the models has more than {MAX_IMMEDIATE_BYTES // 1_000_000} MB.",
+            file=str(models.name),
+            column="models",
+        )
+    uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=experiment.lab)
+    with deleted_on_error(uploads):
+        columns = _score_columns(uploads)
         if not columns:
-            raise BadInput("the table has no column of scores.", file=path.name, column="file")
-        metadata = read_roster(_write_to(models, Path(folder), "models")) if models is not None else None
-    check_signs(columns, sign)
-    models_table = roster(columns, metadata)
-    upload = _store_upload(file, user)
+            raise BadInput("the table has no column of scores.", file=uploads[0].name, column="file")
+        if len(columns) > MAX_MODELS:
+            raise BadInput(
+                f"the table has {len(columns):,} columns of scores, above {MAX_MODELS:,}.",
+                file=uploads[0].name,
+                remedy="Split it, or leave out columns that are no scores.",
+            )
+        check_signs(columns, sign)
+        models_table = roster(columns, _roster_of(models))
+        return _set_runs(experiment, materials, uploads[0], models_table, sign=sign, user=user)
+
+
+def _set_runs(
+    experiment: Experiment,
+    materials: MaterialSet,
+    upload: Upload,
+    models_table: pd.DataFrame,
+    *,
+    sign: str,
+    user: User | None,
+) -> list[ScoringRun]:
     return [
         _requested(
             experiment,
@@ -114,9 +148,36 @@ def request_score_sets(
     ]
 
 
+def _roster_of(models: "File[bytes] | None") -> pd.DataFrame | None:
+    if models is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="obelus-score-") as folder:
+        path = _write_to(models, Path(folder))
+        with named_errors(path, path.name):
+            if path.suffix.lower() == ".parquet":
+                check_parquet(path)
+            return read_roster(path)
+
+
+def _columns(uploads: Sequence[Upload]) -> list[str]:
+    """Return the columns of a table of scores; of a large one by its beginning alone."""
+    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
+        return read_column_names(path) if is_large(uploads) else list(read_table(path).columns)
+
+
+def _score_columns(uploads: Sequence[Upload]) -> list[str]:
+    """Return the columns that may be scores; the values of a large table are checked in its jobs only."""
+    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
+        if not is_large(uploads):
+            return score_columns(path)
+        key, *_ = [*(name for name in KEYS if name in read_column_names(path)), ""]
+        others = {key, *SENTENCES.required, *SENTENCES.optional, *COUNTS}
+        return [name for name in read_column_names(path) if name not in others]
+
+
 def score_columns(path: Path) -> list[str]:
     """The columns of a table that may be scores."""
-    table, _ = read_number_columns(path, keys=("sentence_id", "sentence"))
+    table, _ = read_number_columns(path, keys=KEYS)
     return [str(name) for name in table.columns if name not in COUNTS]
 
 
@@ -140,15 +201,6 @@ def _training(row: Mapping[Hashable, Any]) -> Training:
         "" if pd.isna(row["seed"]) else str(row["seed"]),
         "" if row["corpus"] == FULL else str(row["corpus"]),
     )
-
-
-def _store_upload(file: "File[bytes]", user: User | None) -> Upload:
-    filename = Path(str(file.name)).name
-    kind_of(filename)
-    upload = Upload(owner=user, batch=uuid.uuid4(), name=filename, purpose="scores", sha256=_sha256(file))
-    upload.file.save(filename, file, save=False)
-    upload.save()
-    return upload
 
 
 def _requested(
@@ -262,19 +314,18 @@ def has_stopped(run: ScoringRun) -> bool:
     return run.state != ScoringRun.State.DONE and is_over
 
 
-@transaction.atomic
 def may_retry(user: User, run: ScoringRun) -> bool:
     """Whether the run is the user's, or of a study that the user edits, or over the user's materials.
 
-    Runs are shared by all studies of the same materials: a viewer's copy of a study shows them, and gives no
-    right over them.
+    A viewer's copy of a study shows the runs of the materials' owner, and gives no right over them.
     """
     if user.is_staff or user.pk in {run.created_by_id, run.material_set.owner_id}:
         return True
-    starts = AuditEntry.objects.filter(action="scoring started", details__run=run.pk)
+    starts = AuditEntry.objects.filter(action=SCORING_STARTED, details__run=run.pk)
     return Experiment.objects.editable_by(user).filter(pk__in=starts.values("experiment")).exists()
 
 
+@transaction.atomic
 def retry_run(run: ScoringRun, *, experiment: Experiment, user: User | None = None) -> ScoringRun:
     """Retry a failed run: its failed shards, and sentences without a score."""
     if user is not None and not may_retry(user, run):
@@ -289,6 +340,50 @@ def retry_run(run: ScoringRun, *, experiment: Experiment, user: User | None = No
     return start(run, experiment=experiment, user=user)
 
 
+def stored_file(run: ScoringRun) -> Upload | None:
+    """Return the uploaded file that the run's scores come from, where it is still stored."""
+    return Upload.objects.filter(pk=run.spec.get("upload") or 0, purpose=PURPOSE).first()
+
+
+def runs_with_file(run: ScoringRun) -> QuerySet[ScoringRun]:
+    """Return the runs whose scores come from the same uploaded file as the run's, itself among them."""
+    return ScoringRun.objects.filter(spec__upload=run.spec.get("upload") or 0)
+
+
+def check_may_delete_file(user: User, run: ScoringRun) -> None:
+    """Raise ``PermissionDenied`` if the user may not retry one of the runs of the file."""
+    if not all(may_retry(user, of_file) for of_file in runs_with_file(run).select_related("material_set")):
+        raise PermissionDenied("Only the run's own team, or the owner of the materials, may delete its file.")
+
+
+@transaction.atomic
+def delete_file(run: ScoringRun, *, experiment: Experiment, user: User) -> None:
+    """Delete the uploaded file of a run; its scores stay, and so do those of other runs of the file.
+
+    Raises
+    ------
+    PermissionDenied
+        If the user may not retry one of the runs of the file.
+    BadInput
+        If one of them is not finished.
+    """
+    check_may_delete_file(user, run)
+    runs = list(runs_with_file(run).select_related("job").order_by("name"))
+    if any(of_file.state != ScoringRun.State.DONE and not has_stopped(of_file) for of_file in runs):
+        raise BadInput("a run with this file is not finished.", remedy="Delete the file after it.")
+    # Race: of two presses of the button, the second waits for the first and finds nothing.
+    uploads = Upload.objects.select_for_update().filter(purpose=PURPOSE)
+    upload = uploads.filter(pk=run.spec.get("upload") or 0).first()
+    if upload is None:
+        return
+    details = {"run": run.pk, "runs": [of_file.name for of_file in runs], "sha256": upload.sha256}
+    details |= deleted_values(upload.name, f"{upload.file.size / 1e6:,.1f} MB")
+    AuditEntry.objects.create(
+        experiment=experiment, user=user, action="scoring file deleted", details=details
+    )
+    discard_uploads([upload])
+
+
 def start(run: ScoringRun, *, experiment: Experiment | None = None, user: User | None = None) -> ScoringRun:
     """Queue the run's job, once."""
     retry_suffix = f"-after-{run.job_id}" if run.job_id else ""
@@ -301,27 +396,18 @@ def start(run: ScoringRun, *, experiment: Experiment | None = None, user: User |
 
 def _audited(run: ScoringRun, experiment: Experiment, user: User | None) -> ScoringRun:
     details = {"run": run.pk, "name": run.name, "model": run.model, "method": run.method}
-    AuditEntry.objects.create(experiment=experiment, user=user, action="scoring started", details=details)
+    AuditEntry.objects.create(experiment=experiment, user=user, action=SCORING_STARTED, details=details)
     return start(run, experiment=experiment, user=user)
 
 
-def _write_to(file: "File[bytes]", folder: Path, sub: str = "") -> Path:
+def _write_to(file: "File[bytes]", folder: Path) -> Path:
     """Write the upload to a file of the same name, which error messages then show."""
-    path = folder / sub / Path(str(file.name)).name
-    path.parent.mkdir(exist_ok=True)
+    path = folder / Path(str(file.name)).name
     with path.open("wb") as target:
         for chunk in file.chunks():
             target.write(chunk)
     file.seek(0)
     return path
-
-
-def _sha256(file: "File[bytes]") -> str:
-    digest = hashlib.sha256()
-    for chunk in file.chunks():
-        digest.update(chunk)
-    file.seek(0)
-    return digest.hexdigest()
 
 
 SPEC = frozenset(field.name for field in fields(Spec))

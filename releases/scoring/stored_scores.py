@@ -5,7 +5,7 @@ from releases.models import ScoringRun, SentenceScore, model_names
 
 
 def names(study: Experiment) -> list[str]:
-    """Return the names of the finished runs over a study's materials, oldest first."""
+    """Return the names of the finished runs of a study, oldest first."""
     return model_names(_runs(study))
 
 
@@ -17,5 +17,4 @@ def scores(study: Experiment, name: str) -> dict[str, float]:
 
 
 def _runs(study: Experiment) -> list[ScoringRun]:
-    rows = ScoringRun.objects.filter(material_set=study.materials_id, state=ScoringRun.State.DONE)
-    return list(rows.order_by("pk"))
+    return list(ScoringRun.objects.of_study(study).done().order_by("pk"))

@@ -6,7 +6,6 @@ revision and the specification of the model.
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import QuerySet
@@ -31,15 +31,24 @@ from analysis.scoring.words.surprisals import (
     without_tokens,
 )
 from config.version import code_version
-from experiments.intake.previews import is_large
-from experiments.intake.uploads import checksum_of, discard_uploads, local_copies, save_uploads
+from experiments.intake.previews import is_large, limited_memory
+from experiments.intake.uploads import (
+    checksum_of,
+    deleted_on_error,
+    discard_uploads,
+    local_copies,
+    named_errors,
+    save_uploads,
+)
 from experiments.job_runner import Run, enqueue
+from experiments.materials.readers.sheets import check_parquet
 from experiments.models import AuditEntry, Experiment, Job, Sentence, Upload
 from releases.gold.describe import listed
 from releases.gold.storage import MANIFEST, checksum, store
 from releases.models import ScoringRun
 from releases.scoring.execution import counter, sentences_of
 from releases.scoring.loaded_model import model_of
+from releases.scoring.runs import may_retry
 from releases.scoring.score_cache import software
 from releases.scoring.shards import check_model
 from releases.scoring.texts import reader
@@ -145,7 +154,14 @@ def request_surprisals(
     file: "UploadedFile[Any] | None" = None,
     user: User | None = None,
 ) -> StoredSurprisals:
-    """Create the job, or return the existing one for the same regions; a failed one is replaced."""
+    """Create the job, or return the existing one for the same regions; a failed one is replaced.
+
+    The tables belong to the run, whichever of its studies asks, so they need the right over the run.
+    """
+    if user is not None and not may_retry(user, run):
+        raise PermissionDenied(
+            "Only the run's own team, or the owner of the materials, may compute its surprisals."
+        )
     # Race: the lock on the run serializes requests, so that a double click makes one job.
     run = ScoringRun.objects.select_for_update().get(pk=run.pk)
     if run.state != ScoringRun.State.DONE:
@@ -160,8 +176,9 @@ def request_surprisals(
         return StoredSurprisals(job)
     uploads = []
     if file is not None:
-        uploads = save_uploads(user, [file], purpose=PURPOSE, options={})
-        _check_regions(run, uploads)
+        uploads = save_uploads(user, [file], purpose=PURPOSE, options={}, lab=study.lab)
+        with deleted_on_error(uploads):
+            _check_regions(run, uploads)
     arguments = {
         "run": run.pk,
         "queue": run.spec.get("device", "cpu"),
@@ -185,6 +202,8 @@ def run_surprisals(run: Run) -> None:
     store(key, files)
     with run.finishing() as stored:
         stored |= {"storage_key": key, "sha256": digest, **result, "files": listed(files)}
+    # The stored tables have its regions.
+    discard_uploads(list(Upload.objects.filter(pk=run.arguments["upload"] or 0)))
 
 
 def _computed(
@@ -194,7 +213,8 @@ def _computed(
     sentences = sentence_table(sentences_of(scoring))
     progress(0, len(sentences), "opening the model")
     model = _recorded_model(scoring)
-    regions = _regions(sentences, _uploads(arguments))
+    with limited_memory(arguments["regions_file"]):
+        regions = _regions(sentences, _uploads(arguments))
     scored, table = score_tokens(
         model,
         sentences,
@@ -257,26 +277,19 @@ def _uploads(arguments: Mapping[str, Any]) -> list[Upload]:
 
 def _regions(sentences: pd.DataFrame, uploads: Sequence[Upload]) -> Regions:
     """Return the regions of sentences; errors name the uploaded file, not its copy on the server."""
-    with ExitStack() as stack:
-        paths = stack.enter_context(local_copies(uploads)) if uploads else [None]
-        try:
-            return named_regions(sentences, paths[0])
-        except BadInput as error:
-            name = Path(error.file).name
-            raise BadInput(
-                error.message, file=name, row=error.row, column=error.column, remedy=error.remedy
-            ) from error
+    if not uploads:
+        return named_regions(sentences, None)
+    with local_copies(uploads) as (path,), named_errors(path, uploads[0].name):
+        if path.suffix.lower() == ".parquet":
+            check_parquet(path)
+        return named_regions(sentences, path)
 
 
 def _check_regions(run: ScoringRun, uploads: Sequence[Upload]) -> None:
     """Raise BadInput if the file of a request has no such regions; a large one is read by the job only."""
     if is_large(uploads):
         return
-    try:
-        _regions(sentence_table(sentences_of(run)), uploads)
-    except BadInput:
-        discard_uploads(uploads)  # the rows go with the transaction, the file would stay
-        raise
+    _regions(sentence_table(sentences_of(run)), uploads)
 
 
 def _table_files(table: pd.DataFrame) -> dict[str, bytes]:

@@ -25,6 +25,7 @@ from analysis.report.document import FIGURES, Report, assemble_report
 from analysis.report.numbers import numbers_bytes, report_numbers
 from analysis.report.released import REMOVED, SCORES, STUDY, Released, read_released, removed_bytes
 from analysis.report.typeset import MAX_FIGURE_HEIGHT, PAGE_WIDTH, needs_fonts, typst_source
+from analysis.text import no_formula
 from experiments.models import Experiment
 from releases.gold.build import build_release, renamed
 from releases.gold.describe import listed
@@ -127,8 +128,11 @@ def pdf_report(report: Report, charts: dict[str, Any]) -> bytes:
 def _scores(study: Experiment) -> dict[str, bytes]:
     """Scores of models, for the interactions of a factorial study; none elsewhere."""
     has_factors = study.materials is not None and study.materials.factors
-    scores = score_frame(study.materials) if has_factors else None
-    return {} if scores is None else {SCORES: csv_bytes(scores, tuple(map(str, scores.columns)))}
+    scores = score_frame(study) if has_factors else None
+    if scores is None:
+        return {}
+    scores = scores.rename(columns=no_formula)  # names of models
+    return {SCORES: csv_bytes(scores, tuple(map(str, scores.columns)))}
 
 
 def _verdicts(study: Experiment, options: Options) -> bytes:

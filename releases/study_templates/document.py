@@ -168,11 +168,12 @@ def _value(node: Any, path: Path, lines: dict[Path, int], file: str) -> Any:
     if isinstance(node, yaml.MappingNode):
         values: dict[str, Any] = {}
         for key, child in node.value:
-            name, line = str(key.value), key.start_mark.line + 1
-            if not isinstance(key, yaml.ScalarNode) or name in values:
-                raise BadInput(
-                    f"{name!r} is there twice, or no name.", file=file, row=line, remedy="Remove it."
-                )
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise BadInput("a list or mapping is no name.", file=file, row=line, remedy="Remove it.")
+            name = str(key.value)
+            if name in values:
+                raise BadInput(f"{name!r} is there twice.", file=file, row=line, remedy="Remove it.")
             lines[(*path, name)] = line
             values[name] = _value(child, (*path, name), lines, file)
         return values
@@ -186,6 +187,7 @@ def _scalar(text: str, kind: str) -> Any:
         return text.lower() == "true"
     if kind == "int" and re.fullmatch(r"[-+]?(0|[1-9][0-9]{0,17})", text):
         return int(text)
-    if kind == "float" and re.fullmatch(r"[-+]?[0-9]*\.?[0-9]*(e[-+]?[0-9]{1,3})?", text, re.I):
+    # At least one digit: with the tag !!float, an empty text and "." have this kind, too.
+    if kind == "float" and re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]{1,3})?", text, re.I):
         return float(text)
     return text

@@ -16,9 +16,9 @@ from django.shortcuts import render
 from analysis.errors import BadInput
 from analysis.exclusions.plan import Plan
 from analysis.gold.writers import csv_bytes
+from analysis.text import no_formula
 from experiments.models import Experiment
 from experiments.pages.access import get_study, may_edit
-from judgments.frames.measurements import no_formula
 from releases.exports.snippets import table_snippets
 from releases.gold.current_plan import current_exclusion
 from releases.reports.forms import ExcludeForm

@@ -1,5 +1,7 @@
 """Releases, scores and comparisons happen once, whatever is started twice or fails."""
 
+import tempfile
+
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
@@ -122,6 +124,30 @@ def test_unreadable_scores_fail_with_their_reason():
     job_runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "failed" and "not a finite number" in run.error and run.job.error
+    assert run.error.startswith("scores.csv, row 2") and "obelus-score" not in run.error
+
+
+@pytest.mark.parametrize("address", ["score", "score-sets"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("scores.csv", b"sentence_id,score\ns,1,2\n"),
+        ("scores.csv", b"sentence_id,score\ns\xff,1\n"),
+        ("scores.parquet", b"PAR1"),
+        ("scores.jsonl", b"[" * 200_000),
+        ("scores.jsonl", b'{"score": ' + b"9" * 20_000 + b"}"),
+    ],
+)
+def test_an_unreadable_table_is_refused_by_its_name_without_a_folder_of_the_server(
+    ada, address, name, content
+):
+    study = judged_study()
+    answer = ada.post(
+        f"/studies/{study.slug}/models/{address}/", {"file": ContentFile(content, name=name), "method": "lp"}
+    )
+    page = answer.content.decode()
+    assert answer.status_code == 400 and name in page
+    assert "obelus-score" not in page and tempfile.gettempdir() not in page
 
 
 def test_file_of_another_kind_is_refused_at_once():

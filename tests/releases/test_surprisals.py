@@ -8,6 +8,8 @@ from io import StringIO
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -93,6 +95,7 @@ def test_page_and_command_write_the_same_table(ada, study, run, tmp_path, models
     parquet = pd.read_parquet(io.BytesIO(file_of(ada, study, run, job, "surprisals.parquet")))
     pd.testing.assert_frame_equal(parquet, table.fillna({"region": "", "note": "", "text": ""}))
     assert set(table["region"].dropna()) == {"critical", "subject"}
+    assert not Upload.objects.filter(pk=job.arguments["upload"]).exists()  # the tables have its regions
 
 
 def test_tokens_add_up_to_the_scores_of_the_run_after_the_stored_contexts(ada, study, run):
@@ -280,3 +283,16 @@ def test_second_start_of_the_job_stores_the_same_files(ada, study, run):
     first = finished().result
     Job.objects.filter(kind=KIND).update(state=Job.State.QUEUED)
     assert finished().result == first
+
+
+def test_regions_that_would_fill_the_memory_are_refused_by_the_job(ada, study, run):
+    """20 KB of Parquet in which 300 rows share a text of a megabyte."""
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 300, pa.int32()), ["x" * 1_000_000])
+    file = io.BytesIO()
+    pq.write_table(pa.table({"sentence_id": ["1g"] * 300, "region": ["a"] * 300, "text": shared}), file)
+    assert len(file.getvalue()) < 50_000
+    before = pa.total_allocated_bytes()
+    press(ada, study, run, file.getvalue(), name="regions.parquet")
+    job = finished()
+    assert job.state == Job.State.FAILED and job.error.startswith("regions.parquet: unpacks to 300 MB")
+    assert pa.total_allocated_bytes() - before < 10e6

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from analysis.errors import BadInput
 from analysis.report.page_findings import comparison_finding
 from analysis.text import plural
+from config.http.body_limit import takes_large_files
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest, may_edit
 from releases.comparison.compare import (
@@ -24,6 +25,7 @@ from releases.comparison.compare import (
     request_comparison,
 )
 from releases.comparison.forms import ComparisonForm
+from releases.comparison.leaderboard import done_runs
 from releases.models import Comparison, ScoringRun, model_names
 from releases.scoring.forms import ScoreSetsForm, ScoringForm
 from releases.scoring.runs import request_score_sets, request_scoring, run_records
@@ -87,6 +89,7 @@ def add(request: HttpRequest, study: Experiment) -> HttpResponseBase:
     return _add_page(request, study)
 
 
+@takes_large_files
 @study_page
 @require_POST
 def score(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
@@ -113,6 +116,7 @@ def score(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
     return _add_page(request, study, scoring_form=form, status=400)
 
 
+@takes_large_files
 @study_page
 @require_POST
 def score_sets(request: AuthenticatedRequest, study: Experiment) -> HttpResponseBase:
@@ -206,8 +210,8 @@ def _compare_page(
 
 
 def runs_of(study: Experiment) -> QuerySet[ScoringRun]:
-    """Return runs over the study's materials, newest first."""
-    return ScoringRun.objects.filter(material_set=study.materials_id).select_related("job", "created_by")
+    """Return the study's runs, newest first."""
+    return ScoringRun.objects.of_study(study).select_related("job", "created_by")
 
 
 def labelled(runs: Iterable[ScoringRun]) -> list[ScoringRun]:
@@ -226,11 +230,6 @@ def with_labels(comparisons: Iterable[Comparison]) -> list[Comparison]:
         names = model_names(sorted(row.runs.all(), key=lambda run: run.pk))
         row.labels = names  # type: ignore[attr-defined]  # read by the template
     return rows
-
-
-def done_runs(study: Experiment) -> QuerySet[ScoringRun]:
-    """Return finished runs."""
-    return runs_of(study).filter(state=ScoringRun.State.DONE).order_by("name", "pk")
 
 
 def comparison_context(study: Experiment, comparison: Comparison) -> dict[str, Any]:

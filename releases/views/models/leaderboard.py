@@ -14,9 +14,9 @@ from analysis.comparison.leaderboard import CONSTANT, DEFAULT_SORT, PEOPLE
 from analysis.errors import BadInput, UnknownName
 from analysis.gold.writers import csv_bytes
 from analysis.report.page_findings import leaderboard_finding
+from analysis.text import no_formula
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest
-from judgments.frames.measurements import no_formula
 from releases.comparison.compare import Options, lowest_and_highest, request_comparison
 from releases.comparison.leaderboard import done_runs, leaderboard
 from releases.models import Release

@@ -7,24 +7,36 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Sum
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
 from analysis.text import plural
 from experiments.models import Experiment, Job
 from experiments.pages.access import AuthenticatedRequest, may_edit
+from experiments.pages.confirm import ask, is_sure
 from releases.models import Release, ScoreShard, ScoringRun
 from releases.scoring.cost import COST, request_cost
 from releases.scoring.execution import progress_of
 from releases.scoring.forms import ModelRunsForm
 from releases.scoring.model_registry import INSTALL, has_models_extra
-from releases.scoring.runs import has_stopped, may_retry, request_model_runs, retry_run
+from releases.scoring.runs import (
+    check_may_delete_file,
+    delete_file,
+    has_stopped,
+    may_retry,
+    request_model_runs,
+    retry_run,
+    runs_with_file,
+    stored_file,
+)
 from releases.scoring.shards import shards_of
 from releases.views.base import explained, explained_on_top, page, study_page
 from releases.views.models.comparisons import runs_of
 from releases.views.models.leaderboard import newest_release
 from releases.views.models.surprisals import surprisal_context
 
+MOST_NAMED = 5  # runs of one file
 SHOWN_SPEC = {
     "bos": "beginning-of-sentence token (bos)",
     "eos": "end of sentence scored (eos)",
@@ -112,7 +124,7 @@ def run(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpRes
         board_release=release,
         shown_spec={} if scoring_run.model.startswith("csv:") else SHOWN_SPEC,
         compared=scoring_run.comparisons.exclude(report={}).first(),
-        **surprisal_context(study, scoring_run),
+        **surprisal_context(study, scoring_run, request.user),
         **_run_context(scoring_run, request),
     )
 
@@ -135,15 +147,53 @@ def retry(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpR
     return redirect("study-scoring-run", study.slug, pk)
 
 
+@study_page
+@require_POST
+def remove_file(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
+    """Delete the uploaded file of a run after a confirmation; its scores stay."""
+    scoring_run = get_object_or_404(runs_of(study), pk=pk)
+    back = reverse("study-scoring-run", args=[study.slug, pk])
+    check_may_delete_file(request.user, scoring_run)
+    upload = stored_file(scoring_run)
+    if upload is not None and not is_sure(request):
+        names = list(runs_with_file(scoring_run).order_by("name").values_list("name", flat=True))
+        n_more = len(names) - MOST_NAMED
+        named = ", ".join(names[:MOST_NAMED]) + (f" and {n_more:,} more" if n_more > 0 else "")
+        return ask(
+            request,
+            f"Delete {upload.name}?",
+            f"The scores of {named} stay, and so do comparisons with them. What needs the file itself, trying"
+            " a run again or computing surprisals with an uploaded model, needs a new upload.",
+            yes="Delete the file",
+            no="Keep it",
+            back=back,
+            study=study,
+            page="models",
+        )
+    try:
+        delete_file(scoring_run, experiment=study, user=request.user)
+    except BadInput as error:
+        messages.error(request, f"Not deleted: {error}")
+    else:
+        messages.success(request, "The file is deleted.")
+    return redirect(back)
+
+
 def _run_context(run: ScoringRun, request: AuthenticatedRequest) -> dict[str, Any]:
     failed = shards_of(run).filter(state=ScoreShard.State.FAILED).order_by().values("error")
-    progress = progress_of(run)
+    progress, upload = progress_of(run), stored_file(run)
     return {
         "run": run,
         "progress": progress,
         "left": duration_text(progress.seconds_left),
         "failed": failed.annotate(shards=Count("pk"), sentences=Sum("n_sentences")).order_by("-shards"),
-        "can_retry": (has_stopped(run) or progress.shards_failed > 0) and may_retry(request.user, run),
+        "can_retry": (
+            (has_stopped(run) or progress.shards_failed > 0)
+            and may_retry(request.user, run)
+            and not (run.spec.get("upload") and upload is None)
+        ),
+        "upload": upload,
+        "can_delete_file": may_retry(request.user, run),
         "is_over": run.state in (ScoringRun.State.DONE, ScoringRun.State.FAILED),
     }
 

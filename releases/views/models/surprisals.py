@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,12 +11,14 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from analysis.errors import BadInput
+from config.http.body_limit import takes_large_files
 from experiments.models import Experiment
 from experiments.pages.access import AuthenticatedRequest
 from releases.exports.snippets import surprisal_snippets
 from releases.gold.storage import chunks
 from releases.models import ScoringRun
 from releases.scoring.forms import SurprisalsForm
+from releases.scoring.runs import may_retry
 from releases.scoring.surprisals import (
     CSV,
     StoredSurprisals,
@@ -34,6 +37,7 @@ MEDIA_TYPES = {
 }
 
 
+@takes_large_files
 @study_page
 @require_POST
 def tabulate(request: AuthenticatedRequest, study: Experiment, *, pk: int) -> HttpResponseBase:
@@ -74,7 +78,7 @@ def file(request: HttpRequest, study: Experiment, *, pk: int, number: int, name:
     return response
 
 
-def surprisal_context(study: Experiment, run: ScoringRun) -> dict[str, Any]:
+def surprisal_context(study: Experiment, run: ScoringRun, user: User) -> dict[str, Any]:
     """Return the tables of a finished run, the newest one's preview and programs, and the form."""
     if run.state != ScoringRun.State.DONE:
         return {}
@@ -87,7 +91,7 @@ def surprisal_context(study: Experiment, run: ScoringRun) -> dict[str, Any]:
         "newest": newest,
         "file": name,
         "snippets": surprisal_snippets(name, has_regions=newest.counts["regions"] > 0) if newest else [],
-        "form": SurprisalsForm(),
+        "form": SurprisalsForm() if may_retry(user, run) else None,
     }
 
 
