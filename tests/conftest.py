@@ -5,6 +5,7 @@ import os
 import sys
 
 import pytest
+from django.core.signals import setting_changed
 
 from tests.real_data import shared_data, shared_vectors
 
@@ -28,6 +29,17 @@ def pytest_collection_finish() -> None:
     """Exempt all imported modules and collected tests from garbage collection."""
     gc.collect()
     gc.freeze()
+
+
+def _reopen_counters(setting: str, **_: object) -> None:
+    """Let this process count where `VAR` points now: the file of the counters is opened once."""
+    if setting == "VAR":
+        from experiments.operation.counters import counters
+
+        counters.pid = 0
+
+
+setting_changed.connect(_reopen_counters)
 
 
 @pytest.fixture

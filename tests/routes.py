@@ -1,22 +1,26 @@
 """Every address of the site, for tests of what each answers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
 
 def routes() -> Iterator[tuple[str, str]]:
     """Name and route of every address but the administration's."""
-    yield from (
-        (name, route) for name, route in _patterns(get_resolver(), "") if not route.startswith("admin")
-    )
+    yield from ((name, route) for name, route, _ in views())
 
 
-def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str]]:
+def views() -> Iterator[tuple[str, str, Callable[..., Any]]]:
+    """Name, route and view of every address but the administration's."""
+    yield from (row for row in _patterns(get_resolver(), "") if not row[1].startswith("admin"))
+
+
+def _patterns(resolver: URLResolver, prefix: str) -> Iterator[tuple[str, str, Callable[..., Any]]]:
     for pattern in resolver.url_patterns:
         route = prefix + str(pattern.pattern).lstrip("^").removesuffix("$").removesuffix("\\Z")
         if isinstance(pattern, URLPattern):
-            yield pattern.name or "", route
+            yield pattern.name or "", route, pattern.callback
         else:
             yield from _patterns(pattern, route)
 

@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 import tempfile
+import types
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,10 @@ def _importable() -> Any:
     try:
         importlib.import_module("obelus")
     except ModuleNotFoundError:
-        sys.modules["obelus"] = analysis
+        # A module of its own: what is imported below it becomes an attribute of it, and not of `analysis`.
+        library = types.ModuleType("obelus")
+        vars(library).update(vars(analysis))
+        sys.modules["obelus"] = library
         try:
             yield
         finally:  # with the modules that were imported under this name

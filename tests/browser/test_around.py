@@ -23,9 +23,15 @@ def read_well(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
 
 
+def press(page, name):
+    """Press a button by keyboard and wait for the page that it leads to."""
+    with page.expect_navigation():
+        page.get_by_role("button", name=name).first.press("Enter")
+
+
 def agree(page):
     page.goto("/take/agreement/")
-    page.get_by_role("button", name="I agree").first.click()
+    press(page, "I agree")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -36,8 +42,8 @@ def test_questions_and_quiz_by_keyboard_then_the_answers_are_deleted(open_page, 
     check_page(page)
     assert not page.locator("input[name=further_notes]").evaluate("one => one.tabIndex >= 0")
     page.get_by_label("Yes").check()
-    page.get_by_role("button", name="Continue").press("Enter")
-    page.get_by_role("button", name="Start").press("Enter")
+    press(page, "Continue")
+    press(page, "Start")
     check_page(page)
     session = Session.objects.get()
     for number in range(len(QUIZ)):
@@ -59,12 +65,12 @@ def test_everything_reads_well_at_twice_the_size_and_without_motion(open_page, c
     page = open_page(width=640, height=400, device_scale_factor=2, reduced_motion="reduce")
     page.goto("/take/agreement/")
     check_page(page)
-    page.get_by_role("button", name="I agree").first.click()
+    press(page, "I agree")
     check_page(page)
     page.get_by_label("Yes").check()
-    page.get_by_role("button", name="Continue").click()
+    press(page, "Continue")
     check_page(page)
-    page.get_by_role("button", name="Start").click()
+    press(page, "Start")
     check_page(page)
     page.locator(f"input[name=answer_1][value='{correct_choice(Session.objects.get(), 0)}']").check()
     page.get_by_role("button", name="Continue").click()

@@ -20,7 +20,8 @@ def test_a_whole_session_without_cookies_and_workers(open_page):
     page = open_page()
     page.add_init_script(NO_COOKIES)
     page.goto("/take/agreement/")
-    page.get_by_role("button", name="I agree").first.click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="I agree").first.click()
     page.context.clear_cookies()  # what came is thrown away, as such a browser does
     finish(page)
     assert page.context.cookies() == []  # and the session sets none of its own

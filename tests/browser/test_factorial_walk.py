@@ -21,8 +21,8 @@ class Hands:
         self.page, self.clicks, self.fields = page, 0, 0
 
     def click(self, selector: str) -> None:
-        self.page.locator(selector).first.click()
-        self.page.wait_for_load_state()
+        with self.page.expect_navigation():
+            self.page.locator(selector).first.click()
         self.clicks += 1
 
     def fill(self, selector: str, text: str) -> None:
@@ -87,6 +87,6 @@ def test_the_preview_of_columns_fits_a_phone(page, tmp_path):
     page.fill("[aria-label='Position of short']", "2")
     page.fill("[aria-label='Position of long']", "1")
     page.click("button:has-text('Read again')")
-    assert page.locator("table.grid4 thead th").first.inner_text() == "long"
+    expect(page.locator("table.grid4 thead th").first).to_have_text("long")
     assert Axe().run(page).violations_count == 0
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -137,7 +137,8 @@ def test_a_session_that_is_over_is_forgotten_and_another_ones_is_not(ending, ope
         page.goto(f"/s/{session.token}/")
     else:
         page.goto(f"/s/{session.token}/{'leave' if ending == 'left' else 'withdraw'}/")
-        page.locator("button.danger").first.click()
+        with page.expect_navigation():
+            page.locator("button.danger").first.click()
     page.locator(".task[data-onset]").wait_for(state="detached")
     until(page, lambda: own_key not in page.evaluate(KEPT))  # forgotten once the page has come
     assert list(page.evaluate(KEPT)) == [other_key]

@@ -158,6 +158,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: ProlificDouble
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the body would wait 40 ms until the headers are acknowledged
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing: the requests are counted."""

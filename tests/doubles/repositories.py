@@ -305,6 +305,7 @@ class Handler(BaseHTTPRequestHandler):
 
     server: RepositoryDouble
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the body would wait 40 ms until the headers are acknowledged
 
     def do_GET(self) -> None:
         """Answer any method."""

@@ -1,7 +1,8 @@
 """``make fuzz``: the API, the participants' addresses and uploads; exit status 1 with a fault.
 
 Run ``make fuzz ARGS="--cases 10000 --seed 1"``. Faults: a status of 5xx, a response that the OpenAPI document
-does not know, no response, an upload of more than 30 s, a process of the server above the memory limit.
+does not know, an operation in no sequence, no response, an upload of more than 30 s, a job without an
+explained end, a process of the server or the worker above the memory limit, requests that slow clients delay.
 """
 
 import argparse
@@ -21,7 +22,8 @@ from tests.fuzz.uploads import fuzz_uploads
 
 PEAK_BYTES = 1_500_000_000
 N_UPLOADS = 200
-PARTS = ("api", "sequences", "participants", "uploads", "slow")
+#: In this order. Uploads come first: the worker runs during them only, and the other parts queue jobs.
+PARTS = ("uploads", "api", "sequences", "participants", "slow")
 
 
 def run_part(name: str, site: Site, *, cases: int, seed: int) -> tuple[Counter[int], list[str]]:
@@ -34,10 +36,10 @@ def run_part(name: str, site: Site, *, cases: int, seed: int) -> tuple[Counter[i
         n = min(cases, N_UPLOADS) if name == "uploads" else cases
         return simple[name](site, cases=n, seed_number=seed)
     if name == "slow":
-        slow_faults = slow_clients(site)
-        if slow_faults is None:
-            print("slow: not run; it needs Caddy, the proxy of the deployment")
-        return Counter(), slow_faults or []
+        slow_faults, notes = slow_clients(site)
+        for note in notes:
+            print(f"  slow clients: {note}")
+        return Counter(), slow_faults
     fuzz = fuzz_operations if name == "api" else fuzz_sequences
     by_operation, faults = fuzz(site, cases=cases, seed_number=seed)
     if name == "sequences":  # the other part prints each operation when it is through
@@ -50,6 +52,12 @@ def run_part(name: str, site: Site, *, cases: int, seed: int) -> tuple[Counter[i
     return total, [f"{operation}: {fault}" for operation, fault in faults.items()]
 
 
+def memory(site: Site) -> str:
+    """The most memory of one process, by service."""
+    peaks = site.peaks_by_service()
+    return ", ".join(f"{name} {n_bytes / 1e6:.0f} MB" for name, n_bytes in peaks.items())
+
+
 def main() -> int:
     """Run the parts one after the other against one platform."""
     parser = argparse.ArgumentParser(prog="make fuzz ARGS=…", description=__doc__.partition("\n")[0])
@@ -57,17 +65,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     options = parser.parse_args()
+    chosen = options.only.split(",")
+    if unknown := set(chosen) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     seed = secrets.randbelow(10**6) if options.seed is None else options.seed
     print(f"seed {seed}")
     n_faults = 0
     with tempfile.TemporaryDirectory() as folder, running_site(Path(folder)) as site:
-        for name in options.only.split(","):
+        for name in [part for part in PARTS if part in chosen]:
             started = time.monotonic()
             statuses, faults = run_part(name, site, cases=options.cases, seed=seed)
             print(
                 f"{name}: {sum(statuses.values()):,} requests in {time.monotonic() - started:.0f} s, "
                 f"{dict(sorted(statuses.items()))}, {len(faults)} faults, "
-                f"peak memory {site.peak_bytes() / 1e6:.0f} MB",
+                f"peak memory {site.peak_bytes() / 1e6:.0f} MB ({memory(site)})",
                 flush=True,
             )
             if site.peak_bytes() > PEAK_BYTES:

@@ -3,6 +3,7 @@
 import random
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -30,9 +31,20 @@ CHECKS = [
 ]
 INVENTED = 0.2  # share of requests that keep their generated identifiers
 TIMEOUT_S = 120  # the first request for a report computes it, on a machine that may have other work
+TRIES = 5  # of a request that is told to wait
 STEPS = 12  # requests of one sequence
 SEQUENCES = 10  # of one search
 VALID = 0.5  # share of well-formed requests with the query and body of the operation's example
+#: Operations that no link leads to or from: no response of the API has the token of a session, and the others
+#: neither take nor return an identifier at the top of their body.
+OUTSIDE_SEQUENCES = (
+    "/sessions/{token}/",
+    "/v1/power/",
+    "/v1/paradigms/lint/",
+    "/v1/paradigms/generate/",
+    "/v1/study-templates/",
+)
+EXTRA_CASES = 3_000  # of sequences at most, beyond those that were asked for, until every operation occurred
 Outcome = tuple[dict[str, Counter[int]], dict[str, str]]
 
 
@@ -76,8 +88,36 @@ def fuzz_operations(site: Site, *, cases: int, seed_number: int) -> Outcome:
     return statuses, faults
 
 
+class SequenceCounts:
+    """Of the sequences: how many called each operation, and how often it followed a link."""
+
+    def __init__(self, operations: Iterable[str]) -> None:
+        self.operations = sorted(operations)
+        self.sequences: Counter[str] = Counter()
+        self.links: Counter[str] = Counter()
+
+    def missing(self) -> list[str]:
+        """Operations that no sequence has called, except those that none can reach."""
+        return [
+            operation
+            for operation in self.operations
+            if not self.sequences[operation] and not any(part in operation for part in OUTSIDE_SEQUENCES)
+        ]
+
+    def print(self) -> None:
+        """Print both counts of each operation."""
+        for operation in self.operations:
+            print(
+                f"  {operation:70} in {self.sequences[operation]:5,} sequences, "
+                f"{self.links[operation]:5,} links followed"
+            )
+
+
 def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
-    """Send sequences in which a request uses identifiers from earlier responses."""
+    """Send sequences in which a request uses identifiers from earlier responses.
+
+    An operation that occurred in no sequence is a fault; sequences go on for a while until all have.
+    """
     document = schemathesis.openapi.from_url(
         f"{site.address}/api/v1/schema/?format=json", headers=_headers(site), timeout=TIMEOUT_S
     )
@@ -89,15 +129,25 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
         for operation in (result.ok() for result in document.get_all_operations())
     }
     rng = random.Random(seed_number)
+    counts = SequenceCounts(examples)
 
     class Sequence(document.as_state_machine()):  # type: ignore[misc]  # built at run time
         """Requests that follow each other, by the links that responses and addresses imply."""
 
         content: dict[str, Any] = {}
 
+        def setup(self) -> None:
+            """Begin a sequence, in which no operation was called."""
+            super().setup()
+            self.called: set[str] = set()
+
         def step(self, input: StepInput) -> StepOutput:
             """Complete the identifiers that no earlier response gave, and some bodies, so that rows exist."""
             case, self.content = input.case, {}
+            label = case.operation.label
+            counts.sequences[label] += label not in self.called
+            counts.links[label] += input.transition is not None and input.is_applied
+            self.called.add(label)
             # A path without one of its identifiers, which the search also makes, cannot be sent.
             is_whole = case.operation.path.count("{") <= len(case.path_parameters or {})
             if rng.random() > INVENTED or not is_whole:
@@ -128,7 +178,11 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
             statuses[case.operation.label][response.status_code] += 1
             _validate(case, response, faults)
 
-    while sum(counts.total() for counts in statuses.values()) < cases:
+    def is_enough() -> bool:
+        n_sent = sum(by_status.total() for by_status in statuses.values())
+        return n_sent >= cases + EXTRA_CASES or (n_sent >= cases and not counts.missing())
+
+    while not is_enough():
         machine: type[RuleBasedStateMachine] = seed(rng.randrange(2**32))(type("Sequence", (Sequence,), {}))
         # Hypothesis expects the same answers to the same choices; a platform that stores does not give them.
         with suppress(FlakyStrategyDefinition, Flaky):
@@ -142,6 +196,9 @@ def fuzz_sequences(site: Site, *, cases: int, seed_number: int) -> Outcome:
                     suppress_health_check=list(HealthCheck),
                 )
             )
+    counts.print()
+    for operation in counts.missing():
+        faults.setdefault(operation, "occurred in no sequence")
     return statuses, faults
 
 
@@ -155,10 +212,11 @@ def _send_example(
 ) -> None:
     """Send the operation's valid request, which has to succeed."""
     case = operation.Case(path_parameters=example.path, query=example.query)
-    response = case.call(headers=_headers(site), timeout=TIMEOUT_S, **example.content)
-    if response.status_code == 429:  # earlier requests used up the limit
-        time.sleep(float(response.headers["retry-after"][0]))
+    for _ in range(TRIES):
         response = case.call(headers=_headers(site), timeout=TIMEOUT_S, **example.content)
+        if response.status_code != 429:
+            break
+        time.sleep(float(response.headers["retry-after"][0]))  # earlier requests used up the limit
     statuses[operation.label][response.status_code] += 1
     _validate(case, response, faults)
     if not 200 <= response.status_code < 300:

@@ -2,19 +2,20 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from judgments.simulation.http_client import Page
-from tests.benchmarks.soak.services import children, free_port, platform
+from tests.benchmarks.soak.services import Service, children, free_port, platform
 
 READY_TRIES = 600
 N_OPEN = 6  # sessions in progress of each study
@@ -24,6 +25,7 @@ SETTINGS = {
     "ARRIVALS_PER_MINUTE": "0",
     "API_REQUESTS_PER_MINUTE": "0",
     "PARADIGM_CHECKS_PER_MINUTE": "0",
+    "UPLOAD_QUOTA_BYTES": str(10**12),
     "LOG_LEVEL": "ERROR",
     "ALLOWED_HOSTS": "127.0.0.1",
 }
@@ -36,14 +38,16 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from experiments.generation.paradigms.document import source_of
 from experiments.job_runner import run
-from experiments.models import ApiToken, Experiment, Job, MaterialSet
+from config.celery import app
+from experiments.models import ApiToken, Campaign, Experiment, Job, MaterialSet
 from experiments.pages.account import make_token
 from experiments.paradigms.library import save_paradigm
 from experiments.paradigms.pair_sets import create_pair_set
 from experiments.webhooks import endpoints
 from judgments.recruitment.credentials import add_account
 from experiments.studies.creation import create_study
-from judgments.models import Session, Trial
+from judgments.models import Session, Submission, Trial
+from releases.study_templates.library import built_in_file
 from releases.models import Comparison, Release
 from releases.study_report.request import ReportOptions, request_report
 from releases.views.deviations import current_deviations
@@ -74,6 +78,11 @@ webhooks = [
 deliveries = [endpoints.test(webhook, by=owner) for webhook in webhooks]
 add_account(answered, platform="zenodo", label="fuzz", secrets={"token": "of-no-repository"}, by=owner)
 sentence = answered.materials.sentences.first().key
+submission = Submission.objects.filter(campaign__recruiter="prolific", session__isnull=False).first()
+ngram_run = runs_of(answered).filter(model__startswith="arpa:", state="done", scorer__isnull=False).first()
+app.control.purge()
+# Deliveries of webhooks would leave the machine.
+Job.objects.filter(state="queued").update(state="failed", error="Not run by the fuzz.")
 of_release = Release.objects.filter(state=Release.State.READY).order_by("pk")
 print(json.dumps({
     "token": token,
@@ -103,10 +112,35 @@ print(json.dumps({
     ],
     "deviations": [row["key"] for row in current_deviations(answered)["rows"]],
     "scores": f"sentence_id,fuzzed model\\n{sentence},-1.5\\n",
+    "template": built_in_file("likert-island").decode(),
+    "uploads": {
+        "study": answered.slug,
+        "sentence": sentence,
+        "run": ngram_run.pk,
+        "campaign_study": submission.campaign.experiment.slug,
+        "campaign": submission.campaign_id,
+        "submission": submission.external_id,
+    },
     "sessions": list(Session.objects.order_by("pk").values_list("token", flat=True)[:20]),
     "trials": list(Trial.objects.order_by("pk").values_list("public_id", flat=True)[:400]),
 }))
 """
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """A stored job."""
+
+    id: int
+    kind: str
+    state: str
+    error: str
+    message: str
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the job has ended."""
+        return self.state in ("done", "failed")
 
 
 @dataclass
@@ -114,10 +148,12 @@ class Site:
     """A running server and what is stored behind it."""
 
     address: str
-    process: int
+    services: dict[str, Service]
     facts: dict[str, Any]
     password: str
-    log: Path
+    folder: Path
+    environment: dict[str, str]
+    peaks: dict[str, int] = field(default_factory=dict)
 
     def signed_in(self) -> httpx.Client:
         """A researcher's browser."""
@@ -136,18 +172,93 @@ class Site:
         return client
 
     def peak_bytes(self) -> int:
-        """The most memory that any process of the server has held."""
-        peaks = []
-        for pid in (self.process, *children(self.process)):
-            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-            peaks += [int(row.split()[1]) * 1024 for row in status.splitlines() if row.startswith("VmHWM")]
-        return max(peaks)
+        """The most memory that any process of the server, or of the worker, has held."""
+        return max(self.peaks_by_service().values(), default=0)
+
+    def peaks_by_service(self) -> dict[str, int]:
+        """The most memory of one process, by service; processes that have ended count as last seen."""
+        for name, service in self.services.items():
+            self.peaks[name] = max([self.peaks.get(name, 0), *map(_peak, _tree(service.process.pid))])
+        return self.peaks
+
+    def restarts(self) -> list[str]:
+        """Services that ended by themselves and were started again."""
+        return [name for name, service in self.services.items() if service.n_starts > 1]
+
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        """Run worker and scheduler, with the commands of the platform, until the block ends."""
+        services = platform(0, self.environment, self.folder, only=("worker", "beat"))
+        self.services |= services
+        try:
+            yield
+        finally:
+            self.peaks_by_service()
+            for name, service in services.items():
+                self.services.pop(name)
+                service.stop()
+
+    def jobs(self, *, after: int = 0) -> list[JobRow]:
+        """Stored jobs with a greater id."""
+        path = Path(self.environment["VAR_DIR"], "obelus.sqlite3")
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=60)) as database:
+            rows = database.execute(
+                "SELECT id, kind, state, error, message FROM experiments_job WHERE id > ? ORDER BY id",
+                [after],
+            )
+            return [JobRow(*row) for row in rows]
+
+    def wait_for_jobs(self, *, after: int, seconds: float) -> list[JobRow]:
+        """Wait until all jobs with a greater id have ended; those that have not are returned as well."""
+        end = time.monotonic() + seconds
+        while not all(job.is_final for job in self.jobs(after=after)) and time.monotonic() < end:
+            time.sleep(0.2)
+        return self.jobs(after=after)
+
+    def logged(self, name: str) -> str:
+        """What a service has logged, which is errors only."""
+        path = self.folder / f"{name}.log"
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    def private_paths(self) -> list[str]:
+        """Folders of the server that no response or reason of a failure may name."""
+        return [str(self.folder), str(ROOT), os.path.realpath(sys.prefix)]
+
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    for child in children(pid):
+        yield from _tree(child)
+
+
+def _peak(pid: int) -> int:
+    """Greatest resident memory of a process in bytes; 0 where it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    peaks = [int(row.split()[1]) for row in status.splitlines() if row.startswith("VmHWM")]  # kB
+    return max(peaks, default=0) * 1024
 
 
 @contextmanager
 def running_site(folder: Path) -> Iterator[Site]:
     """Make the demo in the folder and serve it until the block ends."""
-    environment = {**os.environ, **SETTINGS, "VAR_DIR": str(folder / "var"), "DATABASE_URL": ""}
+    temporary = folder / "tmp"
+    temporary.mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        **SETTINGS,
+        "VAR_DIR": str(folder / "var"),
+        "DATABASE_URL": "",
+        "TMPDIR": str(temporary),  # so that the paths of temporary files are recognized in responses
+    }
+    with _served(folder, environment, make_demo(folder, environment)) as site:
+        yield site
+
+
+def make_demo(folder: Path, environment: dict[str, str]) -> dict[str, Any]:
+    """Create the demo in the folder; return the identifiers of what is stored."""
     for command in (["migrate", "-v0"], ["collectstatic", "-v0", "--no-input"], ["demo"]):
         subprocess.run(
             [sys.executable, "manage.py", *command],
@@ -166,18 +277,23 @@ def running_site(folder: Path) -> Iterator[Site]:
     )
     if facts.returncode:
         raise RuntimeError(facts.stderr)
+    stored: dict[str, Any] = json.loads(facts.stdout)
+    return stored
+
+
+@contextmanager
+def _served(folder: Path, environment: dict[str, str], facts: dict[str, Any]) -> Iterator[Site]:
     password = (folder / "var" / "demo_password").read_text(encoding="utf-8").strip()
     port = free_port()
-    web = platform(port, environment, folder, only=("web",))["web"]
+    services = platform(port, environment, folder, only=("web",))
     address = f"http://127.0.0.1:{port}"
     try:
         _wait(address)
-        stored = json.loads(facts.stdout)
-        stored["open_sessions"] = [begin_session(address, study) for study in stored["studies"] * N_OPEN]
-        stored["sessions"] += stored["open_sessions"]
-        yield Site(address, web.process.pid, stored, password, web.log)
+        facts["open_sessions"] = [begin_session(address, study) for study in facts["studies"] * N_OPEN]
+        facts["sessions"] += facts["open_sessions"]
+        yield Site(address, services, facts, password, folder, environment)
     finally:
-        web.stop()
+        services["web"].stop()
 
 
 def begin_session(address: str, study: str) -> str:

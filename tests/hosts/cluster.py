@@ -1,9 +1,7 @@
-"""Hosts on this machine: each has a home, a folder and, where the system permits, a network of its own.
+"""Hosts on this machine: each has a home, a folder and a network of its own.
 
 A network is a namespace of Linux, joined to the others by a bridge. The database and the broker listen on the
-loopback address of the machine, which no namespace reaches, so the bridge's address relays to them. Without
-the right to make namespaces (they need root and ``ip``), the hosts are processes that differ by home, folder
-and port only.
+loopback address of the machine, which no namespace reaches, so the bridge's address relays to them.
 """
 
 import os
@@ -31,9 +29,13 @@ PATIENCE_S = 180  # for the start of a process on a busy machine
 SWEEPER = """
 import time, django
 django.setup()
+from django.db import OperationalError, close_old_connections
 from experiments.job_runner import requeue_stale
 while True:
-    requeue_stale()
+    try:
+        requeue_stale()
+    except OperationalError:  # the scheduler, too, goes on with its next task
+        close_old_connections()
     time.sleep(0.3)
 """
 
@@ -101,14 +103,12 @@ class Host:
         self.folder.mkdir()
         self.log = self.folder / "log"
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.namespace = f"{cluster.name}-{number}" if cluster.has_networks else ""
-        self.address, self.port = ("127.0.0.1", _free_port())
-        if self.namespace:
-            self.address, self.port = f"{cluster.network}.{number + 1}", PORT
-            self._join(number)
+        self.namespace = f"{cluster.name}-{number}"
+        self.address = f"{cluster.network}.{number + 1}"
+        self._join()
         self.environment = {**cluster.environment, "HOME": str(self.folder), "VAR_DIR": str(self.var)}
 
-    def _join(self, number: int) -> None:
+    def _join(self) -> None:
         # The system removes interfaces some time after their namespace, so each has a name of its own.
         link = next(links)
         near, far = f"{self.cluster.name}n{link}", f"{self.cluster.name}f{link}"
@@ -124,7 +124,7 @@ class Host:
         """Start a process of this host in the host's folder."""
         with self.log.open("ab") as log:
             process = subprocess.Popen(
-                [*self._python, *words],
+                [*self._command, *words],
                 cwd=self.folder,
                 env={**self.environment, **variables},
                 stdout=log,
@@ -135,14 +135,13 @@ class Host:
         return process
 
     @property
-    def _python(self) -> list[str]:
-        inside = ["ip", "netns", "exec", self.namespace] if self.namespace else []
-        return [*inside, sys.executable]
+    def _command(self) -> list[str]:
+        return ["ip", "netns", "exec", self.namespace, sys.executable]
 
     def run(self, *words: str, **variables: str) -> str:
         """Run a command of the platform on this host; what it prints."""
         done = subprocess.run(
-            [*self._python, str(ROOT / "manage.py"), *words],
+            [*self._command, str(ROOT / "manage.py"), *words],
             cwd=self.folder,
             env={**self.environment, **variables},
             capture_output=True,
@@ -152,9 +151,9 @@ class Host:
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout
 
-    def start_web(self, **variables: str) -> "Host":
-        """Start a web server of one process and wait until it responds."""
-        words = ["--host", "0.0.0.0", "--port", str(self.port), "--workers", "1", "--threads", "4"]
+    def start_web(self, *, processes: int = 1, **variables: str) -> "Host":
+        """Start a web server and wait until it responds."""
+        words = ["--host", "0.0.0.0", "--port", str(PORT), "--workers", str(processes), "--threads", "4"]
         process = self.start("-m", "config.serve", *words, **variables)
         until(lambda: self._responds() or process.poll() is not None)
         assert process.poll() is None, self.log.read_text()[-2000:]
@@ -181,7 +180,7 @@ class Host:
 
     def browser(self, **settings: Any) -> httpx.Client:
         """A browser that sends every request to this host."""
-        return httpx.Client(base_url=f"http://{self.address}:{self.port}", timeout=60, **settings)
+        return httpx.Client(base_url=f"http://{self.address}:{PORT}", timeout=60, **settings)
 
     def kill(self) -> None:
         """Kill every process of the host at once, as a power failure does."""
@@ -195,30 +194,21 @@ class Host:
     def remove(self) -> None:
         """Kill the host and take it off the network."""
         self.kill()
-        if self.namespace:
-            ip("netns", "del", self.namespace, check=False)
-            self.namespace = ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        ip("netns", "del", self.namespace, check=False)
 
 
 class Cluster:
     """Hosts with one database, one broker and one folder of uploads and releases."""
 
     def __init__(self, folder: Path, *, database: str, broker: str, secret: str) -> None:
-        self.folder, self.has_networks = folder, may_make_networks()
+        self.folder = folder
         self.name = f"ob{os.getpid() % 1_000_000}"  # names of interfaces have 15 characters at most
         self.network = f"10.213.{os.getpid() % 250}"
         self.hosts: list[Host] = []
         self.relays: list[Relay] = []
-        if self.has_networks:
-            ip("link", "add", self.name, "type", "bridge")
-            ip("addr", "add", f"{self.network}.1/24", "dev", self.name)
-            ip("link", "set", self.name, "up")
+        ip("link", "add", self.name, "type", "bridge")
+        ip("addr", "add", f"{self.network}.1/24", "dev", self.name)
+        ip("link", "set", self.name, "up")
         self.storage = folder / "storage"
         self.environment = {
             **os.environ,
@@ -239,8 +229,6 @@ class Cluster:
 
     def _reachable(self, address: str) -> str:
         """The address of a service as hosts reach it."""
-        if not self.has_networks:
-            return address
         service = urlparse(address)
         relay = Relay(f"{self.network}.1", (service.hostname or "127.0.0.1", service.port or 5432))
         self.relays.append(relay)
@@ -261,5 +249,4 @@ class Cluster:
         for relay in self.relays:
             relay.shutdown()
             relay.server_close()
-        if self.has_networks:
-            ip("link", "del", self.name, check=False)
+        ip("link", "del", self.name, check=False)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from tests.database import database_url
-from tests.hosts.cluster import Cluster, until
+from tests.hosts.cluster import Cluster, may_make_networks, until
 
 
 def _redis(folder: Path) -> Iterator[str]:
@@ -46,6 +46,10 @@ def cluster(request: pytest.FixtureRequest, transactional_db: None, tmp_path: Pa
     """Hosts that share PostgreSQL, a broker (Redis, or what the test's parameter names) and a folder."""
     if connection.vendor != "postgresql":
         pytest.skip("several hosts share PostgreSQL: set DATABASE_URL to run this test")
+    if not may_make_networks():
+        pytest.skip(
+            "hosts have networks of their own: run as root, with ip (iproute2) and network namespaces"
+        )
     broker = BROKERS[getattr(request, "param", "redis")](tmp_path)
     hosts = Cluster(tmp_path, database=database_url(), broker=next(broker), secret=str(settings.SECRET_KEY))
     try:

@@ -1,10 +1,11 @@
 """A study is changed on one host and taken on another: no cache of a process shows what it was before.
 
-Both web servers have served the study, and the second one caches it, before each change on the first.
+Each host serves with two processes. All have served the study, and cache it, before each change on the first.
 """
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -13,10 +14,11 @@ from experiments.models import Design, Experiment
 from judgments.models import Judgment, Session
 from judgments.sessions.arrival import CACHE_S
 from tests import cast
-from tests.hosts.cluster import Host
+from tests.hosts.cluster import Host, until
 from tests.judgments.screens.walk import hidden
 
 pytestmark = pytest.mark.postgres
+N_PEOPLE = 6
 
 
 class Researcher:
@@ -67,6 +69,17 @@ class Participant:
         return html
 
 
+def several(host: Host, study: Experiment) -> list[Participant]:
+    """Browsers with a connection each, among which the system divides the processes of a host."""
+    return [Participant(host, study.slug) for _ in range(N_PEOPLE)]
+
+
+def web_processes(host: Host) -> list[str]:
+    """The ids of the processes of a host's web server that answer requests."""
+    [server] = host.processes
+    return until(lambda: Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split())
+
+
 @pytest.fixture
 def study(transactional_db) -> Experiment:
     """Paused, with a second round of other items."""
@@ -80,7 +93,8 @@ def study(transactional_db) -> Experiment:
 
 
 def test_a_study_is_opened_changed_and_closed_on_one_host_and_taken_on_another(cluster, study):
-    first, second = (cluster.host(name).start_web() for name in ("first", "second"))
+    first, second = (cluster.host(name).start_web(processes=2) for name in ("first", "second"))
+    assert all(len(web_processes(host)) == 2 for host in (first, second))
     ada = Researcher(first, study.slug)
     elsewhere = [Participant(host, study.slug) for host in (first, second)]
     for person in elsewhere:
@@ -107,16 +121,18 @@ def test_a_study_is_opened_changed_and_closed_on_one_host_and_taken_on_another(c
     assert Judgment.objects.filter(trial__session=session).count() == len(answers)
 
     # 2. A round that starts on one host gives its lists on the other, at once.
-    quentin = Participant(second, study.slug)
-    door = quentin.door()
+    some = several(second, study)
+    doors = [person.door() for person in some]
     ada.press("design/rounds/2/start/")
-    assert quentin.consents(door).list.round == 2
+    assert [person.consents(door).list.round for person, door in zip(some, doors, strict=True)] == [
+        2
+    ] * N_PEOPLE
 
     # 3. Paused on one host: who has the consent page of the other, still cached there, is turned away.
-    late = Participant(second, study.slug)
-    door = late.door()
+    late = several(second, study)
+    doors = [person.door() for person in late]
     ada.press("move/pause/")
-    assert late.consents(door) is None
+    assert [person.consents(door) for person, door in zip(late, doors, strict=True)] == [None] * N_PEOPLE
 
     # 4. Texts and settings: the other host shows them once it is open again; who began keeps the former ones.
     Experiment.objects.filter(pk=study.pk).update(
@@ -124,9 +140,10 @@ def test_a_study_is_opened_changed_and_closed_on_one_host_and_taken_on_another(c
     )
     ada.press("move/open/")
     time.sleep(CACHE_S)  # a consent page may be half a second old
-    newcomer = Participant(second, study.slug)
-    door = newcomer.door()
-    assert "Consent of the second version." in door
+    newcomers = several(second, study)
+    doors = [person.door() for person in newcomers]
+    assert all("Consent of the second version." in door for door in doors)
+    newcomer, door = newcomers[0], doors[0]
     new = newcomer.consents(door)
     assert new.version.number == 2 and new.version_id != begun.version_id
     assert (new.lease_expires_at - new.started_at).total_seconds() == pytest.approx(7 * 60, abs=60)
@@ -143,9 +160,9 @@ def test_a_study_is_opened_changed_and_closed_on_one_host_and_taken_on_another(c
     assert last.version.number == 3 and last.list.version_id == last.version_id != new.list.version_id
 
     # 6. Closed on one host: taken on neither, and the link says so after half a second at most.
-    late = Participant(second, study.slug)
-    door = late.door()
+    late = several(second, study)
+    doors = [person.door() for person in late]
     ada.press("move/close/", sure="yes")
-    assert late.consents(door) is None
+    assert [person.consents(door) for person, door in zip(late, doors, strict=True)] == [None] * N_PEOPLE
     time.sleep(CACHE_S)
-    assert 'name="arrival"' not in Participant(second, study.slug).door()
+    assert not any('name="arrival"' in person.door() for person in several(second, study))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import zipfile
 
@@ -9,10 +10,10 @@ import httpx
 import pytest
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 
-from experiments.models import Job, MaterialSet, Phenomenon, Sentence
+from experiments.models import Job, MaterialSet, MinimalPair, Phenomenon, Sentence
 from judgments.models import Judgment, Session
 from releases.gold import storage
 from releases.models import Release
@@ -57,6 +58,16 @@ def upload(browser: httpx.Client, name: str) -> int:
 def finished(key: int) -> Job:
     """The job, once it has ended."""
     return until(lambda: Job.objects.filter(pk=key, state__in=Job.State.final()).first())
+
+
+def test_each_host_has_a_network_of_its_own(cluster):
+    """Otherwise hosts would share the loopback address, and the other tests would prove less."""
+    networks = [os.readlink("/proc/self/ns/net")]
+    for name in ("first", "second"):
+        host = cluster.host(name)
+        assert host.start("-c", "import os; print(os.readlink('/proc/self/ns/net'))").wait() == 0
+        networks.append(host.log.read_text().strip())
+    assert len(set(networks)) == 3, networks
 
 
 def test_a_worker_of_another_host_imports_an_upload(cluster):
@@ -136,6 +147,39 @@ def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     assert Session.objects.get().status == Session.Status.COMPLETE
     stored = Judgment.objects.values_list("trial__public_id", flat=True)
     assert sorted(stored) == sorted(trial.public_id for trial in trials)
+
+
+def waits_for_pairs() -> bool:
+    """Whether another connection waits to insert pairs."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = %s::regclass",
+            [MinimalPair._meta.db_table],
+        )
+        return bool(cursor.fetchone()[0])
+
+
+def test_an_import_killed_between_its_sentences_and_its_pairs_is_finished_once_by_another_host(cluster):
+    web = cluster.host("web").start_web()
+    killed = cluster.host("killed").start_worker()
+    browser = logged_in(web, cast.ada())
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {MinimalPair._meta.db_table} IN EXCLUSIVE MODE")
+        key = upload(browser, "Corpus")
+        until(waits_for_pairs)  # its items and sentences are inserted
+        killed.kill()
+    job = Job.objects.get(pk=key)
+    assert (job.state, job.attempt, job.progress) == ("running", 1, 2)
+    assert not MaterialSet.objects.exists()
+
+    cluster.host("other").start_worker()
+    web.start_sweeper()
+    job = finished(key)
+    assert (job.state, job.attempt, job.error) == ("done", 2, "")
+    assert job.result["created"] is True and MaterialSet.objects.get().name == "Corpus"
+    assert Sentence.objects.count() == 2 * N_PAIRS and MinimalPair.objects.count() == N_PAIRS
+    assert not [path for path in cluster.storage.rglob("*") if path.is_file()]
 
 
 def frozen_on(host: Host, slug: str) -> Release:

@@ -34,7 +34,8 @@ class Person(FastHttpUser):
 
     @task
     def take_part(self) -> None:
-        """Take part from the link to the code."""
+        """Take part from the link to the code, as somebody new: in a browser without cookies."""
+        self.client.cookiejar.clear()
         link = f"{ADDRESS}?participant={uuid4().hex}"
         page = self.client.get(link, name="1 link").text or ""
         key = KEY.search(page)

@@ -124,7 +124,7 @@ class Obelus(Peer):
 
     def start_cmd(self):
         """The server as `make run` starts it, with one process, since there is one core."""
-        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "8")
+        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "4")
         options = ["--port", str(self.port), "--workers", workers, "--threads", threads]
         return [PYTHON, "-m", "config.serve", *options], str(PROJECT), self.environment()
 
