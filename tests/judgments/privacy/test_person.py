@@ -137,7 +137,7 @@ def test_the_record_of_processing_is_filled_from_the_settings(client, settings):
 )
 def test_the_record_names_the_operator_of_s3_with_what_is_stored_there(client, settings, name, content):
     client.force_login(cast.cleo())
-    assert "S3" not in client.get("/privacy/record/").content.decode()
+    assert "the S3 storage" not in client.get("/privacy/record/").content.decode()
     on_s3 = {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": {"bucket_name": "b"}}
     settings.STORAGES = {**settings.STORAGES, name: on_s3}
     page = client.get("/privacy/record/").content.decode()
