@@ -270,8 +270,16 @@ def file_storage(name: str, default_folder: Path | None, *, overwrites: bool = T
         "max_memory_size": 16 << 20,  # bytes of a file that is read; more goes to a temporary file
         "endpoint_url": env_str("S3_ENDPOINT_URL") or None,
         "region_name": env_str("AWS_DEFAULT_REGION", "us-east-1"),
+        "client_config": _s3_client_config(),
     }
     return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+
+
+def _s3_client_config() -> object:
+    """Limits of waiting for S3: with botocore's own, a bucket that is away holds a thread for 5 minutes."""
+    from botocore.config import Config  # a sixth of a second, for those who use S3
+
+    return Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "total_max_attempts": 3})
 
 
 STORAGES = {

@@ -35,6 +35,7 @@ from django.utils import timezone
 from kombu.exceptions import KombuError
 
 from analysis.errors import BadInput
+from config.http.unavailable import is_of_a_store
 from experiments.models import Experiment, Job
 
 log = structlog.get_logger(__name__)
@@ -234,14 +235,6 @@ def _os_failure(error: OSError) -> str:
         return "A connection was lost."
     # Libraries of models raise OSError, without a number, for a model that does not exist.
     return f"A file could not be read or written: {error.strerror}." if error.errno else ""
-
-
-def is_of_a_store(error: Exception) -> bool:
-    """Whether S3, or Redis as a cache, did not respond; imported here because most processes use neither."""
-    from botocore.exceptions import BotoCoreError, ClientError
-    from redis.exceptions import RedisError
-
-    return isinstance(error, BotoCoreError | ClientError | RedisError)
 
 
 def _retry_or_fail(current: Run, failure: str) -> None:

@@ -1,4 +1,4 @@
-"""Which errors of the database mean that the same request may succeed later: they are answered by 503."""
+"""Which errors of the database and of shared storage may be gone later: the answer is 503."""
 
 from django.db import DatabaseError, InterfaceError, OperationalError
 
@@ -12,3 +12,11 @@ def is_unavailable(error: BaseException | None) -> bool:
     if isinstance(error, OperationalError | InterfaceError):
         return True
     return isinstance(error, DatabaseError) and getattr(error.__cause__, "sqlstate", "") in NOT_WRITABLE
+
+
+def is_of_a_store(error: BaseException | None) -> bool:
+    """Whether S3, or Redis as a cache, did not respond; imported here because most processes use neither."""
+    from botocore.exceptions import BotoCoreError, ClientError
+    from redis.exceptions import RedisError
+
+    return isinstance(error, BotoCoreError | ClientError | RedisError)

@@ -44,13 +44,13 @@ N_STEPS = 4  # of reading, at most
 
 def is_large(uploads: Sequence[Upload]) -> bool:
     """Whether a job reads these files; packed files count with the size that they unpack to."""
-    if sum(int(upload.file.size) for upload in uploads) > MAX_IMMEDIATE_BYTES:
+    if sum(upload.n_bytes for upload in uploads) > MAX_IMMEDIATE_BYTES:
         return True
     return any(_unpacks_to_large(upload) or _has_many_rows(upload) for upload in uploads)
 
 
 def _has_many_rows(upload: Upload) -> bool:
-    if upload.file.size < MAX_IMMEDIATE_ROWS or Path(upload.name).suffix.lower() in PACKED:
+    if upload.n_bytes < MAX_IMMEDIATE_ROWS or Path(upload.name).suffix.lower() in PACKED:
         return False
     with upload.file.open("rb") as file:
         content: bytes = file.read()

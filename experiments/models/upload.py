@@ -29,6 +29,9 @@ class Upload(models.Model):
     number = models.PositiveIntegerField(default=0)
     name = models.CharField(max_length=255, help_text="Original file name.")
     file = models.FileField(upload_to=upload_path, max_length=300)
+    size = models.PositiveBigIntegerField(
+        null=True, help_text="Bytes of the file; empty = it was uploaded before they were stored here."
+    )
     sha256 = models.CharField(max_length=64)
     purpose = models.CharField(max_length=20, help_text="materials, judgments or scores.")
     options = models.JSONField(default=dict, blank=True, help_text="Format, mapping and names chosen so far.")
@@ -42,3 +45,8 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the file, for which the storage need not respond."""
+        return int(self.file.size if self.size is None else self.size)

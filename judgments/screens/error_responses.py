@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils.translation import get_language_from_request
 
 from analysis.plugins.registry import PluginFailure
-from config.http.unavailable import is_unavailable
+from config.http.unavailable import is_of_a_store, is_unavailable
 from experiments.pages import errors
 from experiments.studies.languages import interface_language
 from judgments.screens import shared_pages as screens
@@ -76,7 +76,7 @@ MAX_FIELDS = 200
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Response 503 without the database or after a failure of a plugin, 507 on a full disk, 400, else 500."""
+    """Response 503 without database or storage, or after a plugin failed; 507: disk full; 400; else 500."""
     error = sys.exc_info()[1]
     if isinstance(error, PluginFailure):
         return _plugin_failed(request, error)
@@ -84,9 +84,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return bad_request(request, error)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return _disk_full(request)
-    if not is_unavailable(error):
+    if is_unavailable(error):
+        missing = "database"
+    elif is_of_a_store(error):
+        missing = "shared storage"
+    else:
         return _internal_error(request)
-    response = _unavailable(request)
+    response = _unavailable(request, missing)
     response["Retry-After"] = str(RETRY_AFTER_S)
     response["Cache-Control"] = "no-store"
     return response
@@ -116,13 +120,13 @@ def _internal_error(request: HttpRequest) -> HttpResponse:
     return participant_page(request, "unavailable", status=500, retry=_retry_form(request))
 
 
-def _unavailable(request: HttpRequest) -> HttpResponse:
+def _unavailable(request: HttpRequest, missing: str) -> HttpResponse:
     if request.path.startswith(errors.API):
-        message = "The database does not answer; send it again."
+        message = f"The {missing} does not answer; send it again."
         return JsonResponse({"code": "try_again", "message": message}, status=503)
     if is_participants(request):
         return participant_page(request, "unavailable", status=503, retry=_retry_form(request))
-    return render(request, "503.html", status=503)
+    return render(request, "503.html", {"missing": missing}, status=503)
 
 
 def _retry_form(request: HttpRequest) -> dict[str, Any]:

@@ -15,6 +15,7 @@ The judgments that they are computed from are kept in memory by :mod:`releases.r
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -141,9 +142,8 @@ def items_report(study: Experiment, *, exclude: str = "") -> Report:
 def report_or_job(study: Experiment, name: str, choices: dict[str, Any], *, user: Any = None) -> Report | Job:
     """One of :data:`SLOW_REPORTS`, or the job that computes it."""
     path = ReportKey.of(study, name, choices).path
-    if default_storage.exists(path):
-        with default_storage.open(path, "rb") as file:
-            stored: Report = json.loads(file.read())
+    with suppress(FileNotFoundError), default_storage.open(path, "rb") as file:
+        stored: Report = json.loads(file.read())
         return stored
     if n_judgments(study) <= MAX_JUDGMENTS[name]:
         return compute_and_store(study, name, choices, path)

@@ -377,7 +377,7 @@ def delete_file(run: ScoringRun, *, experiment: Experiment, user: User) -> None:
     if upload is None:
         return
     details = {"run": run.pk, "runs": [of_file.name for of_file in runs], "sha256": upload.sha256}
-    details |= deleted_values(upload.name, f"{upload.file.size / 1e6:,.1f} MB")
+    details |= deleted_values(upload.name, f"{upload.n_bytes / 1e6:,.1f} MB")
     AuditEntry.objects.create(
         experiment=experiment, user=user, action="scoring file deleted", details=details
     )

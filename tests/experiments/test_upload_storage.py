@@ -1,10 +1,12 @@
 """Uploads on S3 as in a folder: saved, previewed, imported, counted, swept; failures leave nothing."""
 
 import os
+import socketserver
 import uuid
 from datetime import timedelta
 
 import pytest
+from botocore.exceptions import BotoCoreError
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -17,7 +19,7 @@ from experiments.job_runner import run
 from experiments.jobs import discard_unfinished_uploads
 from experiments.models import Job, MaterialSet, Upload
 from tests import cast
-from tests.doubles import s3
+from tests.doubles import s3, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ABOUT = {"name": "Corpus", "language": "en", "source": "", "licence": ""}
@@ -119,3 +121,51 @@ def test_a_bucket_that_refuses_the_second_file_keeps_neither_and_says_so(ada, bu
     page = ada.post("/materials/upload/", {"files": files, **ABOUT})
     assert page.status_code == 200 and "the storage of files did not take it" in page.content.decode()
     assert len(puts) > 1 and bucket.names() == [] and not Upload.objects.exists()
+
+
+def test_quotas_and_pages_of_uploads_ask_the_storage_nothing(ada, bucket):
+    save_uploads(cast.ada(), [ContentFile(PAIRS, "c.csv")], purpose="materials", options={})
+    bucket.refuses = lambda method, query: True
+    bucket.requests.clear()
+    assert quota_of(cast.ada()).used == len(PAIRS)
+    page = ada.get("/materials/upload/")
+    assert page.status_code == 200 and f"{len(PAIRS)} bytes" in page.content.decode().replace("\xa0", " ")
+    assert bucket.requests == []
+
+
+def test_a_file_from_before_sizes_were_stored_is_measured_once_when_its_storage_responds(bucket):
+    (upload,) = save_uploads(cast.ada(), [ContentFile(PAIRS, "c.csv")], purpose="scores", options={})
+    Upload.objects.update(size=None)
+    bucket.refuses = lambda method, query: True
+    assert quota_of(cast.ada(), purpose="scores").used == 0 and Upload.objects.get().size is None
+    bucket.refuses = lambda method, query: False
+    assert quota_of(cast.ada(), purpose="scores").used == len(PAIRS) == Upload.objects.get().size
+    bucket.requests.clear()
+    assert quota_of(cast.ada(), purpose="scores").used == len(PAIRS) and bucket.requests == []
+
+
+def test_a_page_that_needs_a_file_of_a_bucket_that_is_away_says_so_and_works_later(ada, bucket):
+    address = ada.post("/materials/upload/", {"files": SimpleUploadedFile("c.csv", PAIRS), **ABOUT}).url
+    ada.raise_request_exception = False  # the response, as the server gives it
+    bucket.refuses = lambda method, query: True
+    page = ada.get(address)
+    assert (page.status_code, page["Retry-After"]) == (503, "5")
+    assert "The shared storage does not answer just now" in page.content.decode()
+    bucket.refuses = lambda method, query: False
+    assert b"Store these materials" in ada.get(address).content
+
+
+def test_a_server_that_ends_every_connection_is_asked_three_times(settings, monkeypatch):
+    connections = []
+
+    class Ends(socketserver.BaseRequestHandler):
+        def handle(self):
+            connections.append(self.request.recv(10))
+
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    with socketserver.TCPServer(("127.0.0.1", 0), Ends) as server, serving(server):
+        use_bucket(settings, monkeypatch, s3.S3Double(f"http://127.0.0.1:{server.server_address[1]}"))
+        with pytest.raises(BotoCoreError):
+            default_storage.exists("reports/1")
+    assert len(connections) == 3

@@ -1,0 +1,61 @@
+"""Reports that are computed once and read from the storage of files: here S3, which may be away."""
+
+import pytest
+from django.conf import LazySettings
+from django.test import Client
+
+from config.settings import file_storage
+from experiments import job_runner
+from experiments.models import Job
+from releases.reports import report_cache
+from tests.doubles import s3
+from tests.releases.study import add_sitting, judged_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PAGE, API = "/studies/agreement/reliability/", "/api/v1/studies/agreement/reliability/"
+
+
+@pytest.fixture
+def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
+    with s3.running(monkeypatch) as double:
+        monkeypatch.setenv("UPLOAD_STORAGE", f"s3://{s3.BUCKET}/files")
+        monkeypatch.setenv("S3_ENDPOINT_URL", double.address)
+        entry = file_storage("UPLOAD_STORAGE", None, overwrites=False)
+        settings.STORAGES = {**settings.STORAGES, "default": entry}
+        yield double
+
+
+def test_a_report_is_computed_once_and_replaced_when_the_data_change(ada: Client, bucket: s3.S3Double):
+    study = judged_study(task="likert")
+    first = ada.get(API).json()
+    (name,) = bucket.names()
+    assert name.startswith(f"files/reports/{study.pk}/reliability-")
+    bucket.requests.clear()
+    assert ada.get(API).json() == first
+    assert {request.split()[0] for request in bucket.requests} == {"HEAD", "GET"}
+    add_sitting(study, "late")
+    assert ada.get(API).json() != first
+    assert len(bucket.names()) == 1 and bucket.names() != [name]
+
+
+def test_a_report_by_a_job_is_read_by_the_page(ada: Client, bucket: s3.S3Double, monkeypatch):
+    monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "reliability", 0)
+    judged_study(task="likert")
+    assert ada.get(API).status_code == 202
+    job_runner.run(Job.objects.get().pk)
+    assert ada.get(API).status_code == ada.get(PAGE).status_code == 200
+    assert len(bucket.names()) == 1
+
+
+def test_pages_and_api_say_that_the_storage_is_away_and_answer_when_it_is_back(
+    ada: Client, bucket: s3.S3Double
+):
+    judged_study(task="likert")
+    ada.raise_request_exception = False  # the response, as the server gives it
+    bucket.refuses = lambda method, query: True
+    page, answer = ada.get(PAGE), ada.get(API)
+    assert page.status_code == 503 and "The shared storage does not answer" in page.content.decode()
+    assert (answer.status_code, answer.json()["code"], answer["Retry-After"]) == (503, "try_again", "5")
+    bucket.refuses = lambda method, query: False
+    assert ada.get(PAGE).status_code == ada.get(API).status_code == 200
