@@ -1,7 +1,8 @@
 """Storing the answers of a session: each once, however often, in whatever order and number they arrive.
 
 Three queries whatever the number of answers: the session with the trials that are named, the lease unless it
-was renewed just now, the rows. What is acknowledged is committed.
+was renewed just now, the rows. Deliveries that come at the same time share the last of them. What is
+acknowledged is committed.
 """
 
 from collections.abc import Sequence
@@ -23,9 +24,19 @@ from judgments.sessions.payload import SentAnswer
 from judgments.sessions.protocol import Protocol, read_protocol
 from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import PairMembers, TrialRow, prepare_trials
-from judgments.sql.statements import TABLES, as_bool, as_datetime, as_json, insert_rows, select, write_lock
+from judgments.sql.statements import (
+    TABLES,
+    SharedInsert,
+    as_bool,
+    as_datetime,
+    as_json,
+    insert_rows,
+    select,
+    write_lock,
+)
 
 PLUGIN_FAILURE = "plugin"  # event: the plugin of the task failed, with the reason
+insert_judgments = SharedInsert(Judgment, order="trial_id")
 ATTEMPTS = 3  # each fails only when another request stored one of the same answers in between
 
 
@@ -92,6 +103,18 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
     SessionOver, StudyClosed
         Something is new, and the session has ended or lost its place.
     """
+    with insert_judgments.expected():
+        delivery = _stored_delivery(token, answers)
+    receipt = delivery.closing_receipt()
+    n_stored = len(receipt.stored)
+    counters.add(
+        ("judgments_stored_total", n_stored),
+        ("judgments_repeated_total", len(receipt.acknowledged) - n_stored),
+    )
+    return receipt
+
+
+def _stored_delivery(token: str, answers: Sequence[SentAnswer]) -> "_Delivery":
     for attempt in range(1, ATTEMPTS + 1):
         state = _read_state(token, answers)
         delivery = _Delivery(state, answers)
@@ -107,13 +130,7 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
             # Race: the session ended after its state was read, perhaps by these same answers sent twice.
             if state.status in Session.Status.final() or attempt == ATTEMPTS:
                 raise
-    receipt = delivery.closing_receipt()
-    n_stored = len(receipt.stored)
-    counters.add(
-        ("judgments_stored_total", n_stored),
-        ("judgments_repeated_total", len(receipt.acknowledged) - n_stored),
-    )
-    return receipt
+    return delivery
 
 
 def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:
@@ -193,17 +210,16 @@ class _Delivery:
         is_renewed = state.screen == screen and is_fresh(
             state.status, state.lease_expires_at, lease_minutes=state.lease_minutes
         )
-        with write_lock():
-            if is_renewed and not self.events and not self.conflicts:
-                insert_rows(Judgment, self.judgments)  # one statement is its own transaction
-                return
-            with transaction.atomic():
-                if self.judgments:
-                    if not is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
-                        renew(_session_to_renew(state.pk), screen=screen)
-                    insert_rows(Judgment, self.judgments)
-                if events := self.events + self._new_conflicts():
-                    SessionEvent.objects.bulk_create(events)
+        if is_renewed and not self.events and not self.conflicts:
+            insert_judgments(self.judgments)
+            return
+        with write_lock(), transaction.atomic():
+            if self.judgments:
+                if not is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
+                    renew(_session_to_renew(state.pk), screen=screen)
+                insert_rows(Judgment, self.judgments)
+            if events := self.events + self._new_conflicts():
+                SessionEvent.objects.bulk_create(events)
 
     def _screen(self) -> str:
         """Where the participant is after the last of the new answers."""

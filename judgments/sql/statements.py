@@ -1,23 +1,29 @@
 """Written-out SQL that PostgreSQL and SQLite share: running it, and turning its values into Python's.
 
+Threads that insert rows of one model at the same time can share a statement (:class:`SharedInsert`).
+
 Statements go through Django's ordinary cursor; PostgreSQL prepares those that come again
 (``prepare_threshold`` and ``server_side_binding`` in :mod:`config.env`).
 """
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
-from django.db import connection, models
+import structlog
+from django.db import connection, models, transaction
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
 
+log = structlog.get_logger(__name__)
 MAX_PARAMETERS = 900  # SQLite before 3.32 takes 999 in one statement
+SHARE_WITHIN_S = 0.002  # the longest that rows wait for those of another thread
 TABLES = {
     model.__name__.lower(): f'"{model._meta.db_table}"'
     for model in (Session, Trial, Judgment, Experiment, ExperimentVersion, MinimalPair)
@@ -63,22 +69,25 @@ def as_datetime(value: Any) -> datetime | None:
 def insert_rows(
     model: type[models.Model], rows: Sequence[dict[str, Any]], *, ignore_conflicts: bool = False
 ) -> None:
-    """Insert rows given by attribute name; columns that are left out get their default.
+    """Insert rows given by attribute name, all or none; columns that are left out get their default.
 
     Half the CPU time of ``bulk_create``, which builds SQL and adapts every field for each call. With
     ``ignore_conflicts`` a row that a unique constraint forbids is left out; else it is an ``IntegrityError``.
     """
     complete = [{**_defaults(model), **row} for row in rows]
     on_conflict = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql" and len(complete) > 1:
-            document = json.dumps(complete, default=datetime.isoformat)
+    if connection.vendor == "postgresql" and len(complete) > 1:
+        document = json.dumps(complete, default=datetime.isoformat)
+        with connection.cursor() as cursor:
             # Names are of models; values are parameters.
             # nosemgrep: sql-from-text
             cursor.execute(_insert_document_sql(model) + on_conflict, [document])
-            return
-        columns = _columns(model)
-        size = max(1, MAX_PARAMETERS // len(columns))
+        return
+    columns = _columns(model)
+    size = max(1, MAX_PARAMETERS // len(columns))
+    # One statement is its own transaction.
+    whole = transaction.atomic() if len(complete) > size else nullcontext()
+    with whole, connection.cursor() as cursor:
         for start in range(0, len(complete), size):
             batch = complete[start : start + size]
             values = [
@@ -164,3 +173,98 @@ def write_lock() -> AbstractContextManager[object]:
     wait. Other processes still queue at the file.
     """
     return _process_lock if connection.vendor == "sqlite" else nullcontext()
+
+
+class _Rows:
+    """The rows of one thread that are to be inserted, and the outcome."""
+
+    __slots__ = ("error", "is_stored", "rows", "turn")
+
+    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
+        self.rows, self.is_stored = rows, False
+        self.error: Exception | None = None
+        self.turn = threading.Lock()  # held until this thread may go on
+        self.turn.acquire()
+
+
+class SharedInsert:
+    """Inserts rows of one model for several threads by one statement and one commit, which cost most.
+
+    The first thread that comes waits for those that are :meth:`expected`, at most :data:`SHARE_WITHIN_S`, and
+    inserts the rows of all; a thread that is alone does not wait. If the statement fails, the rows of each
+    thread are inserted by themselves, so that one cannot fail the others.
+
+    ``order`` is a unique column by which rows are sorted.
+    """
+
+    def __init__(self, model: type[models.Model], *, order: str) -> None:
+        self.model, self.order = model, order
+        self.lock = threading.Lock()
+        self.coming: set[int] = set()  # threads
+        self.waiting: list[_Rows] = []  # the first is of the thread that will insert them
+
+    @contextmanager
+    def expected(self) -> Iterator[None]:
+        """Let others wait for the rows that this block may insert."""
+        thread = threading.get_ident()
+        with self.lock:
+            self.coming.add(thread)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self._comes(thread)
+
+    def __call__(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Insert rows given by attribute name, all or none; they are committed when this returns."""
+        own = _Rows(rows)
+        if connection.in_atomic_block:  # another thread's connection does not see rows of this transaction
+            self._insert([own])
+        else:
+            with self.lock:
+                self.waiting.append(own)
+                self._comes(threading.get_ident())
+                is_first = self.waiting[0] is own
+            if is_first:
+                own.turn.acquire(timeout=SHARE_WITHIN_S)
+                self._insert_waiting()
+            else:
+                own.turn.acquire()
+        if own.error is not None:
+            raise own.error
+        if not own.is_stored:
+            raise RuntimeError("the thread that was to insert these rows was ended")
+
+    def _comes(self, thread: int) -> None:
+        """Let the first thread go on when no other is expected; called under the lock."""
+        self.coming.discard(thread)
+        if not self.coming and self.waiting and self.waiting[0].turn.locked():
+            self.waiting[0].turn.release()
+
+    def _insert_waiting(self) -> None:
+        with self.lock:
+            # From here on, the next thread that comes is the first of others.
+            together, self.waiting = self.waiting, []
+        try:
+            self._insert(together)
+        finally:
+            for other in together[1:]:
+                other.turn.release()
+
+    def _insert(self, together: Sequence[_Rows]) -> None:
+        try:
+            # Race: two processes that insert the same rows in another order would wait for each other.
+            rows = sorted((row for one in together for row in one.rows), key=itemgetter(self.order))
+            with write_lock():
+                insert_rows(self.model, rows)
+        # Other threads wait for these rows, so any exception becomes their outcome, as in a Future.
+        except Exception as error:
+            if len(together) == 1:
+                together[0].error = error  # raised in its own thread, where Django logs the traceback
+                return
+            log.info("shared insert failed", model=self.model.__name__, n=len(together), error=repr(error))
+            for one in together:
+                self._insert([one])
+            return
+        for one in together:
+            one.is_stored = True
