@@ -8,7 +8,9 @@ from typing import Any
 import boto3
 import httpx
 import pytest
+from django.conf import LazySettings
 
+from config.settings import file_storage
 from tests.doubles import serving
 
 BUCKET = "lab"
@@ -52,6 +54,14 @@ class S3Double:
                 **options,
             },
         }
+
+
+def store_uploads(double: S3Double, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the setting ``UPLOAD_STORAGE`` name the bucket."""
+    monkeypatch.setenv("UPLOAD_STORAGE", f"s3://{BUCKET}/files")
+    monkeypatch.setenv("S3_ENDPOINT_URL", double.address)
+    entry = file_storage("UPLOAD_STORAGE", None, overwrites=False)
+    settings.STORAGES = {**settings.STORAGES, "default": entry}
 
 
 @contextlib.contextmanager

@@ -12,7 +12,6 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from config.settings import file_storage
 from experiments.intake import previews
 from experiments.intake.uploads import delete_stray_files, quota_of, save_uploads
 from experiments.job_runner import run
@@ -37,24 +36,21 @@ def names(request, settings, tmp_path, monkeypatch):
         )
         return
     with s3.running(monkeypatch) as double:
-        use_bucket(settings, monkeypatch, double)
+        s3.store_uploads(double, settings, monkeypatch)
         yield lambda: sorted(name.removeprefix("files/") for name in double.names())
-
-
-def use_bucket(settings, monkeypatch, double):
-    monkeypatch.setenv("UPLOAD_STORAGE", f"s3://{s3.BUCKET}/files")
-    monkeypatch.setenv("S3_ENDPOINT_URL", double.address)
-    entry = file_storage("UPLOAD_STORAGE", None, overwrites=False)
-    assert entry["OPTIONS"]["bucket_name"] == s3.BUCKET and entry["OPTIONS"]["location"] == "files"
-    settings.STORAGES = {**settings.STORAGES, "default": entry}
 
 
 @pytest.fixture
 def bucket(settings, monkeypatch):
     monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
     with s3.running(monkeypatch) as double:
-        use_bucket(settings, monkeypatch, double)
+        s3.store_uploads(double, settings, monkeypatch)
         yield double
+
+
+def test_the_setting_names_bucket_and_folder(bucket, settings):
+    options = settings.STORAGES["default"]["OPTIONS"]
+    assert (options["bucket_name"], options["location"]) == (s3.BUCKET, "files")
 
 
 def test_an_upload_is_previewed_and_imported_by_workers_and_leaves_no_file(ada, names, monkeypatch):
@@ -165,7 +161,8 @@ def test_a_server_that_ends_every_connection_is_asked_three_times(settings, monk
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     with socketserver.TCPServer(("127.0.0.1", 0), Ends) as server, serving(server):
-        use_bucket(settings, monkeypatch, s3.S3Double(f"http://127.0.0.1:{server.server_address[1]}"))
+        double = s3.S3Double(f"http://127.0.0.1:{server.server_address[1]}")
+        s3.store_uploads(double, settings, monkeypatch)
         with pytest.raises(BotoCoreError):
             default_storage.exists("reports/1")
     assert len(connections) == 3

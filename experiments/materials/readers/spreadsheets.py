@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.errors import BadInput, UnknownName
+from analysis.text import plural
 from experiments.materials.delimited import column_names, max_cells, refuse_many_cells, rows_under_head
 from experiments.materials.encoding import max_unpacked_bytes
 
@@ -85,9 +86,10 @@ def read_spreadsheet(path: Path, *, sheet: str = "") -> Spreadsheet:
     width = max(map(len, document["rows"]), default=0)
     rows = ((number, row + [""] * (width - len(row))) for number, row in enumerate(document["rows"], start=1))
     (_, header), body, n_notices, _ = rows_under_head(rows, file=path.name, n_bytes=n_bytes)
-    notes = [f"{n_notices} rows above the header skipped"] if n_notices else []
+    notes = [f"{plural(n_notices, 'row')} above the header skipped"] if n_notices else []
     if dates:
-        notes.append(f"{dates} cells are dates or times; spreadsheets make them from text such as 2-3")
+        verb = "is a date or time" if dates == 1 else "are dates or times"
+        notes.append(f"{plural(dates, 'cell')} {verb}; spreadsheets make them from text such as 2-3")
     frame = pd.DataFrame(
         [row for _, row in body],
         columns=column_names(header, path.name),

@@ -74,7 +74,7 @@ def test_an_open_document_that_repeats_a_row_without_end_ends_no_process_of_ours
 def test_a_sheet_keeps_its_place_below_and_right_of_empty_cells(tmp_path):
     rows = [[], ["", "", *HEAD], [], ["", "", 1, "a", "It rains.", 1], ["", "", 2, "a", "", "", "note"]]
     sheet = read_spreadsheet(write_xlsx(tmp_path / "items.xlsx", {"Items": rows}))
-    assert sheet.frame.index.tolist() == [4, 5] and sheet.notes == ("1 rows above the header skipped",)
+    assert sheet.frame.index.tolist() == [4, 5] and sheet.notes == ("1 row above the header skipped",)
     assert list(sheet.frame.columns) == ["unnamed_1", "unnamed_2", *HEAD, "unnamed_3"]
     assert sheet.frame.loc[4].tolist() == ["", "", "1", "a", "It rains.", "1", ""]
 

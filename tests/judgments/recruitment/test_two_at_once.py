@@ -1,10 +1,6 @@
 """Two requests at once, and two campaigns of one account at once: each effect on the platform comes once."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection
 
 from analysis.errors import BadInput
 from experiments.models import Campaign
@@ -13,6 +9,7 @@ from judgments.recruitment import campaigns
 from judgments.recruitment.recruiter import recruiter_of
 from tests import cast
 from tests.judgments.recruitment import platforms
+from tests.judgments.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 State = PlatformCall.State
@@ -34,23 +31,6 @@ def campaign(recruiter_name, double):
     return platforms.draft(cast.study("agreement", n_lists=1), recruiter_name, double)
 
 
-def at_once(*actions):
-    """Carry out actions at the same time; returns what each returned, or its error."""
-    barrier = Barrier(len(actions))
-
-    def act(action):
-        try:
-            barrier.wait()
-            return action()
-        except BadInput as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(actions)) as pool:
-        return list(pool.map(act, actions))
-
-
 def press(campaign, action, *arguments, **options):
     """A request with a row of its own, as each process has."""
     row = Campaign.objects.select_related("account", "experiment").get(pk=campaign.pk)
@@ -69,7 +49,7 @@ def n_created(double, name):
 
 
 def test_publish_pressed_twice_at_once_publishes_once(campaign, double, recruiter_name):
-    at_once(*[press(campaign, campaigns.publish) for _ in range(4)])
+    at_once([press(campaign, campaigns.publish) for _ in range(4)], expected=BadInput)
     calls = PlatformCall.objects.filter(campaign=campaign, state=State.CONFIRMED)
     assert sorted(calls.values_list("kind", flat=True)) == ["create", "publish"]
     assert places_of(campaign) == (8, 8)
@@ -99,7 +79,7 @@ def test_publish_pressed_while_the_platform_is_asked_for_another_press_creates_n
 
 def test_places_added_twice_at_once_from_one_page_are_added_once(campaign, double):
     campaigns.publish(campaign, by=cast.ada())
-    at_once(*[press(campaign, campaigns.top_up, 2, places=8) for _ in range(4)])
+    at_once([press(campaign, campaigns.top_up, 2, places=8) for _ in range(4)], expected=BadInput)
     assert places_of(campaign) == (10, 10)
     with pytest.raises(BadInput, match="10 places now, and not 8.*None were added"):
         campaigns.top_up(campaign, 2, by=cast.ada(), places=8)
@@ -110,7 +90,7 @@ def test_places_added_twice_at_once_from_one_page_are_added_once(campaign, doubl
 def test_close_pressed_twice_at_once_closes_once(campaign, double):
     campaigns.publish(campaign, by=cast.ada())
     campaigns.stop(campaign, by=cast.ada())
-    at_once(*[press(campaign, campaigns.close) for _ in range(4)])
+    at_once([press(campaign, campaigns.close) for _ in range(4)], expected=BadInput)
     assert PlatformCall.objects.filter(kind="close").count() == 1
     campaign.refresh_from_db()
     assert campaign.state == "closed"
@@ -122,10 +102,14 @@ def test_two_campaigns_of_an_account_at_once_share_what_keeps_people_from_taking
     other = platforms.draft(
         campaign.experiment, recruiter_name, double, name="other", account=campaign.account
     )
-    results = at_once(press(campaign, campaigns.publish), press(other, campaigns.publish))
+    results = at_once(
+        [press(campaign, campaigns.publish), press(other, campaigns.publish)], expected=BadInput
+    )
     assert [call.state for call in results] == [State.CONFIRMED, State.CONFIRMED]
     assert places_of(campaign) == places_of(other) == (8, 8)
     assert n_created(double, "groups" if recruiter_name == "prolific" else "qualifications") == 1
-    results = at_once(press(campaign, campaigns.top_up, 2), press(other, campaigns.top_up, 3))
+    results = at_once(
+        [press(campaign, campaigns.top_up, 2), press(other, campaigns.top_up, 3)], expected=BadInput
+    )
     assert [call.state for call in results] == [State.CONFIRMED, State.CONFIRMED]
     assert (places_of(campaign), places_of(other)) == ((10, 10), (11, 11))

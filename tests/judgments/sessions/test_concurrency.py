@@ -1,8 +1,5 @@
 """Many at once: real threads against the database, be it PostgreSQL or a SQLite file."""
 
-import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +12,7 @@ from experiments.models import Experiment
 from judgments.models import Judgment, Session, SessionEvent
 from judgments.sessions.places import StudyClosed
 from tests.cast import answer_to, begin, record, study
+from tests.judgments.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,23 +23,6 @@ def _needs_a_shared_database():
         pytest.skip("threads need a database they share: set DATABASE_URL=postgres://… to run this test")
 
 
-def at_once(works: list[Callable[[], Any]]) -> list[Any]:
-    """Run all works, released together; an exception is a result too."""
-    gate = threading.Barrier(len(works))
-
-    def run(work: Callable[[], Any]) -> Any:
-        gate.wait()
-        try:
-            return work()
-        except StudyClosed as door:
-            return door
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(run, works))
-
-
 def per_list(experiment: Experiment) -> list[int]:
     return [
         presentation_list.sessions.filter(status="active").count()
@@ -50,7 +31,8 @@ def per_list(experiment: Experiment) -> list[int]:
 
 
 def arrivals(slug: str, names: list[str]) -> list[Any]:
-    return at_once([lambda name=name: begin(Experiment.objects.get(slug=slug), name) for name in names])
+    works = [lambda name=name: begin(Experiment.objects.get(slug=slug), name) for name in names]
+    return at_once(works, expected=StudyClosed)
 
 
 def test_forty_arrivals_at_once_leave_lists_within_one_of_each_other():

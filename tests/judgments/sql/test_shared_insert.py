@@ -2,11 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from judgments.models import Judgment, Session, Trial
 from judgments.sessions import recording
@@ -14,6 +13,7 @@ from judgments.sql import statements
 from judgments.sql.statements import SharedInsert
 from tests.cast import begin, study
 from tests.judgments.deliveries import row, send
+from tests.judgments.simultaneous import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOREVER_S = 1000
@@ -50,21 +50,6 @@ def trials(sessions: list[Session]) -> list[Trial]:
     return [session.trials.all()[1] for session in sessions]
 
 
-def at_once(works: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run each work in a thread; an exception is a result too."""
-
-    def run(work: Callable[[], Any]) -> Any:
-        try:
-            return work()
-        except Exception as error:
-            return error
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return [future.result() for future in [pool.submit(run, work) for work in works]]
-
-
 def answer(trial: Trial) -> dict[str, Any]:
     """The columns of an answer."""
     return {
@@ -85,7 +70,7 @@ def inserted_together(insert: SharedInsert, several: Sequence[Sequence[dict[str,
             gate.wait()
             insert(rows)
 
-    return at_once([lambda rows=rows: work(rows) for rows in several])
+    return at_once([lambda rows=rows: work(rows) for rows in several], expected=IntegrityError)
 
 
 def test_rows_of_threads_that_expect_each_other_are_one_insert(trials, inserts):
@@ -166,7 +151,8 @@ def test_no_row_counts_as_stored_when_the_thread_that_inserts_was_ended(trials, 
                 return "ended"
         return "stored"
 
-    outcomes = at_once([lambda trial=trial: work(trial) for trial in trials])
+    works = [lambda trial=trial: work(trial) for trial in trials]
+    outcomes = at_once(works, expected=RuntimeError)
     assert outcomes.count("ended") == 1 and sum(isinstance(one, RuntimeError) for one in outcomes) == 2
 
 

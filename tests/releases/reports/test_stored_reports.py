@@ -4,7 +4,6 @@ import pytest
 from django.conf import LazySettings
 from django.test import Client
 
-from config.settings import file_storage
 from experiments import job_runner
 from experiments.models import Job
 from releases.reports import report_cache
@@ -17,12 +16,8 @@ PAGE, API = "/studies/agreement/reliability/", "/api/v1/studies/agreement/reliab
 
 @pytest.fixture
 def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("experiments.job_runner.send", lambda job_id: None)
     with s3.running(monkeypatch) as double:
-        monkeypatch.setenv("UPLOAD_STORAGE", f"s3://{s3.BUCKET}/files")
-        monkeypatch.setenv("S3_ENDPOINT_URL", double.address)
-        entry = file_storage("UPLOAD_STORAGE", None, overwrites=False)
-        settings.STORAGES = {**settings.STORAGES, "default": entry}
+        s3.store_uploads(double, settings, monkeypatch)
         yield double
 
 

@@ -27,10 +27,9 @@ from tests.releases.study import judged_study, scores_file
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def folder(settings, tmp_path):
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
+@pytest.fixture
+def folder(settings):
+    return settings.MEDIA_ROOT
 
 
 def files_in(folder):
