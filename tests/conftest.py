@@ -36,7 +36,7 @@ def _reopen_counters(setting: str, **_: object) -> None:
     if setting == "VAR":
         from experiments.operation.counters import counters
 
-        counters.pid = 0
+        counters.reopen()
 
 
 setting_changed.connect(_reopen_counters)

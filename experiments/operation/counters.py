@@ -36,12 +36,17 @@ class ProcessCounters:
     """The counters of one process."""
 
     def __init__(self) -> None:
-        self.pid, self.lock = 0, threading.Lock()
+        self.reopen()
+        os.register_at_fork(after_in_child=self.reopen)
+
+    def reopen(self) -> None:
+        """Open a file of this process at the next count."""
+        self.is_open, self.lock = False, threading.Lock()
         self.values: memoryview[float] = memoryview(bytearray(SIZE)).cast("d")
 
     def add(self, *increments: tuple[str, float]) -> None:
         """Raise counters."""
-        if self.pid != os.getpid():  # the first count, or a forked process
+        if not self.is_open:
             self._open()
         with self.lock:
             for name, increment in increments:
@@ -49,7 +54,7 @@ class ProcessCounters:
 
     def _open(self) -> None:
         with self.lock:
-            if self.pid == os.getpid():
+            if self.is_open:
                 return
             try:
                 folder().mkdir(parents=True, exist_ok=True)
@@ -60,7 +65,7 @@ class ProcessCounters:
                     self.values = memoryview(mmap.mmap(file.fileno(), SIZE)).cast("d")
             except OSError:  # a full or read-only disk: this process counts for itself
                 self.values = memoryview(bytearray(SIZE)).cast("d")
-            self.pid = os.getpid()
+            self.is_open = True
 
 
 counters = ProcessCounters()

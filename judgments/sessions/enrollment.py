@@ -38,7 +38,7 @@ from judgments.sessions.places import (
 )
 from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import prepare_trials
-from judgments.sql.statements import insert_missing_rows, insert_rows, write_lock
+from judgments.sql.statements import insert_instances, insert_missing_rows, insert_rows, write_lock
 
 log = structlog.get_logger(__name__)
 
@@ -268,7 +268,8 @@ def new_sessions(
                 },
             )
         )
-    return Session.objects.bulk_create(sessions)
+    insert_instances(sessions, key="token")
+    return sessions
 
 
 def store_consents(

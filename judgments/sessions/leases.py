@@ -1,6 +1,7 @@
 """Leases on list places: each answer renews its session's lease, and expired ones free the place."""
 
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django.db import transaction
@@ -9,7 +10,10 @@ from django.utils import timezone
 from judgments.models import Session, SessionEvent
 from judgments.sessions.places import check_taking, locked_lists
 from judgments.sessions.protocol import Protocol, protocol_of
+from judgments.sql.statements import TABLES, execute
 
+# Written out, as all that runs for an answer (judgments.sessions.recording).
+RENEW = "UPDATE {session} SET {changes} WHERE id = %s AND status = %s AND lease_expires_at >= %s"
 FRESH = timedelta(seconds=30)  # a lease renewed so recently is not written again
 EXPIRED_AT_ONCE = 10_000  # sessions in one run; the next run continues
 
@@ -65,9 +69,15 @@ def renew(session: Session, *, screen: str = "") -> None:
 def renew_live(session_id: int, lease_minutes: int, *, screen: str = "") -> bool:
     """Renew a lease that has not expired, without loading its session; False where it has."""
     now = timezone.now()
+    changed = _renewal(lease_minutes, now, screen)
     # Race: the session may end or expire after it was read, so only a live lease is renewed right away.
-    live = Session.objects.filter(pk=session_id, status=Session.Status.ACTIVE, lease_expires_at__gte=now)
-    return bool(live.update(**_renewal(lease_minutes, now, screen)))
+    live = [session_id, Session.Status.ACTIVE.value, now]
+    return bool(execute(_renew_sql(tuple(changed)), [*changed.values(), *live]))
+
+
+@cache
+def _renew_sql(columns: tuple[str, ...]) -> str:
+    return RENEW.format(**TABLES, changes=", ".join(f"{name} = %s" for name in columns))
 
 
 def _renewal(lease_minutes: int, now: datetime, screen: str) -> dict[str, Any]:

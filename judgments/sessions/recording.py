@@ -326,11 +326,12 @@ def _chosen(trial: TrialRow, parsed: Answer) -> int | None:
 
 
 # Written out: it runs for every answer, and the ORM takes longer to compose it than the database to run it.
-# LIMIT keeps PostgreSQL from evaluating the subquery again for every trial.
+# LIMIT keeps PostgreSQL from evaluating the subquery again for every trial. Moments as text, because psycopg
+# converts them in Python, which takes longer than datetime.fromisoformat.
 STATE = """
 WITH s AS (
-  SELECT s.id, s.status, s.screen, e.lease_minutes, s.lease_expires_at, s.last_seen_at,
-    v.id AS version_id, v.sha256,
+  SELECT s.id, s.status, s.screen, e.lease_minutes, CAST(s.lease_expires_at AS text) AS lease_expires_at,
+    CAST(s.last_seen_at AS text) AS last_seen_at, v.id AS version_id, v.sha256,
     (SELECT t.position FROM {trial} t
      WHERE t.session_id = s.id AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id){unnamed}
      ORDER BY t.position LIMIT 1) AS first_open
@@ -339,7 +340,7 @@ WITH s AS (
   WHERE s.token = %s LIMIT 1)
 SELECT s.*{trial_columns} FROM s{trials}"""
 TRIAL_COLUMNS = """, t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
-  t.shown_at, p.good_id, p.bad_id, j.id, j.response, j.is_correct"""
+  CAST(t.shown_at AS text), p.good_id, p.bad_id, j.id, j.response, j.is_correct"""
 NAMED_TRIALS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
   LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
 N_SESSION_COLUMNS = 9

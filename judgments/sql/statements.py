@@ -2,8 +2,8 @@
 
 Threads that insert rows of one model at the same time can share a statement (:class:`SharedInsert`).
 
-Statements go through Django's ordinary cursor; PostgreSQL prepares those that come again
-(``prepare_threshold`` and ``server_side_binding`` in :mod:`config.env`).
+Statements go through Django's ordinary cursors, which are kept by thread; PostgreSQL prepares those that come
+again (``prepare_threshold`` and ``server_side_binding`` in :mod:`config.env`).
 """
 
 import json
@@ -16,7 +16,8 @@ from operator import itemgetter
 from typing import Any
 
 import structlog
-from django.db import connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
+from django.db.backends.utils import CursorWrapper
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
@@ -24,29 +25,59 @@ from judgments.models import Judgment, Session, Trial
 log = structlog.get_logger(__name__)
 MAX_PARAMETERS = 900  # SQLite before 3.32 takes 999 in one statement
 SHARE_WITHIN_S = 0.002  # the longest that rows wait for those of another thread
+MAX_CURSORS = 100  # of a thread; each holds the rows of its last statement
 TABLES = {
     model.__name__.lower(): f'"{model._meta.db_table}"'
     for model in (Session, Trial, Judgment, Experiment, ExperimentVersion, MinimalPair)
 }
 
 
+class _KeptCursors(threading.local):
+    """The cursors of a thread by their statement, and the connection of the driver that they belong to."""
+
+    def __init__(self) -> None:
+        self.owner: object = None
+        self.by_statement: dict[str, CursorWrapper] = {}
+
+
+_kept = _KeptCursors()
+
+
 def select(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Run a statement and return its rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, adapted(values))
-        return list(cursor.fetchall())
+    return list(_executed(sql, values).fetchall())
 
 
 def execute(sql: str, values: Sequence[Any]) -> int:
     """Run a statement and return the number of rows it wrote."""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, adapted(values))
-        return int(cursor.rowcount)
+    return int(_executed(sql, values).rowcount)
+
+
+def _executed(sql: str, values: Sequence[Any]) -> CursorWrapper:
+    """A cursor that has run a statement, the same one for the same text while the connection lasts.
+
+    psycopg works out anew for each cursor how to convert parameters and columns, which takes as much CPU time
+    as all else it does for one row; a cursor that gets the same text again keeps it.
+    """
+    database = connections[DEFAULT_DB_ALIAS]  # looked up once: the connection is of the thread
+    if database.queries_logged:  # by cursors of another class
+        cursor = database.cursor()
+    else:
+        # What cursor() does before it makes a cursor.
+        database.close_if_health_check_failed()
+        database.ensure_connection()
+        if _kept.owner is not database.connection or len(_kept.by_statement) >= MAX_CURSORS:
+            _kept.owner, _kept.by_statement = database.connection, {}
+        found = _kept.by_statement.get(sql)
+        cursor = _kept.by_statement[sql] = database.cursor() if found is None else found
+    adapt = database.ops.adapt_datetimefield_value
+    cursor.execute(sql, [adapt(value) if isinstance(value, datetime) else value for value in values])
+    return cursor
 
 
 def adapted(values: Iterable[Any]) -> list[Any]:
     """Values as the database's driver takes them."""
-    adapt = connection.ops.adapt_datetimefield_value  # looked up once: the connection is of the thread
+    adapt = connection.ops.adapt_datetimefield_value
     return [adapt(value) if isinstance(value, datetime) else value for value in values]
 
 
@@ -61,7 +92,7 @@ def as_json(value: Any) -> Any:
 
 
 def as_datetime(value: Any) -> datetime | None:
-    """An aware datetime; SQLite stores text in UTC without an offset."""
+    """An aware datetime; text without an offset, which SQLite stores, is in UTC."""
     parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
     return parsed.replace(tzinfo=UTC) if parsed is not None and parsed.tzinfo is None else parsed
 
@@ -75,27 +106,32 @@ def insert_rows(
     ``ignore_conflicts`` a row that a unique constraint forbids is left out; else it is an ``IntegrityError``.
     """
     complete = [{**_defaults(model), **row} for row in rows]
-    on_conflict = " ON CONFLICT DO NOTHING" if ignore_conflicts else ""
-    if connection.vendor == "postgresql" and len(complete) > 1:
+    if len(complete) > 1 and _vendor() == "postgresql":
         document = json.dumps(complete, default=datetime.isoformat)
-        with connection.cursor() as cursor:
-            # Names are of models; values are parameters.
-            # nosemgrep: sql-from-text
-            cursor.execute(_insert_document_sql(model) + on_conflict, [document])
+        execute(_insert_document_sql(model, _on_conflict(ignore_conflicts)), [document])
         return
     columns = _columns(model)
     size = max(1, MAX_PARAMETERS // len(columns))
     # One statement is its own transaction.
-    whole = transaction.atomic() if len(complete) > size else nullcontext()
-    with whole, connection.cursor() as cursor:
+    with transaction.atomic() if len(complete) > size else nullcontext():
         for start in range(0, len(complete), size):
             batch = complete[start : start + size]
             values = [
                 json.dumps(row[name]) if is_json else row[name] for row in batch for name, is_json in columns
             ]
-            # As above.
-            # nosemgrep: sql-from-text
-            cursor.execute(_insert_sql(model, len(batch)) + on_conflict, adapted(values))
+            execute(_insert_sql(model, len(batch), _on_conflict(ignore_conflicts)), values)
+
+
+def insert_instances(instances: Sequence[models.Model], *, key: str) -> None:
+    """Insert new instances of one model and set their primary keys; ``key`` is a unique column."""
+    if not instances:
+        return
+    model = type(instances[0])
+    rows = [{name: getattr(instance, name) for name, _ in _columns(model)} for instance in instances]
+    inserted = insert_missing_rows(model, rows, key=key)
+    for instance in instances:
+        instance.pk = inserted[getattr(instance, key)]
+        instance._state.adding, instance._state.db = False, DEFAULT_DB_ALIAS
 
 
 def insert_missing_rows(
@@ -106,20 +142,25 @@ def insert_missing_rows(
     inserted: dict[Any, int] = {}
     if not complete:
         return inserted
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            document = json.dumps(complete, default=datetime.isoformat)
-            sql = f'{_insert_document_sql(model)} ON CONFLICT DO NOTHING RETURNING "{key}", "id"'
-            cursor.execute(sql, [document])
-            return dict(cursor.fetchall())
-        for row in complete:  # SQLite before 3.35 has no RETURNING
-            values = [json.dumps(row[name]) if is_json else row[name] for name, is_json in _columns(model)]
-            # Names are of models; values are parameters.
-            # nosemgrep: sql-from-text
-            cursor.execute(f"{_insert_sql(model, 1)} ON CONFLICT DO NOTHING", adapted(values))
-            if cursor.rowcount:
-                inserted[row[key]] = int(cursor.lastrowid)
+    if _vendor() == "postgresql":
+        document = json.dumps(complete, default=datetime.isoformat)
+        returning = f'{_on_conflict(True)} RETURNING "{key}", "id"'
+        return dict(select(_insert_document_sql(model, returning), [document]))
+    for row in complete:  # SQLite before 3.35 has no RETURNING
+        values = [json.dumps(row[name]) if is_json else row[name] for name, is_json in _columns(model)]
+        cursor = _executed(_insert_sql(model, 1, _on_conflict(True)), values)
+        if cursor.rowcount:
+            inserted[row[key]] = int(cursor.lastrowid)
     return inserted
+
+
+@cache
+def _vendor() -> str:
+    return connection.vendor
+
+
+def _on_conflict(is_ignored: bool) -> str:
+    return " ON CONFLICT DO NOTHING" if is_ignored else ""
 
 
 @cache
@@ -134,17 +175,17 @@ def _columns(model: type[models.Model]) -> list[tuple[str, bool]]:
 
 
 @cache
-def _insert_sql(model: type[models.Model], n_rows: int) -> str:
+def _insert_sql(model: type[models.Model], n_rows: int, ending: str) -> str:
     row = f"({', '.join(['%s'] * len(_fields(model)))})"
-    return f"{_insert_into(model)} VALUES {', '.join([row] * n_rows)}"
+    return f"{_insert_into(model)} VALUES {', '.join([row] * n_rows)}{ending}"
 
 
 @cache
-def _insert_document_sql(model: type[models.Model]) -> str:
+def _insert_document_sql(model: type[models.Model], ending: str) -> str:
     """One statement for any number of rows, so that PostgreSQL prepares it once."""
     columns = ", ".join(f'"{field.attname}" {field.db_type(connection)}' for field in _fields(model))
     names = ", ".join(f'"{field.attname}"' for field in _fields(model))
-    return f"{_insert_into(model)} SELECT {names} FROM json_to_recordset(%s::json) AS x({columns})"
+    return f"{_insert_into(model)} SELECT {names} FROM json_to_recordset(%s::json) AS x({columns}){ending}"
 
 
 def _insert_into(model: type[models.Model]) -> str:
@@ -172,7 +213,7 @@ def write_lock() -> AbstractContextManager[object]:
     SQLite lets a second writer sleep and retry, longer each time; with many at once that sleep is most of the
     wait. Other processes still queue at the file.
     """
-    return _process_lock if connection.vendor == "sqlite" else nullcontext()
+    return _process_lock if _vendor() == "sqlite" else nullcontext()
 
 
 class _Rows:

@@ -11,8 +11,8 @@ from django.db import connections
 
 LOCK = 0x6F62656C7573  # "obelus" in ASCII; any number that nothing else locks in this database
 POLL_S = 0.5
-# Garbage collection while migrating: each operation makes most models' classes anew, and looking through what lives
-# after every 700 new objects, as usual, would take longer than the statements do.
+# Garbage collection while migrating: each operation makes most models' classes anew, and looking through what
+# lives after every 700 new objects, as usual, would take longer than the statements do.
 THRESHOLDS = (50_000, 10, 10)
 
 
