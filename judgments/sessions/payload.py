@@ -26,6 +26,7 @@ MAX_NUMBER, MAX_RT_MS = 10**15, 2**31 - 1  # the second is PostgreSQL's largest 
 OF_SERVER_TYPES = {Judgment.InputType.IMPORTED.value, Judgment.InputType.FORM.value}
 SENT_TYPES = frozenset(Judgment.InputType.values) - OF_SERVER_TYPES
 YEARS = range(2000, 2101)
+NUMBERS = (int, float)
 # Measurements that the server takes itself; a client cannot claim them.
 OF_SERVER = frozenset({"no_rt", "by_form", "server_ms", "clock_offset_ms", "odd_clock", "odd_rt"})
 
@@ -158,7 +159,7 @@ def _is_measurement(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return (
-        isinstance(value, int | float)
+        isinstance(value, NUMBERS)
         and not isinstance(value, bool)
         and (isinstance(value, int) or math.isfinite(value))
         and abs(value) < MAX_NUMBER

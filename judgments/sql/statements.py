@@ -8,8 +8,8 @@ again (``prepare_threshold`` and ``server_side_binding`` in :mod:`config.env`).
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from operator import itemgetter
@@ -63,20 +63,17 @@ def _executed(sql: str, values: Sequence[Any]) -> CursorWrapper:
     if database.queries_logged:  # by cursors of another class
         cursor = database.cursor()
     else:
-        # What cursor() does before it makes a cursor.
-        database.close_if_health_check_failed()
         database.ensure_connection()
         if _kept.owner is not database.connection or len(_kept.by_statement) >= MAX_CURSORS:
             _kept.owner, _kept.by_statement = database.connection, {}
         found = _kept.by_statement.get(sql)
         cursor = _kept.by_statement[sql] = database.cursor() if found is None else found
-    adapt = database.ops.adapt_datetimefield_value
-    cursor.execute(sql, [adapt(value) if isinstance(value, datetime) else value for value in values])
+    cursor.execute(sql, values if _vendor() == "postgresql" else adapted(values))
     return cursor
 
 
 def adapted(values: Iterable[Any]) -> list[Any]:
-    """Values as the database's driver takes them."""
+    """Values as SQLite's driver takes them; PostgreSQL's takes them as they are."""
     adapt = connection.ops.adapt_datetimefield_value
     return [adapt(value) if isinstance(value, datetime) else value for value in values]
 
@@ -228,6 +225,23 @@ class _Rows:
         self.turn.acquire()
 
 
+class _Expected:
+    """The context of a thread that may insert; a class, because a generator takes twice the time."""
+
+    __slots__ = ("shared",)
+
+    def __init__(self, shared: "SharedInsert") -> None:
+        self.shared = shared
+
+    def __enter__(self) -> None:
+        with self.shared.lock:
+            self.shared.coming.add(threading.get_ident())
+
+    def __exit__(self, *raised: object) -> None:
+        with self.shared.lock:
+            self.shared.comes(threading.get_ident())
+
+
 class SharedInsert:
     """Inserts rows of one model for several threads by one statement and one commit, which cost most.
 
@@ -244,17 +258,9 @@ class SharedInsert:
         self.coming: set[int] = set()  # threads
         self.waiting: list[_Rows] = []  # the first is of the thread that will insert them
 
-    @contextmanager
-    def expected(self) -> Iterator[None]:
-        """Let others wait for the rows that this block may insert."""
-        thread = threading.get_ident()
-        with self.lock:
-            self.coming.add(thread)
-        try:
-            yield
-        finally:
-            with self.lock:
-                self._comes(thread)
+    def expected(self) -> "_Expected":
+        """A block whose rows other threads wait for, if it inserts any."""
+        return _Expected(self)
 
     def __call__(self, rows: Sequence[dict[str, Any]]) -> None:
         """Insert rows given by attribute name, all or none; they are committed when this returns."""
@@ -264,7 +270,7 @@ class SharedInsert:
         else:
             with self.lock:
                 self.waiting.append(own)
-                self._comes(threading.get_ident())
+                self.comes(threading.get_ident())
                 is_first = self.waiting[0] is own
             if is_first:
                 own.turn.acquire(timeout=SHARE_WITHIN_S)
@@ -276,8 +282,8 @@ class SharedInsert:
         if not own.is_stored:
             raise RuntimeError("the thread that was to insert these rows was ended")
 
-    def _comes(self, thread: int) -> None:
-        """Let the first thread go on when no other is expected; called under the lock."""
+    def comes(self, thread: int) -> None:
+        """Expect a thread no longer; the last one lets the first thread go on. Called under the lock."""
         self.coming.discard(thread)
         if not self.coming and self.waiting and self.waiting[0].turn.locked():
             self.waiting[0].turn.release()
