@@ -25,6 +25,7 @@ from judgments.models import Judgment, Session, Trial
 log = structlog.get_logger(__name__)
 MAX_PARAMETERS = 900  # SQLite before 3.32 takes 999 in one statement
 SHARE_WITHIN_S = 0.002  # the longest that rows wait for those of another thread
+IGNORE_CONFLICTS = " ON CONFLICT DO NOTHING"
 MAX_CURSORS = 100  # of a thread; each holds the rows of its last statement
 TABLES = {
     model.__name__.lower(): f'"{model._meta.db_table}"'
@@ -66,8 +67,9 @@ def _executed(sql: str, values: Sequence[Any]) -> CursorWrapper:
         database.ensure_connection()
         if _kept.owner is not database.connection or len(_kept.by_statement) >= MAX_CURSORS:
             _kept.owner, _kept.by_statement = database.connection, {}
-        found = _kept.by_statement.get(sql)
-        cursor = _kept.by_statement[sql] = database.cursor() if found is None else found
+        if sql not in _kept.by_statement:
+            _kept.by_statement[sql] = database.cursor()
+        cursor = _kept.by_statement[sql]
     cursor.execute(sql, values if _vendor() == "postgresql" else adapted(values))
     return cursor
 
@@ -103,9 +105,10 @@ def insert_rows(
     ``ignore_conflicts`` a row that a unique constraint forbids is left out; else it is an ``IntegrityError``.
     """
     complete = [{**_defaults(model), **row} for row in rows]
+    ending = IGNORE_CONFLICTS if ignore_conflicts else ""
     if len(complete) > 1 and _vendor() == "postgresql":
         document = json.dumps(complete, default=datetime.isoformat)
-        execute(_insert_document_sql(model, _on_conflict(ignore_conflicts)), [document])
+        execute(_insert_document_sql(model, ending), [document])
         return
     columns = _columns(model)
     size = max(1, MAX_PARAMETERS // len(columns))
@@ -116,19 +119,22 @@ def insert_rows(
             values = [
                 json.dumps(row[name]) if is_json else row[name] for row in batch for name, is_json in columns
             ]
-            execute(_insert_sql(model, len(batch), _on_conflict(ignore_conflicts)), values)
+            execute(_insert_sql(model, len(batch), ending), values)
 
 
 def insert_instances(instances: Sequence[models.Model], *, key: str) -> None:
-    """Insert new instances of one model and set their primary keys; ``key`` is a unique column."""
+    """Insert new instances of one model within a transaction, and set their primary keys.
+
+    ``key`` is a unique column. A row that a unique constraint forbids is an ``IntegrityError``.
+    """
     if not instances:
         return
     model = type(instances[0])
     rows = [{name: getattr(instance, name) for name, _ in _columns(model)} for instance in instances]
-    inserted = insert_missing_rows(model, rows, key=key)
+    inserted = _inserted_keys(model, rows, key=key, ending="")
     for instance in instances:
         instance.pk = inserted[getattr(instance, key)]
-        instance._state.adding, instance._state.db = False, DEFAULT_DB_ALIAS
+        instance._state.adding, instance._state.db = False, DEFAULT_DB_ALIAS  # as bulk_create sets them
 
 
 def insert_missing_rows(
@@ -136,16 +142,20 @@ def insert_missing_rows(
 ) -> dict[Any, int]:
     """Insert rows that no unique constraint forbids; returns their primary keys by the column ``key``."""
     complete = [{**_defaults(model), **row} for row in rows]
-    inserted: dict[Any, int] = {}
-    if not complete:
-        return inserted
+    return _inserted_keys(model, complete, key=key, ending=IGNORE_CONFLICTS) if complete else {}
+
+
+def _inserted_keys(
+    model: type[models.Model], rows: Sequence[dict[str, Any]], *, key: str, ending: str
+) -> dict[Any, int]:
     if _vendor() == "postgresql":
-        document = json.dumps(complete, default=datetime.isoformat)
-        returning = f'{_on_conflict(True)} RETURNING "{key}", "id"'
+        document = json.dumps(rows, default=datetime.isoformat)
+        returning = f'{ending} RETURNING "{key}", "id"'
         return dict(select(_insert_document_sql(model, returning), [document]))
-    for row in complete:  # SQLite before 3.35 has no RETURNING
+    inserted: dict[Any, int] = {}
+    for row in rows:  # SQLite before 3.35 has no RETURNING
         values = [json.dumps(row[name]) if is_json else row[name] for name, is_json in _columns(model)]
-        cursor = _executed(_insert_sql(model, 1, _on_conflict(True)), values)
+        cursor = _executed(_insert_sql(model, 1, ending), values)
         if cursor.rowcount:
             inserted[row[key]] = int(cursor.lastrowid)
     return inserted
@@ -154,10 +164,6 @@ def insert_missing_rows(
 @cache
 def _vendor() -> str:
     return connection.vendor
-
-
-def _on_conflict(is_ignored: bool) -> str:
-    return " ON CONFLICT DO NOTHING" if is_ignored else ""
 
 
 @cache
