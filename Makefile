@@ -28,9 +28,11 @@ INSTALL := $(PIP) install --no-compile --require-hashes
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
 
-$(VENV)/.made:
+# The pip that Python brings may be years old and take twice as long. Where the index has no newer one, it serves.
+$(VENV)/.made: lock/pip.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Say which to use: make run PYTHON=python3.12"; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv"; exit 2; }
+	@$(INSTALL) -r lock/pip.txt || echo "The pip of this Python installs the packages."
 	@touch $@
 
 $(VENV)/.base: $(VENV)/.made lock/base.txt
@@ -71,9 +73,9 @@ install-sentry: $(VENV)/.base ## Add sentry-sdk, to send errors to Sentry
 
 # The index has the source only. pip takes what builds it without hashes, so it is built where lock/kenlm-build.txt is installed.
 $(VENV)/kenlm/.made: $(VENV)/.made lock/kenlm.txt lock/kenlm-build.txt
-	@$(PYTHON) -m venv $(VENV)/kenlm && rm -rf $(VENV)/kenlm/built
-	@$(VENV)/kenlm/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/kenlm-build.txt
-	@PATH="$(CURDIR)/$(VENV)/kenlm/bin:$$PATH" $(VENV)/kenlm/bin/python -m pip --disable-pip-version-check --quiet wheel --require-hashes \
+	@$(PYTHON) -m venv --without-pip $(VENV)/kenlm && rm -rf $(VENV)/kenlm/built
+	@$(PIP) --python $(VENV)/kenlm/bin/python install --no-compile --require-hashes -r lock/kenlm-build.txt
+	@PATH="$(CURDIR)/$(VENV)/kenlm/bin:$$PATH" $(PIP) --python $(VENV)/kenlm/bin/python wheel --require-hashes \
 	  --no-deps --no-build-isolation --wheel-dir $(VENV)/kenlm/built -r lock/kenlm.txt
 	@touch $@
 
@@ -144,8 +146,8 @@ audit: $(VENV)/.dev ## Look the locked packages up in a copy of OSV's database (
 
 # In an environment of its own: see the group semgrep in pyproject.toml. Nothing is sent or asked for.
 $(VENV)/semgrep/.made: $(VENV)/.made lock/semgrep.txt
-	@$(PYTHON) -m venv $(VENV)/semgrep
-	@$(VENV)/semgrep/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/semgrep.txt
+	@$(PYTHON) -m venv --without-pip $(VENV)/semgrep
+	@$(PIP) --python $(VENV)/semgrep/bin/python install --no-compile --require-hashes -r lock/semgrep.txt
 	@touch $@
 
 semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files, addresses) by the rules in config/maintenance/semgrep.yml
@@ -154,8 +156,8 @@ semgrep: $(VENV)/semgrep/.made ## Look for what requests reach (SQL, HTML, files
 
 # In an environment of its own: see the group deployment in pyproject.toml. Schemas of Compose and Kubernetes are part of the packages.
 $(VENV)/deployment/.made: $(VENV)/.made lock/deployment.txt
-	@$(PYTHON) -m venv $(VENV)/deployment
-	@$(VENV)/deployment/bin/python -m pip --disable-pip-version-check --quiet install --no-compile --require-hashes -r lock/deployment.txt
+	@$(PYTHON) -m venv --without-pip $(VENV)/deployment
+	@$(PIP) --python $(VENV)/deployment/bin/python install --no-compile --require-hashes -r lock/deployment.txt
 	@touch $@
 
 lint-deployment: $(VENV)/deployment/.made ## Lint docker/Dockerfile, validate compose.yml and the Kubernetes manifests against their schemas
@@ -165,8 +167,8 @@ lint-deployment: $(VENV)/deployment/.made ## Lint docker/Dockerfile, validate co
 
 # In an environment of its own: see the group sbom in pyproject.toml.
 $(VENV)/sbom/.made: $(VENV)/.made lock/sbom.txt
-	@$(PYTHON) -m venv $(VENV)/sbom
-	@$(VENV)/sbom/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r lock/sbom.txt
+	@$(PYTHON) -m venv --without-pip $(VENV)/sbom
+	@$(PIP) --python $(VENV)/sbom/bin/python install --no-compile --require-hashes -r lock/sbom.txt
 	@touch $@
 
 SBOM_LOCKS ?= base
@@ -197,6 +199,7 @@ lock: ## Resolve the lock files again (needs uv)
 	$(LOCK_PROJECT) --extra hub -c lock/base.txt -c lock/models.txt -o lock/hub.txt
 	$(LOCK) --group validators --override lock/validators-overrides.in $(SHARED:%=-c lock/%.txt) $(TORCH_FAMILY:%=--no-emit-package %) -o lock/validators.txt
 	$(LOCK) --group deployment -o lock/deployment.txt
+	echo pip | $(LOCK) - -o lock/pip.txt
 	echo sentry-sdk | $(LOCK) - -c lock/base.txt -o lock/sentry.txt
 	echo kenlm | $(LOCK) - -c lock/base.txt -o lock/kenlm.txt
 	printf 'cmake\nsetuptools\nwheel\n' | $(LOCK) - -c lock/dev.txt -o lock/kenlm-build.txt
