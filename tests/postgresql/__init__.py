@@ -1,1 +1,1 @@
-"""PostgreSQL as Django knows it, which empties tables faster; see ``config.test_settings``."""
+"""PostgreSQL as Django knows it, which empties tables faster and leaves rows of migrations."""
