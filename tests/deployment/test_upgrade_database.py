@@ -26,10 +26,11 @@ from tests.database import database_url
 pytestmark = [pytest.mark.slow, pytest.mark.django_db]
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("analysis", "config", "experiments", "judgments", "releases", "static", "lock")
-#: The last are the engine that the test settings have on PostgreSQL.
+#: The last are the engines of the test settings.
 FILES = (
     *("manage.py", "Makefile", "pyproject.toml", ".gitignore"),
-    *("tests/__init__.py", "tests/postgresql/__init__.py", "tests/postgresql/base.py"),
+    *("tests/__init__.py", "tests/database.py"),
+    *(f"tests/{engine}/{name}.py" for engine in ("postgresql", "sqlite3") for name in ("__init__", "base")),
 )
 LOCK = "lock/base.txt"
 MODEL = "experiments/models/job.py"
