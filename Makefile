@@ -28,7 +28,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 24
 
-# The pip that Python brings may be years old and take twice as long. Where the index has no newer one, it serves.
+# The pip that Python brings may be years old and take twice as long; it is kept where the index does not have the locked one.
 $(VENV)/.made: lock/pip.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; this is $$($(PYTHON) --version). Say which to use: make run PYTHON=python3.12"; exit 2; }
 	@$(PYTHON) -m venv $(VENV) || { echo "Python cannot make environments here. On Debian and Ubuntu: apt install python3-venv"; exit 2; }

@@ -6,7 +6,7 @@ from config.settings import DATABASES, STORAGES, VAR
 DATABASES["default"].pop("CONN_MAX_AGE", None)
 DATABASES["default"]["OPTIONS"].pop("pool", None)  # an idle pooled connection blocks DROP DATABASE
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["ENGINE"] = "tests.sqlite3"
+    DATABASES["default"]["ENGINE"] = "tests.sqlite"
     DATABASES["default"]["TEST"] = {"NAME": str(VAR / "test.sqlite3")}  # a file, which threads can share
     # A test's rows need not outlive a power cut, so no commit waits for the disk.
     DATABASES["default"]["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"

@@ -14,12 +14,12 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from django.db import connection
 from playwright.sync_api import BrowserContext, Page, expect
 
 from judgments.models import Judgment, Session, SessionEvent
 from tests.browser.playing import KEPT, NOTES, a_session, answer, finish, shown_trial, start, until
 from tests.cast import begin
+from tests.database import database_url
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,12 +195,9 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        name = connection.settings_dict["NAME"]
-        kind = connection.settings_dict["ENGINE"]
-        url = f"sqlite:///{name}" if kind.endswith("sqlite3") else _address(connection.settings_dict)
         environment = {
             **os.environ,
-            "DATABASE_URL": url,
+            "DATABASE_URL": database_url(),
             "DEBUG": "1",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
@@ -223,10 +220,6 @@ class Server:
                 os.kill(process, signal.SIGKILL)
             self.process.wait()
             self.process = None
-
-
-def _address(settings: dict[str, object]) -> str:
-    return "postgres://{USER}:{PASSWORD}@{HOST}:{PORT}/{NAME}".format(**settings)
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ PARTS = ("analysis", "config", "experiments", "judgments", "releases", "static",
 FILES = (
     *("manage.py", "Makefile", "pyproject.toml", ".gitignore"),
     *("tests/__init__.py", "tests/database.py"),
-    *(f"tests/{engine}/{name}.py" for engine in ("postgresql", "sqlite3") for name in ("__init__", "base")),
+    *(f"tests/{engine}/{name}.py" for engine in ("postgresql", "sqlite") for name in ("__init__", "base")),
 )
 LOCK = "lock/base.txt"
 MODEL = "experiments/models/job.py"
