@@ -90,7 +90,7 @@ run: $(VENV)/.base ## Start web server, worker and scheduler; print the URL and 
 	@PORT="$(PORT)" $(BIN)/python -m config.run
 
 # One thread for each numerical library: with a process on every core, more threads wait for each other.
-# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults: `-m ""` runs the slow ones too.
+# ARGS come last, so that -n 0 (one process, for --pdb), paths and -m replace the defaults: `-m slow` runs the slow ones alone, `-m ""` all.
 test: $(VENV)/.dev ## Run all tests but the slow ones in parallel (ARGS="tests/judgments -n 0"; browser tests need a Chromium)
 	@export OPENBLAS_NUM_THREADS=$${OPENBLAS_NUM_THREADS:-1} OMP_NUM_THREADS=$${OMP_NUM_THREADS:-1}; \
 	  $(BIN)/python -m pytest -n logical --dist worksteal -m "not slow" $(ARGS)

@@ -17,8 +17,19 @@ def pytest_configure() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--slow-part 3/8``: of the tests marked slow, run the third of eight parts."""
+    parser.addoption("--slow-part", metavar="K/N", help="of the tests marked slow, run the K-th of N parts")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that open a database; the others need not run again on another one."""
+    if part := config.getoption("slow_part"):
+        number, n_parts = map(int, part.split("/"))
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        left_out = set(slow) - set(slow[number - 1 :: n_parts])
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
     for item in items:
         fixtures = {"db", "transactional_db"}.intersection(getattr(item, "fixturenames", ()))
         if fixtures or item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):

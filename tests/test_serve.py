@@ -81,6 +81,7 @@ def served(tmp_path) -> Iterator[Served]:
         yield server
 
 
+@pytest.mark.slow
 @needs_proc
 def test_a_killed_worker_is_replaced_and_none_outlives_a_killed_server(served):
     assert until(lambda: len(served.workers()) == 2)

@@ -86,6 +86,7 @@ def test_the_version_is_that_of_the_project():
     assert analysis.__version__ == PROJECT["version"]
 
 
+@pytest.mark.slow
 def test_the_installed_library_gives_its_examples_without_django(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")

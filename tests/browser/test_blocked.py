@@ -39,6 +39,7 @@ def test_a_whole_session_arrives_by_a_form_at_the_end(open_page):
     expect(page.locator(".code output")).to_have_text(session.completion_code)
 
 
+@pytest.mark.slow
 def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(open_page, check_page):
     practice = {"kind": "practice", "payload": PRACTICE["forced_choice"]}
     materials = material_set(n_items=26)

@@ -79,6 +79,7 @@ def test_instructions_opened_again_leave_the_foot_in_reach(open_page, width):
     expect(text).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_members_of_the_demo_pairs_have_equally_many_lines_and_answers_do_not_move(open_page):
     plan = next(plan for plan in plans() if plan.slug == "demo")
     owner = demo_user()

@@ -77,6 +77,7 @@ def linked_pages(page: Page) -> list[str]:
     return addresses
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["house", "plan", "study", "results"])
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_every_page_of_the_studio_reads_well(studio, width, scheme, part):

@@ -88,6 +88,7 @@ def ended_processes(folder, **settings):
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "reason"), [({}, NO_SHARED_KEY), ({"SECRET_KEY": "short"}, SHORT_KEY)], ids=["none", "short"]
 )

@@ -168,6 +168,7 @@ def test_counts_in_redis_are_exact_apart_and_expire(redis):
     assert len(redis()) == 2 and all(0 < seconds <= 120 for seconds in redis().values())
 
 
+@pytest.mark.slow
 def test_processes_with_the_same_cache_url_share_their_counts(redis):
     program = """
 import sys

@@ -80,6 +80,7 @@ def test_a_worker_of_another_host_imports_an_upload(cluster):
     assert not (web.var / "media").exists() and not (worker.var / "media").exists()
 
 
+@pytest.mark.slow
 def test_a_worker_without_the_storage_tries_again_and_another_host_finishes(cluster):
     web = cluster.host("web").start_web()
     elsewhere = cluster.host("elsewhere")
@@ -107,7 +108,9 @@ def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
     assert not MaterialSet.objects.filter(name="Corpus").exists()
 
 
-@pytest.mark.parametrize("cluster", ["redis", "rabbitmq"], indirect=True)
+@pytest.mark.parametrize(
+    "cluster", [pytest.param("redis", marks=pytest.mark.slow), "rabbitmq"], indirect=True
+)
 def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     """A web host dies in the middle of a session, a worker host in the middle of a job; others wait."""
     study = cast.study()
@@ -159,6 +162,7 @@ def waits_for_pairs() -> bool:
         return bool(cursor.fetchone()[0])
 
 
+@pytest.mark.slow
 def test_an_import_killed_between_its_sentences_and_its_pairs_is_finished_once_by_another_host(cluster):
     web = cluster.host("web").start_web()
     killed = cluster.host("killed").start_worker()
@@ -201,6 +205,7 @@ def judgments_in(zipped: bytes) -> tuple[str, int]:
         return storage.checksum(release.read(names["manifest.json"])), len(rows) - 1
 
 
+@pytest.mark.slow
 def test_a_release_frozen_on_one_host_is_downloaded_from_another(cluster):
     study = judged_study()
     first, worker = cluster.host("first").start_web(), cluster.host("worker").start_worker()
@@ -237,6 +242,7 @@ def recorded_migrations(cluster):
         cursor.execute("DROP TABLE django_migrations")
 
 
+@pytest.mark.slow
 def test_a_backup_made_on_one_host_is_restored_and_served_on_another(
     cluster, recorded_migrations, empty_database
 ):

@@ -3,6 +3,7 @@
 import ast
 import gettext
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 
@@ -29,6 +30,7 @@ PLACEHOLDER = re.compile(r"%(?:\(\w+\)[sd]|%)")
 LITERAL = re.compile(r'_\("((?:[^"\\]|\\.)*)"\)')
 
 
+@cache
 def in_templates() -> set[str]:
     """Texts that templates ask to be translated."""
     texts: set[str] = set()
@@ -42,6 +44,7 @@ def in_templates() -> set[str]:
     return texts
 
 
+@cache
 def in_code() -> set[str]:
     """Texts that code asks to be translated, and those of tasks."""
     texts: set[str] = set()

@@ -81,6 +81,7 @@ def until(question) -> None:
         time.sleep(0.5)
 
 
+@pytest.mark.slow
 def test_killed_worker_leaves_a_complete_run_and_every_score_once(broker, settings, tmp_path):
     settings.JOB_STALE_SECONDS = STALE_S
     settings.MODELS_DIR = tmp_path / "models"

@@ -216,6 +216,7 @@ def test_an_import_takes_the_sign_from_the_unacceptable_condition_else_from_the_
     assert (row["mixed"]["estimate"] > 0) == states_expected
 
 
+@pytest.mark.slow
 def test_the_report_of_a_study_gives_the_interaction_of_models_beside_people(study, model):
     built = build_report(study, Options(), has_pdf=False)
     effects_part = built.numbers["effects"]

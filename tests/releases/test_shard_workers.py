@@ -37,6 +37,7 @@ def test_killed_worker_costs_one_shard(settings, models_dir):
     assert stored(run) == pytest.approx(expected(run, models_dir))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_processes_claim_different_shards(settings):
     run = with_shards(a_run(cast.study("agreement")))

@@ -142,6 +142,7 @@ def test_empty_frames_and_unknown_forms_are_refused(study, figures):
         figure_data(alt.LayerChart(layer=[]))
 
 
+@pytest.mark.slow
 def test_the_bundle_comes_from_the_package_and_loads_nothing():
     script = vega_bundle()
     assert "window.vegaEmbed=" in script

@@ -282,6 +282,7 @@ def test_a_missing_form_names_the_remedy(tmp_path):
     assert any("frozen.csv: was frozen from other rows" in line for line in faults)
 
 
+@pytest.mark.slow
 def test_the_command_lists_counts(capsys):
     call_command("check_lexicon", "en", "--json")
     document = json.loads(capsys.readouterr().out)

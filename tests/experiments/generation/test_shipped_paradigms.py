@@ -44,6 +44,7 @@ def test_no_critical_word_tells_which_member_is_good(uid):
     assert all(0.4 < good.get(word, 0) / (good.get(word, 0) + bad.get(word, 0)) < 0.6 for word in frequent)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not BLIMP.is_dir(), reason="BLiMP's data are not beside the project")
 def test_no_sentence_is_taken_from_blimp():
     published = {

@@ -144,6 +144,7 @@ def test_a_word_that_two_encodings_spell_well_is_refused_with_both():
         decode("id,name\n1,Peña\n".encode("latin-1"), file="x.csv")
 
 
+@pytest.mark.slow
 def test_more_short_files_are_right_than_with_charset_normalizer_and_none_is_wrong():
     files = [*written_files(), *translated_files(n_files=1)]
     assert len(files) >= 60
@@ -211,6 +212,7 @@ def test_one_column_of_sentences_with_commas_is_one_column():
     assert table.frame["sentence"].tolist() == ["Yes, it rains.", "No, it snows, I think."]
 
 
+@pytest.mark.slow
 def test_the_published_likert_file_is_mac_roman_with_notices(shared_data):
     table = read_table(shared_data("ssa2013-likert/LI.ls.results.csv"))
     assert (table.source.encoding, len(table.frame)) == ("Mac Roman", 30_400)

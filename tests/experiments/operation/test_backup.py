@@ -204,6 +204,7 @@ def test_failed_restore_leaves_nothing_behind(odd_values, tmp_path, monkeypatch)
     assert not Session.objects.exists() and not default_storage.exists("uploads/sentences.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["", "a key"])
 def test_changed_or_shortened_backup_is_refused(transactional_db, tmp_path, key):
     cast.ada()

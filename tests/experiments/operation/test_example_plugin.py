@@ -211,6 +211,7 @@ def test_startplugin_writes_the_example_and_refuses_to_overwrite(tmp_path, monke
         printed("startplugin", "obelus-example", to=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_started_package_with_another_name_passes_its_tests_and_is_accepted(tmp_path, monkeypatch):
     printed("startplugin", "obelus-thumb-up", to=tmp_path)
     folder = tmp_path / "obelus-thumb-up"

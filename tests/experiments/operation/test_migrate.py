@@ -39,6 +39,7 @@ def migrate(address: str) -> subprocess.Popen[str]:
     return subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_hosts_that_start_at_once_migrate_once(empty_database):
     with psycopg.connect(empty_database, autocommit=True) as earlier:
         earlier.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # a host that migrates already

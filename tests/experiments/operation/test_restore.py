@@ -19,6 +19,7 @@ from django.db import connection
 from experiments.operation import archive
 from tests.database import database_url
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[3]
 PILOT = "tests.experiments.operation.pilot"
 KEY = "the key of both installations, as the manual asks for"
@@ -304,7 +305,6 @@ def drill(pilot: Installation, tmp_path: Path) -> Iterator[Drill]:
     pilot.environment = former
 
 
-@pytest.mark.slow  # a drill applies every migration to its own database
 def test_a_drill_of_a_good_backup_compares_every_table_and_leaves_nothing(drill, backup, pilot, tmp_path):
     verified = pilot.manage("backup", "--verify", str(backup))
     output = drill.run(backup)
@@ -314,7 +314,6 @@ def test_a_drill_of_a_good_backup_compares_every_table_and_leaves_nothing(drill,
     )
 
 
-@pytest.mark.slow
 def test_a_drill_finds_rows_that_differ_from_their_checksum_and_leaves_nothing(drill, backup, tmp_path):
     file = rewritten(backup, tmp_path, change_sum="judgments.Judgment")
     output = drill.run(file, status=2)

@@ -82,8 +82,11 @@ def unnoticed(campaign, platform):
 
 @pytest.mark.parametrize(
     ("prepares", "shows_at_once"),
-    [(True, True), (True, False), (False, True)],
-    ids=["bonuses set up first", "bonuses that show later", "bonuses with tokens"],
+    [
+        pytest.param(True, True, id="bonuses set up first"),
+        pytest.param(True, False, id="bonuses that show later", marks=pytest.mark.slow),
+        pytest.param(False, True, id="bonuses with tokens", marks=pytest.mark.slow),
+    ],
 )
 def test_a_kill_at_any_place_pays_nobody_twice_and_leaves_nobody_out(prepares, shows_at_once):
     study = cast.study("agreement", n_lists=1, reward_minor=150)

@@ -82,6 +82,7 @@ def test_the_report_names_the_method_of_its_intervals_and_cites_it(people, metho
     assert [name for name in ("Dean, N.", "Owen, A.") if name in html] == [author]
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_path, capsys):
     study = judged_study()
     words = ["report", study.slug, "--out", str(tmp_path / "one"), "--rule", "4/5", "--pdf"]
@@ -108,6 +109,7 @@ def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch
     assert 'aria-label="Five analyses of each contrast' in html and 'aria-label="Effect sizes' in html
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
     study = judged_study(task="likert")
@@ -145,6 +147,7 @@ def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     assert "Baayen, R. H." in page and "48 of 48 response times" in page or "48 response times" in page
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_the_multiverse_where_it_is_asked_for(tmp_path):
     study = judged_study(task="likert")
@@ -181,6 +184,7 @@ def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.slow
 def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     study = judged_study("judged", task="likert")
     html = build_report(study, Options(), has_pdf=False).files["report.html"].decode()
@@ -297,6 +301,7 @@ def test_the_report_of_blimps_batch_gives_the_papers_numbers(shared_data):
         assert phrase in words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     """Sprouse, Wagers & Phillips 2012, experiment 1: four islands, no label of what is expected."""

@@ -81,6 +81,7 @@ def test_pins_of_a_package_are_those_of_the_platform():
     assert pins[0] and pins[0] <= pins[1]
 
 
+@pytest.mark.slow
 def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     study = judged_study(people=6)
     steps = [{"name": "signal:side_bias", "rule": "signal:side_bias", "scope": "participant"}]
@@ -90,6 +91,7 @@ def test_a_plan_that_reads_unpublished_evidence_can_be_counted_again(tmp_path):
     assert main(unpacked(report.files["replication.zip"], tmp_path)) == 0
 
 
+@pytest.mark.slow
 def test_a_report_without_any_estimable_contrast_is_still_built(tmp_path):
     study = judged_study("alone", people=1)
     report = build_report(study, Options())

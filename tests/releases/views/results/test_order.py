@@ -79,6 +79,7 @@ def test_without_judgments_there_is_no_finding_and_no_figure(ada):
         assert 'class="finding"' not in page and "<figure" not in page, name
 
 
+@pytest.mark.slow
 def test_every_figure_of_these_pages_is_drawn(ada):
     study = judged_study(task="likert")
     for name in (name for name, *_ in PAGES[1:]):
@@ -90,6 +91,7 @@ def test_every_figure_of_these_pages_is_drawn(ada):
             assert drawing.content.startswith(b"<svg") and b"Nothing to draw" not in drawing.content, source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [1, 2])
 def test_few_participants_give_no_interval_of_one_person_and_no_broken_page(ada, people):
     study = judged_study(task="likert", people=people)
