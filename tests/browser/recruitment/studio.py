@@ -31,6 +31,7 @@ def read_platform(page: Page, address: str, *, platform: str) -> None:
     page.goto(address)
     press(page, f"Read from {platform}")
     shown(page, "are being read")
+    page.goto("about:blank")  # js/job.js reloads the page after the job, which may abort the next visit
     work()
     page.goto(address)
 
