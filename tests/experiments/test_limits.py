@@ -199,6 +199,7 @@ for _ in range(2):
     assert answers == [["passed", "passed"], ["passed", "refused 20"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variables", "counted"),
     [

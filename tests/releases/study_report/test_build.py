@@ -46,6 +46,7 @@ def new_report(study, **options):
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_the_report_has_the_numbers_of_pages_and_commands(task):

@@ -45,6 +45,7 @@ def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path,
     assert "DIFFERS agreement.overall.individual_agreement: expected" in output
 
 
+@pytest.mark.slow
 def test_the_package_holds_the_source_it_needs_and_no_more(tmp_path):
     report = build_report(judged_study(), Options(), has_pdf=False)
     folder = unpacked(report.files["replication.zip"], tmp_path)
