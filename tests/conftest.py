@@ -18,18 +18,22 @@ def pytest_configure() -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--slow-part 3/8``: of the tests marked slow, run the third of eight parts."""
-    parser.addoption("--slow-part", metavar="K/N", help="of the tests marked slow, run the K-th of N parts")
+    """Add ``--slow-part 3/10``, which leaves out the tests marked slow but the third of ten parts."""
+    parser.addoption(
+        "--slow-part", default="1/1", metavar="K/N", help="of the tests marked slow, run the K-th of N parts"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that open a database; the others need not run again on another one."""
-    if part := config.getoption("slow_part"):
-        number, n_parts = map(int, part.split("/"))
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        left_out = set(slow) - set(slow[number - 1 :: n_parts])
-        items[:] = [item for item in items if item not in left_out]
-        config.hook.pytest_deselected(items=left_out)
+    """Leave out the other parts of the slow tests, and mark the tests that open a database.
+
+    Those without the mark need not run again on another one.
+    """
+    number, n_parts = map(int, config.getoption("slow_part").split("/"))
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    left_out = set(slow) - set(slow[number - 1 :: n_parts])
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
     for item in items:
         fixtures = {"db", "transactional_db"}.intersection(getattr(item, "fixturenames", ()))
         if fixtures or item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):
