@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,31 @@ def test_a_check_without_its_tools_is_left_out_and_the_others_run(run, targets):
 def test_every_finding_and_failed_installation_fails_the_run(run, finding):
     done = run("static-checks", fails=finding, prints=CHANGED, OSV_DATABASE="/srv/all.zip")
     assert done.returncode == 2
+
+
+def test_parts_of_the_slow_tests_are_all_of_them_once_and_quick_tests_are_in_each(tmp_path):
+    slow = {f"test_slow_{n}" for n in range(5)}
+    lines = [
+        "import pytest",
+        "def test_quick(): ...",
+        *(f"@pytest.mark.slow\ndef {name}(): ..." for name in slow),
+    ]
+    (tmp_path / "test_parts.py").write_text("\n".join(lines))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow")
+    options = [
+        "-p",
+        "tests.conftest",
+        "-p",
+        "no:django",
+        "-c",
+        str(tmp_path / "pytest.ini"),
+        "--collect-only",
+        "-q",
+    ]
+    parts = []
+    for number in (1, 2, 3):
+        command = [sys.executable, "-m", "pytest", *options, "--slow-part", f"{number}/3", str(tmp_path)]
+        done = subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=True)
+        parts.append([line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line])
+    assert all("test_quick" in part for part in parts)
+    assert sorted(name for part in parts for name in part if name != "test_quick") == sorted(slow)
