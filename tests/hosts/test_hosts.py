@@ -96,6 +96,7 @@ def test_a_worker_without_the_storage_tries_again_and_another_host_finishes(clus
     assert Sentence.objects.filter(material_set__name="Corpus").count() == 2 * N_PAIRS
 
 
+@pytest.mark.slow
 def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
     web = cluster.host("web").start_web().start_sweeper()
     elsewhere = cluster.host("elsewhere")
@@ -108,9 +109,8 @@ def test_a_storage_that_stays_away_fails_the_job_without_a_path(cluster):
     assert not MaterialSet.objects.filter(name="Corpus").exists()
 
 
-@pytest.mark.parametrize(
-    "cluster", [pytest.param("redis", marks=pytest.mark.slow), "rabbitmq"], indirect=True
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("cluster", ["redis", "rabbitmq"], indirect=True)
 def test_killed_hosts_leave_work_that_others_finish_once(cluster):
     """A web host dies in the middle of a session, a worker host in the middle of a job; others wait."""
     study = cast.study()

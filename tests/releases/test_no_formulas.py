@@ -112,7 +112,7 @@ def test_every_address_that_sends_csv_is_read_here():
     } <= TESTED
 
 
-@pytest.mark.parametrize("task", ["likert", "forced_choice"])
+@pytest.mark.parametrize("task", [pytest.param("likert", marks=pytest.mark.slow), "forced_choice"])
 def test_files_that_people_open_have_no_formula(client, task):
     study = judged(task)
     run = scored(study, "bright")

@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("models_dir")]
 State = ScoreShard.State
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_killed_worker_costs_one_shard(settings, models_dir):
     """A real process is killed with SIGKILL in its second shard; the others are not scored again."""

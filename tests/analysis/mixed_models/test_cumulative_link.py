@@ -103,6 +103,7 @@ def test_use_of_the_scale_is_recovered_and_is_singular_where_all_use_it_alike():
     assert alike.variances["scale"] < 0.1
 
 
+@pytest.mark.slow
 def test_the_report_names_structure_status_scale_use_and_severity():
     rows, _ = scale_users(people=30, items=12)
     rows["expected"] = np.where(rows["condition"] > 0, "acceptable", "unacceptable")

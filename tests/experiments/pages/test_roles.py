@@ -42,7 +42,13 @@ def study():
     return experiment
 
 
-@pytest.mark.parametrize("name", ["ben", "vera"], ids=["viewer", "viewer of the lab"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("ben", id="viewer"),
+        pytest.param("vera", id="viewer of the lab", marks=pytest.mark.slow),
+    ],
+)
 def test_no_address_of_a_study_lets_a_viewer_change_anything(client, study, name):
     client.force_login(cast.user(name))
     before, answers = everything(), {}

@@ -268,6 +268,7 @@ def test_bad_comparison_is_reported(ada, value):
     assert not Comparison.objects.exists()
 
 
+@pytest.mark.slow
 def test_figures_come_in_every_form(ada):
     study = judged_study(task="likert", people=8)
     comparison = request_comparison(ready_release(study), [scored(study, "bright")])

@@ -143,6 +143,7 @@ def test_the_participants_page_counts_those_with_signals_or_flags(ada):
     assert 'class="finding"' not in filtered and "<figure" not in filtered
 
 
+@pytest.mark.slow
 def test_points_of_models_name_them_and_open_their_comparison(ada):
     study = judged_study()
     add_sitting(study, "other")

@@ -54,7 +54,17 @@ def test_strangers_find_nothing_and_readers_look(client, name):
         assert client.get(address).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["reliability", "effects", "exclusions", "items", "times", "multiverse"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "reliability",
+        "effects",
+        "exclusions",
+        "items",
+        "times",
+        pytest.param("multiverse", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
 def test_page_command_and_api_give_the_same_document(ada, printed, name, task):
     study = judged_study(task=task)
