@@ -206,7 +206,10 @@ class Cluster:
         self.network = f"10.213.{os.getpid() % 250}"
         self.hosts: list[Host] = []
         self.relays: list[Relay] = []
-        ip("link", "add", self.name, "type", "bridge")
+        # Without an address of its own a bridge takes the lowest of its interfaces, so a new host may change
+        # it, and what earlier hosts send to the former one is lost: a connection then waits for two minutes.
+        address = os.getpid().to_bytes(4, "big").hex(":")
+        ip("link", "add", self.name, "address", f"02:00:{address}", "type", "bridge")
         ip("addr", "add", f"{self.network}.1/24", "dev", self.name)
         ip("link", "set", self.name, "up")
         self.storage = folder / "storage"

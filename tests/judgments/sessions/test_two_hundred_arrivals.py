@@ -17,7 +17,7 @@ from tests.database import database_url
 
 N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 
 @pytest.fixture
