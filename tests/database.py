@@ -1,5 +1,11 @@
 """The test database: what tests leave in it, and its address for other processes."""
 
+import uuid
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
 from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
 from django.db.models.signals import post_migrate
@@ -24,3 +30,15 @@ def database_url() -> str:
     return (
         f"postgres://{login}@{settings['HOST'] or '127.0.0.1'}:{settings['PORT'] or 5432}/{settings['NAME']}"
     )
+
+
+@contextmanager
+def empty_database(server: str) -> Iterator[str]:
+    """Make an empty database beside this one of PostgreSQL while the block runs; gives its address."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with closing(psycopg.connect(server, autocommit=True)) as admin:
+        admin.execute(f'CREATE DATABASE "{name}"')
+        try:
+            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        finally:
+            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

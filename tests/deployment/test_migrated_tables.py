@@ -4,7 +4,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,11 +12,9 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.database import ROWS_OF_MIGRATIONS, database_url
+from tests.database import ROWS_OF_MIGRATIONS, database_url, empty_database
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Whatever a migration inserts beyond these would be missing in the tables of the suite.
-FILLED_BY_MIGRATE = ROWS_OF_MIGRATIONS | {"django_migrations"}
 #: Keys of Django's own tables between two models: its migrations make them as DEFAULT_AUTO_FIELD says
 #: (bigint), its models as their app says (integer).
 KEYS_OF_DJANGO = {
@@ -79,9 +76,12 @@ def lines_of(definition: str) -> Iterator[str]:
             line += sign
 
 
-def filled(query: Query, tables: set[tuple]) -> set[str]:
-    """The tables with rows."""
-    return {name for name in {row[0] for row in tables} if query(f'SELECT 1 FROM "{name}" LIMIT 1')}
+def assert_alike(tables_of: Callable[[Query], set[tuple]], query: Query) -> None:
+    """The migrated database has the tables of the suite, and rows in no other of them."""
+    tables = tables_of(query)
+    assert tables == tables_of(query_suite)
+    names = {table for table, *_ in tables}
+    assert {name for name in names if query(f'SELECT 1 FROM "{name}" LIMIT 1')} == ROWS_OF_MIGRATIONS
 
 
 @pytest.mark.postgres
@@ -89,22 +89,10 @@ def filled(query: Query, tables: set[tuple]) -> set[str]:
 def test_migrations_make_the_tables_of_the_models_on_postgresql(tmp_path):
     if connection.vendor != "postgresql":
         pytest.skip("set DATABASE_URL to PostgreSQL to run this test")
-    server, _, _ = database_url().rpartition("/")
-    name = f"test_migrated_{uuid.uuid4().hex[:12]}"
-    with closing(psycopg.connect(f"{server}/postgres", autocommit=True)) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
-        try:
-            migrate(f"{server}/{name}", tmp_path)
-            with closing(psycopg.connect(f"{server}/{name}")) as migrated:
-
-                def query(sql: str) -> list[tuple]:
-                    return migrated.execute(sql).fetchall()
-
-                tables = postgresql_tables(query)
-                assert tables == postgresql_tables(query_suite)
-                assert filled(query, tables) <= FILLED_BY_MIGRATE
-        finally:
-            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with empty_database(database_url()) as address:
+        migrate(address, tmp_path)
+        with closing(psycopg.connect(address)) as migrated:
+            assert_alike(postgresql_tables, lambda sql: migrated.execute(sql).fetchall())
 
 
 @pytest.mark.slow
@@ -115,10 +103,4 @@ def test_migrations_make_the_tables_of_the_models_on_sqlite(tmp_path):
     migrate("", tmp_path)
     (file,) = tmp_path.glob("*.sqlite3")
     with closing(sqlite3.connect(file)) as migrated:
-
-        def query(sql: str) -> list[tuple]:
-            return migrated.execute(sql).fetchall()
-
-        tables = sqlite_tables(query)
-        assert tables == sqlite_tables(query_suite)
-        assert filled(query, tables) <= FILLED_BY_MIGRATE
+        assert_alike(sqlite_tables, lambda sql: migrated.execute(sql).fetchall())

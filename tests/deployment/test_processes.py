@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psycopg
 import pytest
 
 from tests.benchmarks.soak.people import Person, Wire
 from tests.benchmarks.soak.study import step
+from tests.database import empty_database
 from tests.deployment.compose import DOCKER, FILLED_IN, ROOT, SITE_HOST, compose, seconds
 from tests.test_serve import serving, until
 
@@ -53,13 +53,8 @@ class ProxiedWire(Wire):
 @pytest.fixture
 def database() -> Iterator[str]:
     """An empty database on the server of the tests."""
-    name = f"compose_{uuid.uuid4().hex[:8]}"
-    with closing(psycopg.connect(SERVER, autocommit=True)) as line:
-        line.execute(f"CREATE DATABASE {name}")
-        try:
-            yield urlsplit(SERVER)._replace(path=f"/{name}").geturl()
-        finally:
-            line.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    with empty_database(SERVER) as address:
+        yield address
 
 
 @pytest.fixture

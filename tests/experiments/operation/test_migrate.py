@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 import psycopg
@@ -11,7 +10,7 @@ import pytest
 from django.db import connection
 
 from experiments.management.commands.migrate import LOCK
-from tests.database import database_url
+from tests.database import database_url, empty_database
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,17 +18,12 @@ APP = "contenttypes"  # two migrations; the lock is the same for all
 
 
 @pytest.fixture
-def empty_database():
+def address():
     """The address of a database of this test alone."""
     if connection.vendor != "postgresql":
         pytest.skip("advisory locks are PostgreSQL's: set DATABASE_URL to run this test")
-    server, _, _ = database_url().rpartition("/")
-    name = f"test_migrate_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
-    yield f"{server}/{name}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    with empty_database(database_url()) as address:
+        yield address
 
 
 def migrate(address: str) -> subprocess.Popen[str]:
@@ -40,10 +34,10 @@ def migrate(address: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_hosts_that_start_at_once_migrate_once(empty_database):
-    with psycopg.connect(empty_database, autocommit=True) as earlier:
+def test_hosts_that_start_at_once_migrate_once(address):
+    with psycopg.connect(address, autocommit=True) as earlier:
         earlier.execute("SELECT pg_advisory_lock(%s)", [LOCK])  # a host that migrates already
-        hosts = [migrate(empty_database) for _ in range(2)]
+        hosts = [migrate(address) for _ in range(2)]
         lines = [host.stdout.readline() for host in hosts]
         assert lines == ["Another process migrates this database; waiting for it.\n"] * 2
         tables = earlier.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
@@ -51,7 +45,7 @@ def test_hosts_that_start_at_once_migrate_once(empty_database):
     outputs = [host.communicate(timeout=120)[0] for host in hosts]
     assert [host.returncode for host in hosts] == [0, 0]
     assert sorted("No migrations to apply" in output for output in outputs) == [False, True]
-    with psycopg.connect(empty_database) as database:
+    with psycopg.connect(address) as database:
         applied = database.execute("SELECT name FROM django_migrations WHERE app = %s", [APP]).fetchall()
         # The view has the locks of all databases of the server.
         locks = database.execute(

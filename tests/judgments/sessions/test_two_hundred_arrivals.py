@@ -1,10 +1,8 @@
 """Two hundred people come at once to a server as it is deployed; a third of them walk away."""
 
 import os
-import secrets
 import threading
 
-import psycopg
 import pytest
 from django.db import connection
 
@@ -13,7 +11,7 @@ from tests.benchmarks.soak.people import Person
 from tests.benchmarks.soak.pulse import Pulse
 from tests.benchmarks.soak.services import children, free_port, platform
 from tests.benchmarks.soak.study import SLUG, step
-from tests.database import database_url
+from tests.database import database_url, empty_database
 
 N_PEOPLE, N_LISTS, N_ITEMS = 200, 4, 4
 
@@ -25,19 +23,15 @@ def environment(tmp_path):
     """The environment of a service with a PostgreSQL database of its own."""
     if connection.vendor != "postgresql":
         pytest.skip("real processes need a database server: set DATABASE_URL=postgres://… to run this test")
-    server, _, _ = database_url().rpartition("/")
-    name = f"arrivals_{secrets.token_hex(6)}"
-    with psycopg.connect(f"{server}/postgres", autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"')
+    with empty_database(database_url()) as address:
         yield {
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
-            "DATABASE_URL": f"{server}/{name}",
+            "DATABASE_URL": address,
             "VAR_DIR": str(tmp_path),
             "LOG_LEVEL": "ERROR",
             "ARRIVALS_PER_MINUTE": "0",
         }
-        admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture
