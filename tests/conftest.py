@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import sys
 
 import pytest
@@ -17,33 +18,54 @@ def pytest_configure() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 
+#: Where the tests of pages, reports and files of releases are. Recruitment moves money; the rest of
+#: `tests/releases` locks rows, shares work between processes or stores what it computed.
+PAGES = re.compile(
+    r"tests/((experiments|judgments)/pages/(?!recruitment/)|experiments/test_admin|test_demo"
+    r"|releases/(?!api/|reports/|scoring/|test_(brokers|jobs|shard_workers)))"
+)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--slow-part 3/10``, which leaves out the tests marked slow but the third of ten parts."""
+    """Add ``--part slow:3/10``, which leaves out the tests marked slow but the third of ten parts."""
     parser.addoption(
-        "--slow-part", default="1/1", metavar="K/N", help="of the tests marked slow, run the K-th of N parts"
+        "--part",
+        action="append",
+        default=[],
+        metavar="MARK:K/N",
+        help="of the tests with this mark, run the K-th of N parts; may be given for several marks",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the other parts of the slow tests, and mark the tests that open a database.
+    """Mark the tests that open a database and those of pages, and leave out the other parts of a mark.
 
-    Those without the mark need not run again on another one.
+    Tests without the mark ``database`` need not run again on another one.
     """
-    number, n_parts = map(int, config.getoption("slow_part").split("/"))
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    left_out = set(slow) - set(slow[number - 1 :: n_parts])
-    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-    items[:] = [item for item in items if item not in left_out]
     for item in items:
-        fixtures = {"db", "transactional_db"}.intersection(getattr(item, "fixturenames", ()))
-        if fixtures or item.get_closest_marker("django_db") or item.get_closest_marker("postgres"):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        database = item.get_closest_marker("django_db")
+        if database or {"db", "transactional_db"} & fixtures or item.get_closest_marker("postgres"):
             item.add_marker("database")
+        commits = {"transactional_db", "live_server"} & fixtures or (
+            database and database.kwargs.get("transaction")
+        )
+        # Slow tests are no pages here: a part of a part would leave some of them out for ever.
+        if PAGES.match(item.nodeid) and not commits and not item.get_closest_marker("slow"):
+            item.add_marker("pages")
+    for part in config.getoption("part"):
+        mark, number, n_parts = re.fullmatch(r"(\w+):(\d+)/(\d+)", part).groups()
+        marked = [item for item in items if item.get_closest_marker(mark)]
+        left_out = set(marked) - set(marked[int(number) - 1 :: int(n_parts)])
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:
-    """Exempt all imported modules and collected tests from garbage collection."""
+    """Leave modules and collected tests out of garbage collection, and collect the rest less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
 
 
 def _reopen_counters(setting: str, **_: object) -> None:

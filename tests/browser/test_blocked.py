@@ -75,7 +75,7 @@ def test_ten_answers_or_a_break_are_worth_a_page_and_the_sentences_go_on_there(o
     assert not SessionEvent.objects.filter(kind="reload").exists()
 
 
-@pytest.mark.parametrize("script", [NO_DATABASE, NO_STORAGE])
+@pytest.mark.parametrize("script", [pytest.param(NO_DATABASE, marks=pytest.mark.slow), NO_STORAGE])
 def test_where_storage_is_blocked_as_well_nothing_is_lost_and_leaving_asks_nothing(script, open_page):
     session = a_session(materials=material_set(n_items=14))
     page = open_page()

@@ -23,7 +23,15 @@ COHERENCE = ["impossible_time", "before_onset", "one_delivery", "engine_facts"]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        "forced_choice",
+        pytest.param("likert", marks=pytest.mark.slow),
+        pytest.param("yes_no", marks=pytest.mark.slow),
+        "magnitude_estimation",
+    ],
+)
 def test_a_whole_session_by_keyboard(task, open_page, check_page):
     practice = {"kind": "practice", "payload": PRACTICE.get(task, PRACTICE["rating"])}
     session = a_session(task, n_blocks=2, extras=(practice,))
@@ -62,7 +70,15 @@ def test_a_whole_session_by_keyboard(task, open_page, check_page):
         assert {judgment.response for judgment in Judgment.objects.all()} == {"62,5"}
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("forced_choice", marks=pytest.mark.slow),
+        "likert",
+        "yes_no",
+        pytest.param("magnitude_estimation", marks=pytest.mark.slow),
+    ],
+)
 def test_a_whole_session_by_touch(task, open_page, check_page):
     session = a_session(task)
     page = open_page(width=390, has_touch=True, is_mobile=True)

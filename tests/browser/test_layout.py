@@ -113,7 +113,7 @@ def long_and_short() -> list[tuple[str, str]]:
     return [(f"Books {LONG * n}was sold.", f"Books {LONG * n}were sold, he said.") for n in (0, 1, 2)]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("task", ["likert", "yes_no", "slider", "magnitude_estimation", "forced_choice"])
 def test_answers_of_every_task_are_in_one_place(open_page, task, width):
     materials = material_set("lengths", n_items=1)
@@ -139,7 +139,10 @@ def test_answers_of_every_task_are_in_one_place(open_page, task, width):
     assert len(places) == 1
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(
+    "width",
+    [320, pytest.param(360, marks=pytest.mark.slow), 390, pytest.param(768, marks=pytest.mark.slow), 1280],
+)
 @pytest.mark.parametrize("points", [7, 11])
 def test_points_are_in_one_row_with_both_ends_in_view(open_page, check_page, width, points):
     materials = material_set("long", n_items=1, texts=(LONG * 5, LONG * 5))

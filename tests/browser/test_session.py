@@ -7,7 +7,6 @@ from judgments.models import Judgment, Session
 from tests.cast import material_set, study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-TASKS = ["forced_choice", "likert", "yes_no", "magnitude_estimation"]
 QUESTIONS = [
     {"name": "age", "label": "How old are you?", "type": "number", "required": True},
     {"name": "native", "label": "Did you grow up with English?", "type": "yes_no", "role": "native_language"},
@@ -58,7 +57,15 @@ def answer_by_keyboard(page: Page, task: str) -> None:
     enter(page)
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        "forced_choice",
+        "likert",
+        pytest.param("yes_no", marks=pytest.mark.slow),
+        pytest.param("magnitude_estimation", marks=pytest.mark.slow),
+    ],
+)
 def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     open_study(task)
     page = open_page(width=390, plain=True)
@@ -84,7 +91,15 @@ def test_a_whole_session_by_keyboard_on_a_phone(task, open_page, check_page):
     assert n_screens == 11  # consent, questions, instructions, practice, feedback, ready, 4 trials, 1 break
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param("forced_choice", marks=pytest.mark.slow),
+        "likert",
+        pytest.param("yes_no", marks=pytest.mark.slow),
+        "magnitude_estimation",
+    ],
+)
 def test_a_whole_session_by_touch_without_javascript(task, open_page):
     open_study(task)
     page = open_page(width=390, java_script_enabled=False, has_touch=True, is_mobile=True)
@@ -147,8 +162,15 @@ def test_a_double_click_on_next_stores_one_judgment(open_page):
     assert Judgment.objects.count() == 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        pytest.param(390, "light", marks=pytest.mark.slow),
+        (390, "dark"),
+        (1280, "light"),
+        pytest.param(1280, "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_a_right_to_left_study_with_a_wrong_answer_is_legible_in_every_light(
     width, scheme, open_page, check_page
 ):

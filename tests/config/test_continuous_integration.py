@@ -85,15 +85,19 @@ def test_every_finding_and_failed_installation_fails_the_run(run, finding):
     assert done.returncode == 2
 
 
-def test_parts_of_the_slow_tests_are_all_of_them_once_and_quick_tests_are_in_each(tmp_path):
-    slow = {f"test_slow_{n}" for n in range(5)}
+def test_parts_of_a_mark_are_all_of_it_once_and_other_tests_are_in_each(tmp_path):
+    """Slow tests of pages are in the parts of the slow ones alone: else some would be in no run."""
+    slow, pages = {f"test_slow_{n}" for n in range(5)}, {f"test_page_{n}" for n in range(3)}
+    module = tmp_path / "tests" / "releases" / "views" / "test_parts.py"
+    module.parent.mkdir(parents=True)
     lines = [
         "import pytest",
-        "def test_quick(): ...",
         *(f"@pytest.mark.slow\ndef {name}(): ..." for name in slow),
+        *(f"def {name}(): ..." for name in pages),
     ]
-    (tmp_path / "test_parts.py").write_text("\n".join(lines))
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow")
+    module.write_text("\n".join(lines))
+    (tmp_path / "test_quick.py").write_text("def test_quick(): ...")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n  pages\n  database")
     options = [
         "-p",
         "tests.conftest",
@@ -105,9 +109,10 @@ def test_parts_of_the_slow_tests_are_all_of_them_once_and_quick_tests_are_in_eac
         "-q",
     ]
     parts = []
-    for number in (1, 2, 3):
-        command = [sys.executable, "-m", "pytest", *options, "--slow-part", f"{number}/3", str(tmp_path)]
+    for number in (1, 2):
+        words = ["--part", f"slow:{number}/2", "--part", f"pages:{number}/2", str(tmp_path)]
+        command = [sys.executable, "-m", "pytest", *options, *words]
         done = subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=True)
         parts.append([line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line])
-    assert all("test_quick" in part for part in parts)
-    assert sorted(name for part in parts for name in part if name != "test_quick") == sorted(slow)
+    assert all("test_quick" in part and len(part) < 7 for part in parts)
+    assert sorted(name for part in parts for name in part if name != "test_quick") == sorted(slow | pages)

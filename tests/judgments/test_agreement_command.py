@@ -72,6 +72,7 @@ def test_unknown_names_end_with_two_and_near_names(name, options, words):
     assert error.value.returncode == 2
 
 
+@pytest.mark.slow
 def test_ratings_give_the_zscores_that_ssa_2013_ship(shared_data):
     path = shared_data("ssa2013-likert/LI.ls.results.csv")
     call_command("import_judgments", path, experiment="ssa", format="table", stdout=StringIO())

@@ -18,8 +18,16 @@ from tests.analysis.mixed_models.test_structures import (
     variance_names,
 )
 
+# Each structure has a quick fit of another design.
+SLOW = {
+    "incomplete-participant_slope",
+    "incomplete-participant_correlated",
+    "incomplete-correlated",
+    "incomplete-uncorrelated",
+}
 
-@pytest.mark.parametrize("expected", reference_fits("ordinal"))
+
+@pytest.mark.parametrize("expected", reference_fits("ordinal", SLOW))
 def test_estimates_errors_variances_and_severity_equal_clmm(expected):
     rows = reference_rows(expected["design"])
     fit = ordinal_mixed_model(rows, outcome="rating", random=STRUCTURES[expected["structure"]])
@@ -92,6 +100,7 @@ def scale_users(people=60, items=24, sd_scale=0.6, seed=4):
     return rows, spread
 
 
+@pytest.mark.slow
 def test_use_of_the_scale_is_recovered_and_is_singular_where_all_use_it_alike():
     rows, spread = scale_users()
     fit = ordinal_mixed_model(rows, has_scale=True)

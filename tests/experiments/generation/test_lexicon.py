@@ -166,7 +166,7 @@ def test_the_lexicon_has_the_size_of_the_specification():
         assert len(LEXICON.select("name", {"gender": gender})) >= n
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.slow), "zh"])
 def test_the_shipped_lexicon_has_no_faults(language):
     assert [str(error) for error in lexicon_faults(language, folder_of(language))] == []
 

@@ -101,6 +101,7 @@ def test_the_command_writes_the_same_bytes_twice_and_refuses_another_report(tmp_
     assert document["numbers"]["agreement"]["overall"]["items"] == 4
 
 
+@pytest.mark.slow
 def test_the_five_analyses_are_computed_once_for_numbers_and_figures(monkeypatch):
     def fail_when_repeated(*args, **kwargs):
         raise AssertionError("the figures compute what the numbers hold")
@@ -126,6 +127,7 @@ def test_a_report_shows_and_cites_the_chosen_correction(tmp_path):
 
 
 @pytest.mark.usefixtures("drawn_once")
+@pytest.mark.slow
 def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_path):
     study = judged_study(task="likert")
     call_command("report", study.slug, "--out", str(tmp_path / "report"), "--sesoi", "0.2")

@@ -22,6 +22,7 @@ def printed(*words, **options):
     return out.getvalue()
 
 
+@pytest.mark.slow
 def test_blimps_coefficients_are_of_all_and_of_the_included_paradigms(shared_data):
     """Labels blind .6307 and .6496; by the expected label α .1346 and AC1 .7799 over the 67 paradigms."""
     path = shared_data("blimp/human_responses.csv")

@@ -61,7 +61,10 @@ def assert_in_order(page, parts=PARTS):
     assert -1 not in places and places == sorted(places), dict(zip(parts, places, strict=True))
 
 
-@pytest.mark.parametrize(("name", "task", "finding"), PAGES)
+@pytest.mark.parametrize(
+    ("name", "task", "finding"),
+    [pytest.param(*page, marks=[pytest.mark.slow] * (page[0] == "ordinal")) for page in PAGES],
+)
 def test_finding_figure_table_and_conventions_follow_each_other(ada, name, task, finding):
     study = judged_study(task=task, people=6 if task == "forced_choice" else 7)
     page = main_of(ada, reverse(f"study-{name}", args=[study.slug]), **QUERIES.get(name, {}))

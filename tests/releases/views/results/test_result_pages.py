@@ -30,8 +30,14 @@ def printed(capsys):
     return run
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("task", ["forced_choice", "likert", "yes_no"])
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        pytest.param(task, name, marks=[pytest.mark.slow] * ((task, name) == ("likert", "ordinal")))
+        for task in ("forced_choice", "likert", "yes_no")
+        for name in PAGES
+    ],
+)
 def test_every_page_opens_with_data_and_without(ada, name, task):
     judged_study("judged", task=task)
     cast.study("empty", task=task, materials=None)
@@ -262,6 +268,7 @@ def test_the_outlier_rule_of_times_is_named_and_an_unreadable_one_refused(ada, c
         call_command("times", study.slug, "--outliers", "fast")
 
 
+@pytest.mark.slow
 def test_the_multiverse_takes_the_plan_and_the_other_plans_and_names_twins(ada, printed):
     study = judged_study(task="likert")
     add_sitting(study, "careless", agrees=False, catch=False)
