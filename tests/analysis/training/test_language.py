@@ -36,7 +36,7 @@ def break_at(epoch, step):
         ("lstm", "space", {}),
         ("lstm", "chars", {"casing": "lower"}),
         ("transformer", "space", {"casing": "lower", "punctuation": "split"}),
-        ("transformer", "chars", {}),
+        pytest.param("transformer", "chars", {}, marks=pytest.mark.slow),
         ("transformer", "bpe", {}),
     ],
 )
