@@ -60,6 +60,7 @@ def answered_here(request):
     return httpx.Response(response.status_code, content=response.getvalue())
 
 
+@pytest.mark.slow
 @pytest.fixture
 def api(client_package, db):
     """The client with a token of Ada's, connected to this process."""
@@ -85,6 +86,7 @@ def test_every_operation_but_downloads_has_a_function(client_package):
     assert len(functions) == operations
 
 
+@pytest.mark.slow
 def test_the_client_reads_studies_and_adds_a_webhook(api, client_package, settings):
     settings.WEBHOOK_PRIVATE_TARGETS = True
     cast.study("agreement")

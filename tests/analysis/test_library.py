@@ -61,6 +61,7 @@ def test_import_alone_loads_nothing_heavy():
     assert not loaded_after("import analysis") & (WEB | {"pandas", "numpy", "scipy", "altair", "statsmodels"})
 
 
+@pytest.mark.slow
 def test_all_of_it_works_without_django():
     names = [name for name in pure_modules() if name.count(".") <= 1] + ["analysis.figures.registry"]
     code = "import analysis\n" + "\n".join(f"import {name}" for name in names)

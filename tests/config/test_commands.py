@@ -11,6 +11,7 @@ from django.core.management.base import SystemCheckError
 from config.checks import check_shared_secret, check_shared_storage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "code"), [("TIME_ZONE", "Europe/Berlin", "E002"), ("SECRET_KEY", "short", "E001")]
 )

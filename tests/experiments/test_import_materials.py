@@ -195,6 +195,8 @@ def test_fourteen_published_blimp_paradigms(shared_data):
     assert pair.paradigm.phenomenon.name == "binding"
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_li_adger_from_its_folder(shared_data):
     output = run(shared_data("li-adger"), "--name", "LI-Adger")
     assert "2,393 pairs (28 marked for discarding)" in output

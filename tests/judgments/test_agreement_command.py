@@ -42,6 +42,8 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
     assert report["reliability"]["included"]["krippendorff_alpha"] == pytest.approx(0.649, abs=0.001)
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blimp):
     step = {"name": "rejected", "scope": "session", "rule": "rejected"}
     write_plan(blimp, "approved-only", steps=[step])

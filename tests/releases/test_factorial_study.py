@@ -113,6 +113,7 @@ def test_the_command_reports_each_participant_and_item_and_models(study, model):
     assert "by items:" in printed and "    item 3:" in printed and "by trigram, items:" in printed
 
 
+@pytest.mark.slow
 def test_the_page_opens_with_the_finding_and_the_figure(ada, study, model):
     page = ada.get(reverse("study-effects", args=[study.slug])).content.decode()
     finding, figure, table = (

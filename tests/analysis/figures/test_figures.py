@@ -171,6 +171,7 @@ def legends(chart):
     return [code for code in codes if code.get("type") == "nominal" and code.get("legend", {}) is not None]
 
 
+@pytest.mark.slow
 def test_a_legend_with_one_entry_vanishes(study, figures):
     assert legends(figures["items"])
     rows = figures["items"].data.iloc[:1]

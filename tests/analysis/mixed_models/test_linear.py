@@ -42,6 +42,7 @@ def statsmodels_fit(rows, *, slopes=False):
     return model.fit(reml=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [1e-1, 1e-2, 1e-3])
 def test_people_far_apart_and_little_noise_are_fitted(noise):
     rng = np.random.default_rng(0)

@@ -20,7 +20,10 @@ READ = ROOT / "tests" / "reference" / "paradigms_read.csv"
 SYMMETRIC = ("anaphor", "determiner_noun", "irregular_plural", "regular_plural", "distractor")
 
 
-@pytest.mark.parametrize("uid", shipped())
+@pytest.mark.parametrize(
+    "uid",
+    [pytest.param(uid, marks=[pytest.mark.slow] * (number % 8 > 0)) for number, uid in enumerate(shipped())],
+)
 def test_a_shipped_paradigm_is_clean(uid):
     report = lint(uid, n=250)
     assert [str(finding) for finding in report.findings if finding.level == "error"] == []

@@ -103,6 +103,7 @@ def test_sixteen_published_climp_paradigms_and_the_unlabelled_one(shared_data):
 LI_ADGER = ["li-adger_min_pairs.csv", "human_ME_results_li-adger_sentences.csv", "li-adger_sentences.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0]])
 def test_li_adger_in_any_order(shared_data, order):
     materials = read_materials([shared_data(f"li-adger/{LI_ADGER[number]}") for number in order])

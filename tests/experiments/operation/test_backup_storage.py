@@ -144,6 +144,7 @@ def test_a_store_that_returns_another_file_keeps_no_copy_and_the_earlier_backups
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_old_backups_that_cannot_be_deleted_fail_no_backup(bucket, settings):
     settings.BACKUP_KEEP = 1
     storages["backups"].save("obelus-20260101T030000Z-00000001.backup", ContentFile(b"old"))

@@ -69,6 +69,7 @@ def printed(*arguments, **options):
     return output.getvalue()
 
 
+@pytest.mark.slow
 def test_every_kind_is_installed_and_in_use(installed):
     rows = json.loads(printed("plugins", json=True))["plugins"]
     assert {row["kind"]: row["problem"] for row in rows} == dict.fromkeys(
@@ -77,6 +78,7 @@ def test_every_kind_is_installed_and_in_use(installed):
     assert scorer("example:characters").score(["cats", "a"]).logprob.tolist() == [-4.0, -1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_study_with_its_task_is_answered_counted_and_drawn(installed, client, tmp_path):
     study = cast.study("agreement", task="example", n_lists=1)

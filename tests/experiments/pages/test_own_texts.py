@@ -114,6 +114,7 @@ def field_of(message, client, page=PAGE):
     return label[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -106,6 +106,7 @@ def test_mixed_profiles_arrive_in_random_order_and_are_reported_by_profile():
     assert Session.objects.count() == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

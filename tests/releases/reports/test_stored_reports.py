@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGE, API = "/studies/agreement/reliability/", "/api/v1/studies/agreement/reliability/"
 
 
+@pytest.mark.slow
 @pytest.fixture
 def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
     with s3.running(monkeypatch) as double:
@@ -34,6 +35,7 @@ def test_a_report_is_computed_once_and_replaced_when_the_data_change(ada: Client
     assert len(bucket.names()) == 1 and bucket.names() != [name]
 
 
+@pytest.mark.slow
 def test_a_report_by_a_job_is_read_by_the_page(ada: Client, bucket: s3.S3Double, monkeypatch):
     monkeypatch.setitem(report_cache.MAX_JUDGMENTS, "reliability", 0)
     judged_study(task="likert")
@@ -43,6 +45,7 @@ def test_a_report_by_a_job_is_read_by_the_page(ada: Client, bucket: s3.S3Double,
     assert len(bucket.names()) == 1
 
 
+@pytest.mark.slow
 def test_pages_and_api_say_that_the_storage_is_away_and_answer_when_it_is_back(
     ada: Client, bucket: s3.S3Double
 ):

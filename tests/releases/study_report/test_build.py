@@ -141,6 +141,7 @@ def test_a_report_tests_equivalence_where_a_smallest_effect_is_given(ada, tmp_pa
     assert answer.status_code == 400 and "no smallest effect of interest" in answer.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_a_report_has_response_times_and_names_the_outlier_rule(tmp_path):
     study = judged_study(task="likert")
@@ -169,6 +170,7 @@ def test_bad_choices_end_with_two_and_leave_nothing(tmp_path):
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_the_page_is_one_file_without_external_requests_or_participant_names(tmp_path):
     study = judged_study(title="<b>Bold & risky</b>")
     person = study.participants.first()
@@ -201,6 +203,7 @@ def test_marks_behind_signs_have_the_same_colours_on_dark_paper():
     assert everywhere and elsewhere and not everywhere & elsewhere
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine():
     study = judged_study(title="句子的可接受性")
@@ -209,6 +212,7 @@ def test_letters_beyond_the_built_in_fonts_are_reported_to_depend_on_the_machine
     assert report.files["report.pdf"].startswith(b"%PDF")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_button_makes_a_report_once_for_the_same_data(ada):
     study = judged_study()
@@ -267,6 +271,7 @@ def test_strangers_find_nothing_and_readers_may_read(client):
     assert client.get(link.replace("report.html", "manifest.json")).status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_the_api_makes_lists_and_gives_reports(ada):
     study = judged_study()
@@ -324,6 +329,7 @@ def test_the_report_of_a_factorial_study_gives_its_interactions(shared_data):
     assert "142 participants rated sentences on a scale from 1 to 7" in words
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("drawn_once")
 def test_simulated_participants_of_a_dry_run_took_no_part_in_the_study():
     study = judged_study("judged", people=3, target_judgments=12)

@@ -26,6 +26,7 @@ def unpacked(content: bytes, folder: Path) -> Path:
     return next(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_the_package_gives_the_numbers_and_a_changed_judgment_is_named(tmp_path, capsys):
     study = judged_study(people=7)
     add_sitting(study, "careless", catch=False)

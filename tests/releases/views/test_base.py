@@ -153,6 +153,7 @@ def test_release_is_built_and_downloaded(ada):
     assert b"".join(file.streaming_content).startswith(b"sentence_id,score,n,sd\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["secret.txt", "..", "%2e%2e%2fmanifest.json"])
 def test_only_files_of_the_manifest_are_served(ada, name):
     study = judged_study()

@@ -209,6 +209,7 @@ def test_numbers_lead_to_the_manual(ada):
         assert ada.get(f"/manual/{name}").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
@@ -231,6 +232,7 @@ def test_the_page_and_the_command_name_the_correction_they_show(ada, capsys):
         assert f"then p by {name}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_equivalence_is_tested_where_a_smallest_effect_is_given(ada, printed, capsys):
     study = judged_study(task="likert")
     page, address = (
