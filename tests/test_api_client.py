@@ -60,7 +60,6 @@ def answered_here(request):
     return httpx.Response(response.status_code, content=response.getvalue())
 
 
-@pytest.mark.slow
 @pytest.fixture
 def api(client_package, db):
     """The client with a token of Ada's, connected to this process."""
@@ -72,6 +71,7 @@ def api(client_package, db):
     )
 
 
+@pytest.mark.slow
 def test_every_operation_but_downloads_has_a_function(client_package):
     document, problems = client_package
     assert [text for text in problems if not any(kind in text for kind in FILES)] == []

@@ -11,7 +11,6 @@ from django.core.management.base import SystemCheckError
 from config.checks import check_shared_secret, check_shared_storage
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "code"), [("TIME_ZONE", "Europe/Berlin", "E002"), ("SECRET_KEY", "short", "E001")]
 )
@@ -21,6 +20,7 @@ def test_a_command_stops_where_settings_endanger_the_data(settings, name, value,
         call_command("lists", "study", skip_checks=False)
 
 
+@pytest.mark.slow
 def test_a_command_without_its_database_says_so_in_one_line(tmp_path):
     environment = {
         **os.environ,

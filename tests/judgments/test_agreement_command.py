@@ -43,7 +43,6 @@ def test_blimps_batch_gives_the_published_agreement(blimp):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blimp):
     step = {"name": "rejected", "scope": "session", "rule": "rejected"}
     write_plan(blimp, "approved-only", steps=[step])
@@ -53,6 +52,7 @@ def test_the_flow_of_exclusions_is_reported_and_a_stored_plan_does_the_same(blim
     assert by_plan["overall"] == by_step["overall"]
 
 
+@pytest.mark.slow
 def test_nothing_is_excluded_without_being_asked(blimp):
     assert command_document("agreement", "blimp")["overall"]["judgments"] == 6974
 

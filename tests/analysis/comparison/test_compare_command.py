@@ -138,12 +138,12 @@ def test_bad_files_are_refused_in_one_line(manage, folder, name, text, words):
     assert all(word in run.stderr for word in words)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--signs", "loose"], ["--delta", "0"], ["--human", "nowhere.csv"]])
 def test_bad_options_are_refused(manage, words):
     assert manage(*files(), *words, status=2).stdout == ""
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_status_two_and_one_line(terminal, folder):
     (folder / "human.csv").write_text("sentence_id,score\ng1,inf\n")
     run = terminal(*files(), "--json", status=2)

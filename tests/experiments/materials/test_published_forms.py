@@ -103,7 +103,6 @@ def test_sixteen_published_climp_paradigms_and_the_unlabelled_one(shared_data):
 LI_ADGER = ["li-adger_min_pairs.csv", "human_ME_results_li-adger_sentences.csv", "li-adger_sentences.csv"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0]])
 def test_li_adger_in_any_order(shared_data, order):
     materials = read_materials([shared_data(f"li-adger/{LI_ADGER[number]}") for number in order])
@@ -116,6 +115,7 @@ def test_li_adger_in_any_order(shared_data, order):
     assert sentence["attributes"]["judgement"] == pytest.approx(-0.99994)
 
 
+@pytest.mark.slow
 def test_li_adger_report_names_the_two_left_pairs_with_identical_members(shared_data):
     materials = read_materials([shared_data("li-adger")])
     report = check(materials)

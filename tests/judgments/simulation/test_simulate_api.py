@@ -106,7 +106,6 @@ def test_mixed_profiles_arrive_in_random_order_and_are_reported_by_profile():
     assert Session.objects.count() == 7
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -130,6 +129,7 @@ def test_what_cannot_be_simulated_is_explained(arguments, message):
     assert caught.value.returncode == 2 and not Session.objects.exists()
 
 
+@pytest.mark.slow
 def test_participants_like_a_model_follow_the_sign_and_size_of_its_scores(tmp_path):
     experiment = study()
     path = score_file(tmp_path, backwards())

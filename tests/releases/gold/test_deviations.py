@@ -128,7 +128,6 @@ def test_target_and_quotas_of_the_history_are_compared(ada):
     assert rows["max_participants"]["done"].startswith("at most 5 participants from")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("people", "target", "verdict", "done"),
     [
@@ -152,6 +151,7 @@ def test_a_closed_study_is_compared_with_the_participants_of_its_target(
     assert bool(row["since"]) == (verdict == "deviation")
 
 
+@pytest.mark.slow
 def test_the_exclusion_plan_of_before_the_first_answer_is_what_counts(client):
     study = cast.draft(target_judgments=6)
     Design.objects.create(experiment=study, n_lists=2, seed=5)

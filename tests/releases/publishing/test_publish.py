@@ -218,7 +218,6 @@ def test_the_next_release_is_a_new_version_of_the_record_with_its_own_files(stud
     assert double.count("POST /api/deposit/depositions") == 4  # created, two published, one new version
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path"), [("POST", "/actions/newversion"), ("PUT", "/depositions/")])
 def test_a_lost_answer_makes_no_second_new_version(study, release, double, connect, method, path):
     account = connect("zenodo")
@@ -230,6 +229,7 @@ def test_a_lost_answer_makes_no_second_new_version(study, release, double, conne
     assert len(double.depositions) == 2 and double.count("/actions/newversion") == 1
 
 
+@pytest.mark.slow
 def test_the_draft_of_another_new_version_is_not_overwritten(study, release, double, connect):
     account = connect("zenodo")
     publish(release, account, is_public=True)

@@ -14,7 +14,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGE, API = "/studies/agreement/reliability/", "/api/v1/studies/agreement/reliability/"
 
 
-@pytest.mark.slow
 @pytest.fixture
 def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
     with s3.running(monkeypatch) as double:
@@ -22,6 +21,7 @@ def bucket(settings: LazySettings, monkeypatch: pytest.MonkeyPatch):
         yield double
 
 
+@pytest.mark.slow
 def test_a_report_is_computed_once_and_replaced_when_the_data_change(ada: Client, bucket: s3.S3Double):
     study = judged_study(task="likert")
     first = ada.get(API).json()

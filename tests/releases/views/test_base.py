@@ -153,7 +153,6 @@ def test_release_is_built_and_downloaded(ada):
     assert b"".join(file.streaming_content).startswith(b"sentence_id,score,n,sd\n")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["secret.txt", "..", "%2e%2e%2fmanifest.json"])
 def test_only_files_of_the_manifest_are_served(ada, name):
     study = judged_study()
@@ -161,6 +160,7 @@ def test_only_files_of_the_manifest_are_served(ada, name):
     assert ada.get(f"/studies/{study.slug}/releases/1/files/{name}").status_code == 404
 
 
+@pytest.mark.slow
 def test_model_is_uploaded_scored_and_compared(ada):
     study = judged_study(task="likert", people=8)
     release = ready_release(study)

@@ -207,7 +207,6 @@ def test_points_of_a_page_lead_to_judgments_and_files_have_no_links(ada):
     assert html.count("The keys 1 are here.") >= 5 and "The keys 2" not in html
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", ["likert", "yes_no", "forced_choice"])
 def test_judgments_are_found_by_item_pair_or_sentence(ada, task):
     study = judged_study(task=task, people=3)
@@ -219,6 +218,7 @@ def test_judgments_are_found_by_item_pair_or_sentence(ada, task):
     assert not ada.get(address, {"item": "nowhere"}).context["rows"]
 
 
+@pytest.mark.slow
 def test_models_are_shown_as_differences_first_and_as_a_board(ada):
     study = judged_study()
     add_sitting(study, "other")

@@ -209,7 +209,6 @@ def test_numbers_lead_to_the_manual(ada):
         assert ada.get(f"/manual/{name}").status_code == 404
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chosen", "words"),
     [
@@ -223,6 +222,7 @@ def test_the_scale_of_ratings_is_described(ada, chosen, words):
     assert words in ada.get(reverse("study-ratings", args=[study.slug]), chosen).content.decode()
 
 
+@pytest.mark.slow
 def test_the_page_and_the_command_name_the_correction_they_show(ada, capsys):
     study = judged_study(task="likert")
     for choice, name in ((None, "Holm"), ("bh", "Benjamini–Hochberg")):
