@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         commits = {"transactional_db", "live_server"} & fixtures or (
             database and database.kwargs.get("transaction")
         )
-        # Slow tests are no pages here: a part of a part would leave some of them out for ever.
+        # Slow tests do not get this mark: a part of a part would leave some of them out of every run.
         if PAGES.match(item.nodeid) and not commits and not item.get_closest_marker("slow"):
             item.add_marker("pages")
     for part in config.getoption("part"):
