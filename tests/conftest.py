@@ -24,6 +24,11 @@ PAGES = re.compile(
     r"tests/((experiments|judgments)/pages/(?!recruitment/)|experiments/test_admin|test_demo"
     r"|releases/(?!api/|reports/|scoring/|test_(brokers|jobs|shard_workers)))"
 )
+#: Where the browser tests of researchers' pages and of layout are; the others are of participants' sessions.
+PAGES_IN_BROWSER = re.compile(
+    r"tests/browser/((accounts|paradigms|studio)/|recruitment/test_\w+_campaign"
+    r"|test_(around|factorial_walk|layout|live|markup|phone_tables|pictures|studio_pages))"
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,13 +55,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         commits = {"transactional_db", "live_server"} & fixtures or (
             database and database.kwargs.get("transaction")
         )
+        pages = PAGES_IN_BROWSER.match(item.nodeid) or (PAGES.match(item.nodeid) and not commits)
         # Slow tests do not get this mark: a part of a part would leave some of them out of every run.
-        if PAGES.match(item.nodeid) and not commits and not item.get_closest_marker("slow"):
+        if pages and not item.get_closest_marker("slow"):
             item.add_marker("pages")
     for part in config.getoption("part"):
-        mark, number, n_parts = re.fullmatch(r"(\w+):(\d+)/(\d+)", part).groups()
-        marked = [item for item in items if item.get_closest_marker(mark)]
-        left_out = set(marked) - set(marked[int(number) - 1 :: int(n_parts)])
+        match = re.fullmatch(r"(\w+):(\d+)/(\d+)", part)
+        if not match or not 1 <= int(match[2]) <= int(match[3]):
+            raise pytest.UsageError(f"--part {part}: write MARK:K/N with K from 1 to N, such as slow:3/10")
+        marked = [item for item in items if item.get_closest_marker(match[1])]
+        left_out = set(marked) - set(marked[int(match[2]) - 1 :: int(match[3])])
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
 

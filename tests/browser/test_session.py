@@ -61,7 +61,7 @@ def answer_by_keyboard(page: Page, task: str) -> None:
     "task",
     [
         "forced_choice",
-        "likert",
+        pytest.param("likert", marks=pytest.mark.slow),
         pytest.param("yes_no", marks=pytest.mark.slow),
         pytest.param("magnitude_estimation", marks=pytest.mark.slow),
     ],

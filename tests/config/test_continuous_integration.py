@@ -116,3 +116,11 @@ def test_parts_of_a_mark_are_all_of_it_once_and_other_tests_are_in_each(tmp_path
         parts.append([line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line])
     assert all("test_quick" in part and len(part) < 7 for part in parts)
     assert sorted(name for part in parts for name in part if name != "test_quick") == sorted(slow | pages)
+
+
+@pytest.mark.parametrize("part", ["slow", "slow:0/2", "slow:3/2"])
+def test_a_part_that_does_not_exist_is_refused(part):
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--part", part, "tests/test_demo.py"]
+    done = subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=False)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"--part {part}: write MARK:K/N with K from 1 to N" in done.stderr

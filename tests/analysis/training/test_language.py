@@ -37,7 +37,7 @@ def break_at(epoch, step):
         ("lstm", "chars", {"casing": "lower"}),
         ("transformer", "space", {"casing": "lower", "punctuation": "split"}),
         pytest.param("transformer", "chars", {}, marks=pytest.mark.slow),
-        ("transformer", "bpe", {}),
+        pytest.param("transformer", "bpe", {}, marks=pytest.mark.slow),
     ],
 )
 def test_a_model_learns_more_than_frequency_and_scores_as_reported(tmp_path, corpus_file, kind, tokens, more):
@@ -56,8 +56,17 @@ def test_a_model_learns_more_than_frequency_and_scores_as_reported(tmp_path, cor
     assert single == pytest.approx(report["unigram_perplexity"], rel=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["lstm", "transformer"])
-@pytest.mark.parametrize("at", [(0, 7), (1, 11), (2, 2)])
+@pytest.mark.parametrize(
+    ("kind", "at"),
+    [
+        ("lstm", (0, 7)),
+        ("lstm", (1, 11)),
+        ("lstm", (2, 2)),
+        pytest.param("transformer", (0, 7), marks=pytest.mark.slow),
+        ("transformer", (1, 11)),
+        pytest.param("transformer", (2, 2), marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_broken_off_and_resumed_gives_the_numbers_of_an_unbroken_one(tmp_path, corpus_file, kind, at):
     corpus, plan = read_corpus(corpus_file), make_plan(kind, "tiny", **SHORT)
     unbroken = train_language_model(corpus, plan, tmp_path / "whole", every=5)
