@@ -85,42 +85,41 @@ def test_every_finding_and_failed_installation_fails_the_run(run, finding):
     assert done.returncode == 2
 
 
+def collect(tests: Path, *words: str):
+    """Let pytest collect the tests of a folder with the project's conftest, in a process without Django."""
+    options = ["-p", "tests.conftest", "-p", "no:django", "-c", str(tests / "pytest.ini"), "--collect-only"]
+    (tests / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n  pages\n  database")
+    command = [sys.executable, "-m", "pytest", *options, "-q", *words, str(tests)]
+    return subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=False)
+
+
 def test_parts_of_a_mark_are_all_of_it_once_and_other_tests_are_in_each(tmp_path):
     """Slow tests of pages are in the parts of the slow ones alone: else some would be in no run."""
     slow, pages = {f"test_slow_{n}" for n in range(5)}, {f"test_page_{n}" for n in range(3)}
-    module = tmp_path / "tests" / "releases" / "views" / "test_parts.py"
-    module.parent.mkdir(parents=True)
-    lines = [
-        "import pytest",
-        *(f"@pytest.mark.slow\ndef {name}(): ..." for name in slow),
-        *(f"def {name}(): ..." for name in pages),
-    ]
-    module.write_text("\n".join(lines))
+    for folder in ("releases/views", "browser/studio"):
+        module = tmp_path / "tests" / folder / f"test_{folder.replace('/', '_')}.py"
+        module.parent.mkdir(parents=True)
+        lines = [
+            "import pytest",
+            *(f"@pytest.mark.slow\ndef {name}(): ..." for name in slow),
+            *(f"def {name}(): ..." for name in pages),
+        ]
+        module.write_text("\n".join(lines))
     (tmp_path / "test_quick.py").write_text("def test_quick(): ...")
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n  pages\n  database")
-    options = [
-        "-p",
-        "tests.conftest",
-        "-p",
-        "no:django",
-        "-c",
-        str(tmp_path / "pytest.ini"),
-        "--collect-only",
-        "-q",
-    ]
     parts = []
     for number in (1, 2):
-        words = ["--part", f"slow:{number}/2", "--part", f"pages:{number}/2", str(tmp_path)]
-        command = [sys.executable, "-m", "pytest", *options, *words]
-        done = subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=True)
-        parts.append([line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line])
-    assert all("test_quick" in part and len(part) < 7 for part in parts)
-    assert sorted(name for part in parts for name in part if name != "test_quick") == sorted(slow | pages)
+        done = collect(tmp_path, "--part", f"slow:{number}/2", "--part", f"pages:{number}/2")
+        assert done.returncode == 0, done.stdout + done.stderr
+        parts.append([line for line in done.stdout.splitlines() if "::" in line])
+    quick = [[name for name in part if name.endswith("::test_quick")] for part in parts]
+    assert [len(names) for names in quick] == [1, 1] and all(len(part) == 9 for part in parts)
+    others = [name.rpartition("::")[2] for part in parts for name in part if name not in quick[0]]
+    assert sorted(others) == sorted([*slow, *pages] * 2)
 
 
 @pytest.mark.parametrize("part", ["slow", "slow:0/2", "slow:3/2"])
-def test_a_part_that_does_not_exist_is_refused(part):
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "--part", part, "tests/test_demo.py"]
-    done = subprocess.run(command, cwd=CI.parent, capture_output=True, text=True, check=False)
+def test_a_part_that_does_not_exist_is_refused(tmp_path, part):
+    (tmp_path / "test_quick.py").write_text("def test_quick(): ...")
+    done = collect(tmp_path, "--part", part)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"--part {part}: write MARK:K/N with K from 1 to N" in done.stderr
