@@ -18,10 +18,10 @@ def pytest_configure() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
 
 
-#: Where the tests of pages, reports and files of releases are. Recruitment moves money; the rest of
-#: `tests/releases` locks rows, shares work between processes or stores what it computed.
+#: Where the tests of pages, reports and files of releases are. The rest of `tests/releases` locks rows,
+#: shares work between processes or stores what it computed. What moves money is in `judgments/recruitment`.
 PAGES = re.compile(
-    r"tests/((experiments|judgments)/pages/(?!recruitment/)|experiments/test_admin|test_demo"
+    r"tests/((experiments|judgments)/pages/|experiments/test_admin|test_demo"
     r"|releases/(?!api/|reports/|scoring/|test_(brokers|jobs|shard_workers)))"
 )
 #: Where the browser tests of researchers' pages and of layout are; the others are of participants' sessions.
@@ -29,6 +29,8 @@ PAGES_IN_BROWSER = re.compile(
     r"tests/browser/((accounts|paradigms|studio)/|recruitment/test_\w+_campaign"
     r"|test_(around|factorial_walk|layout|live|markup|phone_tables|pictures|studio_pages))"
 )
+#: Where the tests are that need the extra `models`.
+NEURAL = re.compile(r"tests/analysis/(scoring/neural|training)/")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests that open a database and those of pages, and leave out the other parts of a mark.
+    """Mark tests by their place and by what they open, and leave out the other parts of a mark.
 
     Tests without the mark ``database`` need not run again on another one.
     """
@@ -56,9 +58,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             database and database.kwargs.get("transaction")
         )
         pages = PAGES_IN_BROWSER.match(item.nodeid) or (PAGES.match(item.nodeid) and not commits)
-        # Slow tests do not get this mark: a part of a part would leave some of them out of every run.
-        if pages and not item.get_closest_marker("slow"):
-            item.add_marker("pages")
+        # Slow tests get neither mark: a part of a part would leave some of them out of every run.
+        if not item.get_closest_marker("slow"):
+            if pages:
+                item.add_marker("pages")
+            if NEURAL.match(item.nodeid):
+                item.add_marker("neural")
     for part in config.getoption("part"):
         match = re.fullmatch(r"(\w+):(\d+)/(\d+)", part)
         if not match or not 1 <= int(match[2]) <= int(match[3]):
