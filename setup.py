@@ -9,6 +9,8 @@ from setuptools.command.build_py import build_py
 
 SOURCE, PACKAGE = "analysis", "obelus"
 FOLDERS = [SOURCE, *(f"{SOURCE}.{name}" for name in find_packages(SOURCE))]
+#: Without modules; setuptools takes them for namespace packages, and warns where they are not listed.
+DATA_FOLDERS = [f"{SOURCE}.corpora.filters", f"{SOURCE}.corpora.filters.lists"]
 
 
 def module_names() -> set[str]:
@@ -77,7 +79,7 @@ class BuildRelocated(build_py):
 
 if __name__ == "__main__":
     setup(
-        packages=[name.replace(SOURCE, PACKAGE, 1) for name in FOLDERS],
+        packages=[name.replace(SOURCE, PACKAGE, 1) for name in [*FOLDERS, *DATA_FOLDERS]],
         package_dir={PACKAGE: SOURCE},
         package_data={PACKAGE: ["py.typed", "corpora/filters/*.toml", "corpora/filters/lists/*.txt"]},
         cmdclass={"build_py": BuildRelocated},
