@@ -15,13 +15,13 @@ from analysis.rows import (
     Codes,
     Floats,
     column_or_blank,
+    distinct_codes,
     group_codes,
     in_natural_order,
     is_kind,
     joint_codes,
     moments,
-    n_distinct,
-    none_if_nan,
+    repeats,
     tasks,
 )
 from analysis.scales import (
@@ -71,8 +71,8 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     score = values.to_numpy(dtype=np.float64)[targets]
     raw = usable_ratings(judgments)[targets]
     codes, table = _cells(rows)
-    raw = np.where(np.isnan(score), np.nan, raw)
-    codes, score, raw = _one_per_participant(rows, codes, score, raw)
+    raw[np.isnan(score)] = np.nan
+    _average_repeats(rows, codes, score, raw)
     n, mean, sd, _ = moments(score, codes, n_groups=len(table), ddof=1)
     mean_raw = moments(raw, codes, n_groups=len(table), ddof=1)[1]
     se = np.divide(sd, np.sqrt(n), out=np.full(len(n), np.nan), where=n > 1)
@@ -90,26 +90,26 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     )
 
 
-def _one_per_participant(
-    rows: pd.DataFrame, codes: Codes, score: Floats, raw: Floats
-) -> tuple[Codes, Floats, Floats]:
-    """Average the ratings of one sentence by one participant; all as they are where none repeats."""
+def _average_repeats(rows: pd.DataFrame, codes: Codes, score: Floats, raw: Floats) -> None:
+    """Put the mean of a participant's ratings of one sentence in one of their rows, NaN in the others."""
     if "participant" not in rows.columns:
-        return codes, score, raw
-    person, people = group_codes(rows["participant"])
-    rated, n_groups = ~np.isnan(score), int(codes.max(initial=-1)) + 1
-    counts = n_distinct(codes[rated], person[rated], n_groups=n_groups, n_members=len(people))
-    if counts.sum() == rated.sum():
-        return codes, score, raw
-    cells = codes.astype(np.int64) * max(len(people), 1) + person
-    repeated = pd.Series(cells).duplicated(keep=False).to_numpy()
+        return
+    rated = ~np.isnan(score)
+    sentence, person = codes, distinct_codes(rows["participant"])
+    if not rated.all():
+        sentence, person = codes[rated], person[rated]
+    again, stand = repeats(sentence, person, n_groups=int(codes.max(initial=-1)) + 1)
+    if not len(again):
+        return
+    if not rated.all():
+        row = np.flatnonzero(rated)
+        again, stand = row[again], row[stand]
+    standing = np.unique(stand)
+    repeated = np.concatenate([again, standing])
     ratings = pd.DataFrame({"score": score[repeated], "raw": raw[repeated]})
-    means = ratings.groupby(cells[repeated], sort=False).mean()
-    return (
-        np.concatenate([codes[~repeated], means.index.to_numpy() // max(len(people), 1)]),
-        np.concatenate([score[~repeated], means["score"].to_numpy()]),
-        np.concatenate([raw[~repeated], means["raw"].to_numpy()]),
-    )
+    means = ratings.groupby(np.concatenate([stand, standing])).mean()  # in the order of `standing`
+    score[again] = raw[again] = np.nan
+    score[standing], raw[standing] = means["score"].to_numpy(), means["raw"].to_numpy()
 
 
 def _cells(rows: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
@@ -248,7 +248,7 @@ def _conventions(*, ddof: int, min_ratings: int) -> dict[str, Any]:
 def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Convert a table to records of plain values, None where a number is undefined."""
     columns = [
-        [none_if_nan(value) for value in table[name]]
+        table[name].astype(object).where(table[name].notna(), None).tolist()
         if table[name].dtype.kind == "f"
         else table[name].tolist()
         for name in table.columns

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.aggregation.proportions import wilson_interval
 from analysis.errors import UnknownName
-from analysis.rows import Codes, group_codes, joint_codes, n_distinct
+from analysis.rows import Codes, distinct_codes, group_codes, joint_codes, n_distinct
 
 # Judgments; with fewer an item has no majority.
 N_MIN = 3
@@ -95,8 +95,10 @@ def _n_participants(decided: pd.DataFrame, answered: np.ndarray, codes: Codes, n
     """Count the participants with an answer to each item; its answers where the rows name no participant."""
     if "participant" not in decided.columns:
         return n
-    person, people = group_codes(decided["participant"])
-    return n_distinct(codes[answered], person[answered], n_groups=len(n), n_members=len(people))
+    person = distinct_codes(decided["participant"])
+    if not answered.all():
+        codes, person = codes[answered], person[answered]
+    return n_distinct(codes, person, n_groups=len(n))
 
 
 def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes | None = None) -> pd.DataFrame:

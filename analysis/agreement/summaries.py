@@ -3,6 +3,7 @@
 Individual agreement is the probability that a single judgment agrees with the expected label.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -108,8 +109,9 @@ class Study:
             elif rule is None:
                 statuses.append("ok")
             else:
-                usable = int(np.isin(word[part], USABLE).sum())
-                right = int((word[part] == "expected").sum())
+                majorities = Counter(word[part].tolist())
+                usable = sum(majorities[status] for status in USABLE)
+                right = majorities["expected"]
                 counts = list(zip(k[part].tolist(), n[part].tolist(), strict=True))
                 statuses.append(rule.decide(Tally(right, usable, counts)))
         return statuses
@@ -175,11 +177,12 @@ def count(items: Any, *, ties: str) -> dict[str, Any]:
     k, n = np.asarray(items["k"], dtype=np.float64), np.asarray(items["n"], dtype=np.int64)
     k = k + np.asarray(items["n_half"], dtype=np.float64) / 2
     majority = np.asarray(items["majority"], dtype=object)
+    majorities = Counter(majority.tolist())  # quicker than numpy for the few items of a paradigm
     return {
-        "items": int(np.isin(majority, USABLE).sum()),
-        "items_right": int((majority == "expected").sum()),
-        "ties": int((majority == "tie").sum()),
-        "items_insufficient": int(np.isin(majority, ("insufficient", "no_data")).sum()),
+        "items": sum(majorities[status] for status in USABLE),
+        "items_right": majorities["expected"],
+        "ties": majorities["tie"],
+        "items_insufficient": majorities["insufficient"] + majorities["no_data"],
         "majority_agreement": majority_agreement(majority, ties=ties),
         "individual_agreement": mean_of_item_shares(k, n),
         "individual_agreement_pooled": pooled_share(k, n),

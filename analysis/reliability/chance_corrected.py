@@ -8,6 +8,7 @@ long data otherwise. The coding of forced choices is arbitrary and changes the c
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -424,6 +425,7 @@ def label_blind(k: Codes, n: Codes, *, names: Sequence[str]) -> Codes:
     return recoded
 
 
+@lru_cache(maxsize=2**16)  # a report asks twice for each of its pairs
 def is_reversed(name: str) -> bool:
     """Return whether a pair is coded by its other member, by a hash of its name."""
     return hashlib.sha256(name.encode()).digest()[0] % 2 == 1

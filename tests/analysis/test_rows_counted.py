@@ -2,12 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from analysis import rows
 from analysis.reliability.chance_corrected import krippendorff_alpha
-from analysis.rows import joint_codes, joint_counts, rows_where
+from analysis.rows import joint_codes, joint_counts, n_distinct, repeats, rows_where
 from analysis.scales import zscore_by_participant
 
 pairs = st.integers(1, 30).flatmap(
@@ -70,3 +72,24 @@ def test_all_rows_are_a_frame_of_their_own():
     same.loc[0, "value"] = 8.0
     assert frame["value"].tolist() == [1.0, 2.0]
     assert rows_where(frame, np.array([False, True]))["value"].tolist() == [2.0]
+
+
+@given(pairs | small, st.sampled_from([1, 7, 2**20]), st.booleans())
+def test_repeats_are_found_in_blocks_of_any_size_and_rows_of_any_order(columns, cells, is_sorted):
+    groups, members = columns
+    members = np.sort(members) if is_sorted else members
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "_BLOCK_CELLS", cells)
+        again, stand = repeats(groups, members, n_groups=401)
+        counts = n_distinct(groups, members, n_groups=401)
+    table = pd.DataFrame({"group": groups, "member": members})
+    assert len(again) == len(set(again)) == table.duplicated().sum()
+    assert not set(again) & set(stand)
+    assert table.iloc[again].to_numpy().tolist() == table.iloc[stand].to_numpy().tolist()
+    plain = table.groupby("group")["member"].nunique().reindex(range(401), fill_value=0)
+    assert counts.tolist() == plain.tolist()
+
+
+def test_repeats_of_no_rows_are_none():
+    none = np.empty(0, dtype=np.int64)
+    assert [part.tolist() for part in repeats(none, none, n_groups=0)] == [[], []]
