@@ -77,7 +77,7 @@ def test_all_rows_are_a_frame_of_their_own():
 @given(pairs | small, st.sampled_from([1, 7, 2**20]), st.booleans())
 def test_repeats_are_found_in_blocks_of_any_size_and_rows_of_any_order(columns, cells, is_sorted):
     groups, members = columns
-    members = np.sort(members) if is_sorted else members
+    members = (np.sort(members) if is_sorted else members) - 1  # -1 is a missing participant
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_BLOCK_CELLS", cells)
         again, stand = repeats(groups, members, n_groups=401)
