@@ -128,10 +128,9 @@ def usable_ratings(judgments: pd.DataFrame, *, scope: Sequence[str] = Z_SCOPE) -
     if not in_scope.all():
         ratings[~in_scope] = np.nan
     if "task" in judgments.columns:
-        codes, labels = group_codes(judgments["task"])
-        magnitude = np.array([label == "magnitude_estimation" for label in labels], dtype=bool)
+        magnitude = (judgments["task"] == "magnitude_estimation").to_numpy(dtype=bool, na_value=False)
         if magnitude.any():
-            ratings[magnitude[codes] & (ratings < 0)] = np.nan
+            ratings[magnitude & (ratings < 0)] = np.nan
     return ratings
 
 

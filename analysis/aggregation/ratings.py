@@ -22,6 +22,7 @@ from analysis.rows import (
     joint_codes,
     moments,
     repeats,
+    rows_where,
     tasks,
 )
 from analysis.scales import (
@@ -67,7 +68,7 @@ def item_means(judgments: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     [{'n': 2, 'mean': 5.0, 'se': 1.0}]
     """
     targets = is_kind(judgments, ("target",))
-    rows = judgments[targets]
+    rows = rows_where(judgments, targets)
     score = values.to_numpy(dtype=np.float64)[targets]
     raw = usable_ratings(judgments)[targets]
     codes, table = _cells(rows)
@@ -117,7 +118,10 @@ def _cells(rows: pd.DataFrame) -> tuple[Codes, pd.DataFrame]:
     coded = [group_codes(column_or_blank(rows, name)) for name in _ITEM_KEYS]
     codes = coded[0][0]
     parts = [np.arange(len(coded[0][1]))]
-    for column, _ in coded[1:]:
+    for column, labels in coded[1:]:
+        if len(labels) == 1:  # nothing to tell apart, for instance no column of sentences
+            parts.append(np.zeros(len(parts[0]), dtype=np.int64))
+            continue
         codes, earlier, added = joint_codes(codes, column)
         parts = [part[earlier] for part in parts] + [added]
     names = [np.array(labels, dtype=object) for _, labels in coded]
@@ -187,7 +191,7 @@ def ratings_report(
     [-1.162, -0.387, 0.387, 1.162]
     """
     require_columns(judgments, "participant", "item", "value")
-    ratings = judgments[_is_rating(judgments)]
+    ratings = rows_where(judgments, _is_rating(judgments))
     if len(judgments) and ratings.empty:
         raise NotEnoughData("there are only forced choices.", column="task", remedy="Use agreement instead.")
     magnitudes = magnitude_counts(ratings, transform=transform, zeros=zeros)

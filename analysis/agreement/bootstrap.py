@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from analysis.aggregation.proportions import wilson_interval
@@ -33,6 +34,27 @@ class Intervals:
     low: Floats
     high: Floats
     method: list[str]
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """Ratios Σ S / Σ N of several columns, and what their linearized variances need."""
+
+    ratio: Floats
+    bottom: Floats
+    """Σ N."""
+    squares: Floats
+    """Σ (S_c - A N_c)² over the clusters, A the ratio."""
+    contributors: Codes
+    """Clusters whose N is not 0."""
+
+    def variance(self, n_clusters: npt.ArrayLike) -> Floats:
+        """Compute C / (C - 1) Σ (S_c - A N_c)² / (Σ N)² for C clusters."""
+        n = np.asarray(n_clusters, dtype=np.float64)
+        squares = self.squares * n / np.maximum(n - 1, 1)
+        variance: Floats = np.full(len(self.ratio), np.nan)
+        np.divide(squares, self.bottom**2, out=variance, where=self.bottom > 0)
+        return variance
 
 
 def cluster_sums(values: Floats, clusters: Codes, groups: Codes, *, shape: tuple[int, int]) -> Any:
@@ -139,16 +161,17 @@ def participant_intervals(
     work = draws * n_clusters * (n_columns + _COST_OF_DRAWING)
     low, high = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
     names = np.full(n_columns, _NAMES.get(method, _NAMES["percentile"]), dtype=object)
+    terms = linearize(numerators, denominators)
     in_closed_form = np.zeros(n_columns, dtype=bool)
     if method in ("auto", "wilson"):
-        in_closed_form = (_contributors(denominators) < FEW_PARTICIPANTS) | (method == "wilson")
+        in_closed_form = (terms.contributors < FEW_PARTICIPANTS) | (method == "wilson")
     resampled = np.flatnonzero(~in_closed_form)
     if in_closed_form.any():
-        ends = effective_wilson_interval(numerators, denominators, confidence=confidence)
+        ends = effective_wilson_interval(terms, confidence=confidence)
         low[in_closed_form], high[in_closed_form] = (end[in_closed_form] for end in ends)
         names[in_closed_form] = _NAMES["wilson"]
     if len(resampled) and (draws == 0 or work > WORK or scipy.sparse.issparse(numerators)):
-        ends = linearized_interval(numerators, denominators, confidence=confidence)
+        ends = linearized_interval(terms, n_clusters=n_clusters, confidence=confidence)
         low[resampled], high[resampled] = (end[resampled] for end in ends)
         names[resampled] = "participant_linearized"
     elif len(resampled):
@@ -162,17 +185,14 @@ def participant_intervals(
                 numerators[:, block], denominators[:, block], draws=draws, rng=rng, confidence=confidence
             )
     intervals = Intervals(low, high, names.tolist())
-    _replace_degenerate_intervals(intervals, numerators, denominators, confidence=confidence)
+    _replace_degenerate_intervals(intervals, terms, confidence=confidence)
     return intervals
 
 
-def _replace_degenerate_intervals(
-    intervals: Intervals, numerators: Any, denominators: Any, *, confidence: float
-) -> None:
+def _replace_degenerate_intervals(intervals: Intervals, terms: Linearization, *, confidence: float) -> None:
     """Replace intervals where all participants have one share; set those of fewer than two to NaN."""
-    n_people = _contributors(denominators)
-    ratio, variance = _linearized(numerators, denominators)
-    is_constant = variance <= 1e-12 * np.maximum(ratio, 1e-12) ** 2
+    n_people, ratio = terms.contributors, terms.ratio
+    is_constant = terms.variance(n_people) <= 1e-12 * np.maximum(ratio, 1e-12) ** 2
     for column in np.flatnonzero((n_people < 2) | is_constant):
         low, high = np.nan, np.nan
         if n_people[column] >= 2:
@@ -183,9 +203,7 @@ def _replace_degenerate_intervals(
         intervals.method[column] = "participant_wilson" if n_people[column] >= 2 else "none"
 
 
-def effective_wilson_interval(
-    numerators: Any, denominators: Any, *, confidence: float = 0.95
-) -> tuple[Floats, Floats]:
+def effective_wilson_interval(terms: Linearization, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Compute the score interval of each ratio with the effective number of independent judgments.
 
     Notes
@@ -200,12 +218,12 @@ def effective_wilson_interval(
 
     Examples
     --------
-    >>> low, high = effective_wilson_interval(np.array([[3.0], [1.0], [2.0]]), np.full((3, 1), 4.0))
+    >>> terms = linearize(np.array([[3.0], [1.0], [2.0]]), np.full((3, 1), 4.0))
+    >>> low, high = effective_wilson_interval(terms)
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.111, 0.889)
     """
-    n_people = _contributors(denominators)
-    ratio, variance = _linearized(numerators, denominators)
+    n_people, ratio, variance = terms.contributors, terms.ratio, terms.variance(terms.contributors)
     q2 = scipy.stats.t.ppf(0.5 + confidence / 2, np.maximum(n_people - 1, 1)) ** 2
     spread = ratio * (1 - ratio)
     n = np.divide(spread, variance, out=np.full(len(ratio), np.nan), where=(variance > 0) & (n_people > 1))
@@ -236,7 +254,8 @@ def bootstrap_t_interval(
     ----------
     Efron & Tibshirani (1993), *An Introduction to the Bootstrap*, §12.5.
     """
-    ratio, variance = _linearized(numerators, denominators)
+    terms = linearize(numerators, denominators)
+    ratio, variance = terms.ratio, terms.variance(terms.contributors)
     ratios, errors = _bootstrap_ratios_and_errors(numerators, denominators, draws=draws, rng=rng)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (ratios - ratio) / errors  # infinite without variance, NaN where the sample is at A itself
@@ -284,7 +303,7 @@ def bca_interval(
     ----------
     Efron (1987), Journal of the American Statistical Association 82.
     """
-    ratio, _ = _linearized(numerators, denominators)
+    ratio = linearize(numerators, denominators).ratio
     ratios = bootstrap_ratios(numerators, denominators, draws=draws, rng=rng)
     bottom = denominators.sum(axis=0) - denominators
     jack = np.divide(numerators.sum(axis=0) - numerators, bottom, out=np.tile(ratio, (len(bottom), 1)),
@@ -357,13 +376,13 @@ def percentiles(ratios: Floats, *, confidence: float) -> tuple[Floats, Floats]:
 
 
 def linearized_interval(
-    numerators: Any, denominators: Any, *, confidence: float = 0.95
+    terms: Linearization, *, n_clusters: int, confidence: float = 0.95
 ) -> tuple[Floats, Floats]:
     """Compute the closed-form cluster interval of each ratio.
 
     Notes
     -----
-    A = Σ S / Σ N; variance C / (C - 1) Σ (S_c - A N_c)² / (Σ N)² over the C clusters;
+    A = Σ S / Σ N; variance C / (C - 1) Σ (S_c - A N_c)² / (Σ N)² over all C clusters;
     A ± z SE, cut at 0 and 1.
 
     References
@@ -372,21 +391,25 @@ def linearized_interval(
 
     Examples
     --------
-    >>> low, high = linearized_interval(np.array([[3.0], [1.0], [2.0]]), np.array([[4.0], [4.0], [4.0]]))
+    >>> terms = linearize(np.array([[3.0], [1.0], [2.0]]), np.full((3, 1), 4.0))
+    >>> low, high = linearized_interval(terms, n_clusters=3)
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
     (0.217, 0.783)
     """
     z = float(scipy.stats.norm.ppf(0.5 + confidence / 2))
-    n_clusters = numerators.shape[0]
-    ratio, variance = _linearized(numerators, denominators, n_clusters=n_clusters)
-    se = np.sqrt(variance)
+    ratio, se = terms.ratio, np.sqrt(terms.variance(n_clusters))
     return np.clip(ratio - z * se, 0, 1), np.clip(ratio + z * se, 0, 1)
 
 
-def _linearized(
-    numerators: Any, denominators: Any, *, n_clusters: int | None = None
-) -> tuple[Floats, Floats]:
-    """Compute each ratio and its linearized variance over the clusters (by default those that contribute)."""
+def linearize(numerators: Any, denominators: Any) -> Linearization:
+    """Compute the terms of the linearized variance of Σ numerators / Σ denominators for each column.
+
+    Examples
+    --------
+    >>> terms = linearize(np.array([[3.0], [1.0], [2.0]]), np.full((3, 1), 4.0))
+    >>> terms.ratio.tolist(), terms.squares.tolist(), terms.contributors.tolist()
+    ([0.5], [2.0], [3])
+    """
     top = np.asarray(numerators.sum(axis=0), dtype=np.float64).ravel()
     bottom = np.asarray(denominators.sum(axis=0), dtype=np.float64).ravel()
     ratio = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
@@ -396,10 +419,8 @@ def _linearized(
         - 2 * finite * _column_products(numerators, denominators)
         + finite**2 * _column_products(denominators, denominators)
     ).clip(min=0)
-    n = np.asarray(_contributors(denominators) if n_clusters is None else n_clusters, dtype=np.float64)
-    squares = squares * n / np.maximum(n - 1, 1)
-    variance = np.divide(squares, bottom**2, out=np.full(len(top), np.nan), where=bottom > 0)
-    return ratio, variance
+    contributors = np.asarray((denominators > 0).sum(axis=0), dtype=np.int64).ravel()
+    return Linearization(ratio, bottom, squares, contributors)
 
 
 def _column_products(first: Any, second: Any) -> Floats:
@@ -407,8 +428,3 @@ def _column_products(first: Any, second: Any) -> Floats:
         products: Floats = np.einsum("ij,ij->j", first, second)
         return products
     return np.asarray(first.multiply(second).sum(axis=0), dtype=np.float64).ravel()
-
-
-def _contributors(denominators: Any) -> Codes:
-    filled = denominators > 0
-    return np.asarray(filled.sum(axis=0), dtype=np.int64).ravel()

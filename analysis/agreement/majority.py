@@ -1,5 +1,6 @@
 """The majority label of an item, with ties and items of few judgments as separate values."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,9 +48,9 @@ def majority_agreement(majority: npt.ArrayLike, *, ties: str = "strict") -> floa
     """
     if ties not in TIES:
         raise UnknownName("tie rule", ties, TIES)
-    words = np.asarray(majority, dtype=object)
-    right, tied = int((words == "expected").sum()), int((words == "tie").sum())
-    items = right + tied + int((words == "unexpected").sum())
+    n_items = Counter(np.asarray(majority, dtype=object).tolist())
+    right, tied = n_items["expected"], n_items["tie"]
+    items = right + tied + n_items["unexpected"]
     if ties == "drop":
         items -= tied
     doubled = 2 * right + (tied if ties == "half" else 0)
@@ -123,8 +124,8 @@ def count_items(decided: pd.DataFrame, *, n_min: int = N_MIN, coded: ItemCodes |
     agrees = decided["agrees"].to_numpy(dtype=np.float64)
     answered = ~np.isnan(agrees)
     n_rows = np.bincount(codes, minlength=len(items))
-    n = np.bincount(codes[answered], minlength=len(items))
-    k = np.bincount(codes[agrees == 1], minlength=len(items))
+    n = n_rows if answered.all() else np.bincount(codes[answered], minlength=len(items))
+    k = np.bincount(codes, weights=agrees == 1, minlength=len(items)).astype(np.int64)
     is_open = answered & decided["undecided"].to_numpy(dtype=bool)
     undecided = np.bincount(codes[is_open], minlength=len(items))
     halves = np.bincount(codes[agrees == 0.5], minlength=len(items))

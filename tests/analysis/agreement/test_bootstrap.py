@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, sparse, stats
 
-from analysis.agreement.bootstrap import cluster_sums, linearized_interval, participant_intervals
+from analysis.agreement.bootstrap import cluster_sums, linearize, linearized_interval, participant_intervals
 from analysis.errors import UnknownName
 from tests.benchmarks.analysis.bench_coverage import coverage_of_means, coverage_of_shares
 
@@ -35,14 +35,14 @@ def test_the_same_seed_gives_the_same_interval():
 def test_closed_form_is_near_the_bootstrap():
     right, n = sums_of(400)
     intervals = participant_intervals(right, n, draws=4000)
-    low, high = linearized_interval(right, n)
+    low, high = linearized_interval(linearize(right, n), n_clusters=400)
     assert np.allclose(intervals.low, low, atol=0.004) and np.allclose(intervals.high, high, atol=0.004)
 
 
 def test_sparse_and_dense_sums_give_the_same_closed_form():
     right, n = sums_of()
-    dense = linearized_interval(right, n)
-    thin = linearized_interval(sparse.csr_array(right), sparse.csr_array(n))
+    dense = linearized_interval(linearize(right, n), n_clusters=len(n))
+    thin = linearized_interval(linearize(sparse.csr_array(right), sparse.csr_array(n)), n_clusters=len(n))
     assert np.allclose(dense, thin)
     intervals = participant_intervals(sparse.csr_array(right), sparse.csr_array(n))
     assert intervals.method == ["participant_linearized"] * 2
