@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.aggregation.ratings import likert_distribution, ratings_report
+from analysis.aggregation.ratings import item_means, likert_distribution, ratings_report
 from analysis.aggregation.transforms import transform_ratings
 from analysis.effects.conditions import condition_report
 from analysis.errors import BadInput, NotEnoughData, UnknownName
@@ -200,3 +200,12 @@ def test_values_whose_squares_overflow_are_refused_by_row(value):
     rows = pd.DataFrame({"participant": ["a"] * 4, "item": list("wxyz"), "value": [5.0, value, 3.0, 4.0]})
     with pytest.raises(BadInput, match=r"row 2, column 'value': the value is beyond 1e\+100\. Correct"):
         ratings_report(rows.assign(task="magnitude_estimation"))
+
+
+def test_item_means_keep_conditions_apart_where_another_column_has_one_name():
+    rows = pd.DataFrame({"paradigm": "p", "item": ["i", "i", "j"], "condition": ["good", "bad", "bad"]})
+    rows = rows.assign(sentence_id="s", value=[6.0, 2.0, 1.0])
+    means = item_means(rows, rows["value"])[["item", "condition", "sentence_id", "mean"]]
+    assert sorted(means.itertuples(index=False, name=None)) == [
+        ("i", "bad", "s", 2.0), ("i", "good", "s", 6.0), ("j", "bad", "s", 1.0),
+    ]  # fmt: skip

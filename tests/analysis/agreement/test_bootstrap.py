@@ -48,6 +48,13 @@ def test_sparse_and_dense_sums_give_the_same_closed_form():
     assert intervals.method == ["participant_linearized"] * 2
 
 
+def test_the_closed_form_counts_clusters_without_judgments():
+    right, n = np.array([[3.0], [1.0], [2.0], [0.0]]), np.array([[4.0], [4.0], [4.0], [0.0]])
+    low, high = linearized_interval(linearize(right, n), n_clusters=4)
+    half = 1.959964 * np.sqrt(4 / 3 * 2) / 12
+    assert (low[0], high[0]) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-6)
+
+
 @pytest.mark.filterwarnings("error")
 def test_full_agreement_keeps_an_interval_and_one_participant_has_none():
     n = np.array([[5.0, 5.0], [5.0, 0.0], [5.0, 0.0]])

@@ -88,3 +88,10 @@ def test_vector_fc_majority(shared_vectors):
         assert [float(end) for end in exact] == pytest.approx(expected["clopper_pearson95"], abs=1e-6)
     default = majority_status([1], [1])
     assert default.tolist() == ["insufficient"]
+
+
+def test_halves_are_not_counted_as_agreement():
+    rows = pd.DataFrame({"participant": list("abcd"), "item": "i", "value": [1.0, 0.5, 0.0, None]})
+    rows["task"] = "forced_choice"
+    counts = item_table(rows)[["k", "n", "n_half", "n_missing"]]
+    assert counts.to_dict("records") == [{"k": 1, "n": 3, "n_half": 1, "n_missing": 1}]
