@@ -28,7 +28,7 @@ def settings() -> argparse.Namespace:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
     parser.add_argument("--workers", type=int, default=2, help="processes")
-    parser.add_argument("--threads", type=int, default=4, help="requests at once in each process")
+    parser.add_argument("--threads", type=int, default=8, help="requests at once in each process")
     return parser.parse_args()
 
 

@@ -17,7 +17,7 @@ from django.shortcuts import render
 from django.urls import Resolver404, resolve
 
 MAX_BODY_BYTES = 4_000_000
-LARGE_AT_ONCE = 2  # half of the threads of a process (config.serve)
+LARGE_AT_ONCE = 2  # a quarter of the threads of a process (config.serve)
 RETRY_AFTER_S = 30
 API = "/api/"
 View = TypeVar("View", bound=Callable[..., Any])

@@ -1,20 +1,24 @@
 """Storing the answers of a session: each once, however often, in whatever order and number they arrive.
 
 Three queries whatever the number of answers: the session with the trials that are named, the lease unless it
-was renewed just now, the rows. Deliveries that come at the same time share the last of them. What is
-acknowledged is committed.
+was renewed just now, the rows. Deliveries of one answer that come at the same time share the first and the
+last (:class:`JoinedCalls`). What is acknowledged is committed.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
+from operator import itemgetter
+from typing import Any, Generic, TypeVar
 
-from django.db import IntegrityError, transaction
+import structlog
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from analysis.plugins.registry import PluginFailure
+from config.http.unavailable import is_unavailable
 from experiments.operation.counters import counters
 from experiments.tasks.base import Answer, BadResponse, Option, is_correct
 from judgments.models import Judgment, Session, SessionEvent, Trial
@@ -26,18 +30,22 @@ from judgments.sessions.trial_buffer import trial_buffer
 from judgments.sessions.trials import PairMembers, TrialRow, prepare_trials
 from judgments.sql.statements import (
     TABLES,
-    SharedInsert,
     as_bool,
     as_datetime,
     as_json,
     insert_rows,
+    padded,
     select,
     write_lock,
 )
 
+log = structlog.get_logger(__name__)
 PLUGIN_FAILURE = "plugin"  # event: the plugin of the task failed, with the reason
-insert_judgments = SharedInsert(Judgment, order="trial_id")
 ATTEMPTS = 3  # each fails only when another request stored one of the same answers in between
+JOIN_WITHIN_S = 0.002  # the longest that a call waits for others
+ENOUGH_CALLS = 4  # are not kept waiting for more
+Argument = TypeVar("Argument")
+Outcome = TypeVar("Outcome")
 
 
 class SessionUnknown(LookupError):
@@ -103,8 +111,14 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
     SessionOver, StudyClosed
         Something is new, and the session has ended or lost its place.
     """
-    with insert_judgments.expected():
-        delivery = _stored_delivery(token, answers)
+    if token in trial_buffer.by_token:  # known without a query: the first answer needs them stored
+        trial_buffer.flush_for(token)
+    delivery = None
+    # Another thread's connection sees nothing of this transaction, and cannot write into it.
+    if len(answers) == 1 and not connection.in_atomic_block:
+        delivery = _join((token, answers[0]))
+    if delivery is None or not delivery.is_stored:
+        delivery = _stored_delivery(token, answers, delivery)
     receipt = delivery.closing_receipt()
     n_stored = len(receipt.stored)
     counters.add(
@@ -114,10 +128,13 @@ def record_answers(token: str, answers: Sequence[SentAnswer]) -> Receipt:
     return receipt
 
 
-def _stored_delivery(token: str, answers: Sequence[SentAnswer]) -> "_Delivery":
+def _stored_delivery(
+    token: str, answers: Sequence[SentAnswer], delivery: "_Delivery | None" = None
+) -> "_Delivery":
+    """The delivery once it is stored; ``delivery`` when its session was read already."""
     for attempt in range(1, ATTEMPTS + 1):
-        state = _read_state(token, answers)
-        delivery = _Delivery(state, answers)
+        if delivery is None or attempt > 1:
+            delivery = _Delivery(_read_state(token, answers), answers)
         try:
             delivery.store()
             break
@@ -128,15 +145,43 @@ def _stored_delivery(token: str, answers: Sequence[SentAnswer]) -> "_Delivery":
                 raise
         except SessionOver:
             # Race: the session ended after its state was read, perhaps by these same answers sent twice.
-            if state.status in Session.Status.final() or attempt == ATTEMPTS:
+            if delivery.state.status in Session.Status.final() or attempt == ATTEMPTS:
                 raise
+    assert delivery is not None
     return delivery
+
+
+def _store_together(several: Sequence[tuple[str, SentAnswer]]) -> "list[_Delivery | None]":
+    """Read the sessions of deliveries of one answer each, and store those that need one insert and no more.
+
+    None for a delivery that has to read its session by itself.
+    """
+    # A second delivery of a session has to see what became of the first.
+    own = dict(reversed(several))
+    states = read_states([(token, answer.trial) for token, answer in own.items()])
+    deliveries = {
+        token: _Delivery(state, [own[token]])
+        for token, state in states.items()
+        if state.trials and not _is_late(state)
+    }
+    plain = [delivery for delivery in deliveries.values() if delivery.is_plain]
+    _insert_judgments([row for delivery in plain for row in delivery.judgments])
+    for delivery in plain:
+        delivery.is_stored = True
+    return [deliveries.get(token) if own[token] is answer else None for token, answer in several]
+
+
+def _insert_judgments(rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    # Race: two processes that insert the same rows in another order would wait for each other.
+    in_order = sorted(rows, key=itemgetter("trial_id"))
+    with write_lock():
+        insert_rows(Judgment, in_order)
 
 
 def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:
     trial_ids = list(dict.fromkeys(answer.trial for answer in answers))
-    if token in trial_buffer.by_token:  # known without a query: the first answer needs them stored
-        trial_buffer.flush_for(token)
     state = read_state(token, trial_ids)
     if _lacks_trials(state):  # they are buffered, or the arrival was cut off before they were written
         trial_buffer.flush_for(token)
@@ -144,11 +189,15 @@ def _read_state(token: str, answers: Sequence[SentAnswer]) -> SessionState:
     if _lacks_trials(state):
         prepare_trials(Session.objects.get(pk=state.pk))
         state = read_state(token, trial_ids)
-    if is_late(state.status, state.last_seen_at, state.protocol):
+    if _is_late(state):
         raise SessionExpired
     if state.status == Session.Status.WITHDRAWN and not state.trials:
         raise SessionOver  # the answers were deleted, and the trials with them
     return state
+
+
+def _is_late(state: SessionState) -> bool:
+    return is_late(state.status, state.last_seen_at, state.protocol)
 
 
 def _lacks_trials(state: SessionState) -> bool:
@@ -160,6 +209,7 @@ class _Delivery:
 
     def __init__(self, state: SessionState, answers: Sequence[SentAnswer]) -> None:
         self.state, self.receipt = state, Receipt()
+        self.is_stored = False
         self.judgments: list[dict[str, Any]] = []
         self.events: list[SessionEvent] = []
         self.conflicts: list[SessionEvent] = []
@@ -202,24 +252,33 @@ class _Delivery:
             text = trial.correct.get("feedback", "")
             receipt.feedback[answer.trial] = {"is_correct": first["is_correct"], "text": text}
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether its judgments, if any, are all that has to be written."""
+        return not self.conflicts and not self.events and (not self.judgments or self._is_renewed)
+
     def store(self) -> None:
         """Write everything, or nothing."""
-        if not self.judgments and not self.conflicts:
+        if self.is_plain:
+            _insert_judgments(self.judgments)
             return
-        screen, state = self._screen(), self.state
-        is_renewed = state.screen == screen and is_fresh(
-            state.status, state.lease_expires_at, lease_minutes=state.lease_minutes
-        )
-        if is_renewed and not self.events and not self.conflicts:
-            insert_judgments(self.judgments)
-            return
+        state = self.state
         with write_lock(), transaction.atomic():
             if self.judgments:
-                if not is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
+                screen = self._screen()
+                if not self._is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
                     renew(_session_to_renew(state.pk), screen=screen)
                 insert_rows(Judgment, self.judgments)
             if events := self.events + self._new_conflicts():
                 SessionEvent.objects.bulk_create(events)
+
+    @property
+    def _is_renewed(self) -> bool:
+        """Whether the lease was renewed just now, on the screen of the new answers."""
+        state = self.state
+        return state.screen == self._screen() and is_fresh(
+            state.status, state.lease_expires_at, lease_minutes=state.lease_minutes
+        )
 
     def _screen(self) -> str:
         """Where the participant is after the last of the new answers."""
@@ -328,61 +387,77 @@ def _chosen(trial: TrialRow, parsed: Answer) -> int | None:
 # Written out: it runs for every answer, and the ORM takes longer to compose it than the database to run it.
 # LIMIT keeps PostgreSQL from evaluating the subquery again for every trial. Moments as text, because psycopg
 # converts them in Python, which takes longer than datetime.fromisoformat.
-STATE = """
-WITH s AS (
-  SELECT s.id, s.status, s.screen, e.lease_minutes, CAST(s.lease_expires_at AS text) AS lease_expires_at,
-    CAST(s.last_seen_at AS text) AS last_seen_at, v.id AS version_id, v.sha256,
+STATES = """
+WITH asked (token, public_id) AS (VALUES {asked}), s AS (
+  SELECT s.token, s.id, s.status, s.screen, e.lease_minutes,
+    CAST(s.lease_expires_at AS text) AS lease_expires_at, CAST(s.last_seen_at AS text) AS last_seen_at,
+    v.id AS version_id, v.sha256,
     (SELECT t.position FROM {trial} t
-     WHERE t.session_id = s.id AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id){unnamed}
+     WHERE t.session_id = s.id AND NOT EXISTS (SELECT 1 FROM {judgment} j WHERE j.trial_id = t.id)
+       AND NOT EXISTS (SELECT 1 FROM asked a WHERE a.token = s.token AND a.public_id = t.public_id)
      ORDER BY t.position LIMIT 1) AS first_open
   FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
     JOIN {experimentversion} v ON v.id = s.version_id
-  WHERE s.token = %s LIMIT 1)
-SELECT s.*{trial_columns} FROM s{trials}"""
-TRIAL_COLUMNS = """, t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
-  CAST(t.shown_at AS text), p.good_id, p.bad_id, j.id, j.response, j.is_correct"""
-NAMED_TRIALS = """ LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id IN ({marks})
+  WHERE s.token IN (SELECT token FROM asked) LIMIT {n_asked})
+SELECT s.*, t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
+  CAST(t.shown_at AS text), p.good_id, p.bad_id, j.id, j.response, j.is_correct
+FROM s JOIN asked a ON a.token = s.token
+  LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id = a.public_id
   LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
-N_SESSION_COLUMNS = 9
+N_SESSION_COLUMNS = 10
+NO_TRIAL = ""  # no trial has this public id
 LAST_POSITION = "SELECT max(position) FROM {trial} WHERE session_id = %s".format(**TABLES)
 
 
 @cache
-def _state_sql(n_trials: int) -> str:
-    marks = ", ".join(["%s"] * n_trials)
-    if not n_trials:
-        return STATE.format(**TABLES, unnamed="", trial_columns="", trials="")
-    return STATE.format(
-        **TABLES,
-        unnamed=f" AND t.public_id NOT IN ({marks})",
-        trial_columns=TRIAL_COLUMNS,
-        trials=NAMED_TRIALS.format(**TABLES, marks=marks),
-    )
+def _states_sql(n_asked: int) -> str:
+    return STATES.format(**TABLES, asked=", ".join(["(%s, %s)"] * n_asked), n_asked=n_asked)
 
 
 def read_state(token: str, trial_ids: Sequence[str]) -> SessionState:
     """Read a session and these of its trials; raises :class:`SessionUnknown`."""
-    rows = select(_state_sql(len(trial_ids)), [*trial_ids, token, *trial_ids])
-    if not rows:
+    states = read_states([(token, public_id) for public_id in trial_ids or [NO_TRIAL]])
+    if token not in states:
         raise SessionUnknown(token)
-    pk, status, screen, minutes, lease, last_seen, version_id, sha256, first_open = rows[0][
-        :N_SESSION_COLUMNS
-    ]
-    state = SessionState(
+    return states[token]
+
+
+def read_states(asked: Sequence[tuple[str, str]]) -> dict[str, SessionState]:
+    """Read sessions by token, each with the trials that are asked for; unknown ones are left out."""
+    asked = padded(asked)
+    values = [value for token_and_trial in asked for value in token_and_trial]
+    states: dict[str, SessionState] = {}
+    for row in select(_states_sql(len(asked)), values):
+        token, *columns = row[:N_SESSION_COLUMNS]
+        if token not in states:
+            states[token] = _state(*columns)
+        _add_trial(states[token], row[N_SESSION_COLUMNS:])
+    return states
+
+
+def _state(
+    pk: int,
+    status: str,
+    screen: str,
+    lease_minutes: int,
+    lease_expires_at: Any,
+    last_seen_at: Any,
+    version_id: int,
+    sha256: str,
+    first_open: int | None,
+) -> SessionState:
+    return SessionState(
         pk,
         status,
         screen,
-        lease_minutes=minutes,
-        lease_expires_at=as_datetime(lease),
-        last_seen_at=as_datetime(last_seen),
+        lease_minutes=lease_minutes,
+        lease_expires_at=as_datetime(lease_expires_at),
+        last_seen_at=as_datetime(last_seen_at),
         protocol=read_protocol(version_id, sha256),
         first_open=first_open,
         trials={},
         stored={},
     )
-    for row in rows if trial_ids else ():
-        _add_trial(state, row[N_SESSION_COLUMNS:])
-    return state
 
 
 def _add_trial(state: SessionState, columns: Sequence[Any]) -> None:
@@ -406,3 +481,75 @@ def _add_trial(state: SessionState, columns: Sequence[Any]) -> None:
     )
     if judgment_id is not None:
         state.stored[public_id] = {"response": response, "is_correct": as_bool(judged_correct)}
+
+
+class _Call(Generic[Argument, Outcome]):
+    """The call of one thread."""
+
+    __slots__ = ("argument", "outcome", "turn")
+
+    def __init__(self, argument: Argument) -> None:
+        self.argument = argument
+        self.outcome: Outcome | None = None
+        self.turn = threading.Lock()  # held until this thread may go on
+        self.turn.acquire()
+
+
+class JoinedCalls(Generic[Argument, Outcome]):
+    """Calls that several threads make at the same time become one call of a function, which takes them all.
+
+    The function returns an outcome for each argument, or None where the thread has to act by itself; so it is
+    for all of them when the function fails, so that one cannot fail the others.
+
+    The first thread that comes makes the call. It waits until as many have come as there were threads here
+    when the last call was made, for at most :data:`ENOUGH_CALLS` and :data:`JOIN_WITHIN_S`; a thread that is
+    alone waits for nobody.
+    """
+
+    def __init__(self, function: Callable[[Sequence[Argument]], Sequence[Outcome | None]]) -> None:
+        self.function = function
+        self.lock = threading.Lock()
+        self.waiting: list[_Call[Argument, Outcome]] = []  # the first is of the thread that makes the call
+        self.n_here, self.n_expected = 0, 1  # threads
+
+    def __call__(self, argument: Argument) -> Outcome | None:
+        """The outcome for this argument."""
+        own: _Call[Argument, Outcome] = _Call(argument)
+        with self.lock:
+            self.n_here += 1
+            self.waiting.append(own)
+            first = self.waiting[0]
+            if len(self.waiting) >= self.n_expected and first.turn.locked():
+                first.turn.release()
+        try:
+            if own is first:
+                own.turn.acquire(timeout=JOIN_WITHIN_S)
+                self._call()
+            else:
+                own.turn.acquire()
+        finally:
+            with self.lock:
+                self.n_here -= 1
+        return own.outcome
+
+    def _call(self) -> None:
+        with self.lock:
+            # From here on, the next thread that comes is the first of others.
+            together, self.waiting = self.waiting, []
+            self.n_expected = min(self.n_here, ENOUGH_CALLS)
+        try:
+            outcomes = self.function([call.argument for call in together])
+            for call, outcome in zip(together, outcomes, strict=True):
+                call.outcome = outcome
+        # Each thread acts by itself now and meets its own error, which Django logs with the traceback.
+        except Exception as error:
+            if is_unavailable(error):  # this thread need not wait for the database a second time
+                raise
+            # The type alone: PostgreSQL's message can quote what a participant wrote.
+            log.info("joined call failed", n=len(together), error=type(error).__name__)
+        finally:
+            for call in together[1:]:
+                call.turn.release()
+
+
+_join = JoinedCalls(_store_together)

@@ -27,8 +27,8 @@ from judgments.sessions.trials import (
     trials_of,
     write_trials,
 )
-from judgments.sql.compiled_queries import Compiled, padded
-from judgments.sql.statements import insert_rows, write_lock
+from judgments.sql.compiled_queries import Compiled
+from judgments.sql.statements import insert_rows, padded, write_lock
 
 FLUSH_AFTER_S = 0.5
 CHANGING_FIELDS = ("status", "screen", "last_seen_at")  # every step of a participant changes one of them

@@ -86,19 +86,6 @@ class _Plan:
         return [self.read(row) for row in rows]
 
 
-def padded(keys: Sequence[int]) -> list[int]:
-    """Some keys, the last of them several times, so that statements come in few lengths.
-
-    >>> padded([4, 5, 6])
-    [4, 5, 6, 6]
-    """
-    if not keys:
-        return []
-    # A power of two keys: with few different statements, PostgreSQL prepares each of them.
-    n_missing = (1 << (len(keys) - 1).bit_length()) - len(keys)
-    return [*keys, *[keys[-1]] * n_missing]
-
-
 def _reader(queryset: models.QuerySet[Any, Any], compiler: Any) -> Callable[[Sequence[Any]], Any]:
     """How a row becomes an instance with its relations and annotations, or a tuple."""
     if queryset._iterable_class is not ModelIterable:

@@ -1,7 +1,5 @@
 """Written-out SQL that PostgreSQL and SQLite share: running it, and turning its values into Python's.
 
-Threads that insert rows of one model at the same time can share a statement (:class:`SharedInsert`).
-
 Statements go through Django's ordinary cursors, which are kept by thread; PostgreSQL prepares those that come
 again (``prepare_threshold`` and ``server_side_binding`` in :mod:`config.env`).
 """
@@ -12,21 +10,18 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import cache
-from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
-import structlog
 from django.db import DEFAULT_DB_ALIAS, connection, connections, models, transaction
 from django.db.backends.utils import CursorWrapper
 
 from experiments.models import Experiment, ExperimentVersion, MinimalPair
 from judgments.models import Judgment, Session, Trial
 
-log = structlog.get_logger(__name__)
 MAX_PARAMETERS = 900  # SQLite before 3.32 takes 999 in one statement
-SHARE_WITHIN_S = 0.002  # the longest that rows wait for those of another thread
 IGNORE_CONFLICTS = " ON CONFLICT DO NOTHING"
 MAX_CURSORS = 100  # of a thread; each holds the rows of its last statement
+Key = TypeVar("Key")
 TABLES = {
     model.__name__.lower(): f'"{model._meta.db_table}"'
     for model in (Session, Trial, Judgment, Experiment, ExperimentVersion, MinimalPair)
@@ -72,6 +67,19 @@ def _executed(sql: str, values: Sequence[Any]) -> CursorWrapper:
         cursor = _kept.by_statement[sql]
     cursor.execute(sql, values if _vendor() == "postgresql" else adapted(values))
     return cursor
+
+
+def padded(keys: Sequence[Key]) -> list[Key]:
+    """Some keys, the last of them several times, so that statements come in few lengths.
+
+    >>> padded([4, 5, 6])
+    [4, 5, 6, 6]
+    """
+    if not keys:
+        return []
+    # A power of two keys: with few different statements, PostgreSQL prepares each of them.
+    n_missing = (1 << (len(keys) - 1).bit_length()) - len(keys)
+    return [*keys, *[keys[-1]] * n_missing]
 
 
 def adapted(values: Iterable[Any]) -> list[Any]:
@@ -217,109 +225,3 @@ def write_lock() -> AbstractContextManager[object]:
     wait. Other processes still queue at the file.
     """
     return _process_lock if _vendor() == "sqlite" else nullcontext()
-
-
-class _Rows:
-    """The rows of one thread that are to be inserted, and the outcome."""
-
-    __slots__ = ("error", "is_stored", "rows", "turn")
-
-    def __init__(self, rows: Sequence[dict[str, Any]]) -> None:
-        self.rows, self.is_stored = rows, False
-        self.error: Exception | None = None
-        self.turn = threading.Lock()  # held until this thread may go on
-        self.turn.acquire()
-
-
-class _Expected:
-    """The context of a thread that may insert; a class, because a generator takes twice the time."""
-
-    __slots__ = ("shared",)
-
-    def __init__(self, shared: "SharedInsert") -> None:
-        self.shared = shared
-
-    def __enter__(self) -> None:
-        with self.shared.lock:
-            self.shared.coming.add(threading.get_ident())
-
-    def __exit__(self, *raised: object) -> None:
-        with self.shared.lock:
-            self.shared.comes(threading.get_ident())
-
-
-class SharedInsert:
-    """Inserts rows of one model for several threads by one statement and one commit, which cost most.
-
-    The first thread that comes waits for those that are :meth:`expected`, at most :data:`SHARE_WITHIN_S`, and
-    inserts the rows of all; a thread that is alone does not wait. If the statement fails, the rows of each
-    thread are inserted by themselves, so that one cannot fail the others.
-
-    ``order`` is a unique column by which rows are sorted.
-    """
-
-    def __init__(self, model: type[models.Model], *, order: str) -> None:
-        self.model, self.order = model, order
-        self.lock = threading.Lock()
-        self.coming: set[int] = set()  # threads
-        self.waiting: list[_Rows] = []  # the first is of the thread that will insert them
-
-    def expected(self) -> "_Expected":
-        """A block whose rows other threads wait for, if it inserts any."""
-        return _Expected(self)
-
-    def __call__(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Insert rows given by attribute name, all or none; they are committed when this returns."""
-        own = _Rows(rows)
-        if connection.in_atomic_block:  # another thread's connection does not see rows of this transaction
-            self._insert([own])
-        else:
-            with self.lock:
-                self.waiting.append(own)
-                self.comes(threading.get_ident())
-                is_first = self.waiting[0] is own
-            if is_first:
-                own.turn.acquire(timeout=SHARE_WITHIN_S)
-                self._insert_waiting()
-            else:
-                own.turn.acquire()
-        if own.error is not None:
-            raise own.error
-        if not own.is_stored:
-            raise RuntimeError("the thread that was to insert these rows was ended")
-
-    def comes(self, thread: int) -> None:
-        """Expect a thread no longer; the last one lets the first thread go on. Called under the lock."""
-        self.coming.discard(thread)
-        if not self.coming and self.waiting and self.waiting[0].turn.locked():
-            self.waiting[0].turn.release()
-
-    def _insert_waiting(self) -> None:
-        with self.lock:
-            # From here on, the next thread that comes is the first of others.
-            together, self.waiting = self.waiting, []
-        try:
-            self._insert(together)
-        finally:
-            for other in together[1:]:
-                other.turn.release()
-
-    def _insert(self, together: Sequence[_Rows]) -> None:
-        try:
-            # Race: two processes that insert the same rows in another order would wait for each other.
-            rows = sorted((row for one in together for row in one.rows), key=itemgetter(self.order))
-            with write_lock():
-                insert_rows(self.model, rows)
-        # Other threads wait for these rows, so any exception becomes their outcome, as in a Future.
-        except Exception as error:
-            if len(together) == 1:
-                together[0].error = error  # raised in its own thread, where Django logs the traceback
-                return
-            # The type alone: PostgreSQL's message can quote what a participant wrote.
-            kind = type(error).__name__
-            log.info("shared insert failed", model=self.model.__name__, n=len(together), error=kind)
-            for one in together:
-                self._insert([one])
-            return
-        for one in together:
-            one.is_stored = True

@@ -1,7 +1,7 @@
 """Judgments stored per second, against a plain Django view that inserts one row per request.
 
 Run ``python tests/benchmarks/collection/bench_load.py``. The plain view is served by gunicorn, ours by our
-own server, each with one process of four threads, with the same kind of database (SQLite in WAL mode with
+own server, each with one process of eight threads, with the same kind of database (SQLite in WAL mode with
 full synchronisation; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds PostgreSQL, in which two databases are
 made and dropped). The server runs on core 0, the driver on core 1; every participant has one connection and
 sends the next answer when the last is acknowledged. Before the clock runs, each session asks for its plan, as
@@ -26,9 +26,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 PEOPLE, TRIALS, ROUNDS = (1, 10, 50), 20, 3
 ANSWERS = 1_000
-ONE_BY_FOUR = ["--workers", "1", "--threads", "4"]
-OURS = ["config.serve", *ONE_BY_FOUR]
-PLAIN = ["gunicorn", "tests.benchmarks.collection.plain_view", *ONE_BY_FOUR]
+ONE_BY_EIGHT = ["--workers", "1", "--threads", "8"]
+OURS = ["config.serve", *ONE_BY_EIGHT]
+PLAIN = ["gunicorn", "tests.benchmarks.collection.plain_view", *ONE_BY_EIGHT]
 PLAIN += ["--worker-class", "gthread", "--keep-alive", "60", "--log-level", "warning"]
 
 SETUP = """

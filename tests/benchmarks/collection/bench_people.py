@@ -97,7 +97,7 @@ class Site:
             "--workers",
             str(processes),
             "--threads",
-            "4",
+            "8",
         ]
         self.process = subprocess.Popen([sys.executable, *words], cwd=ROOT, env=self.environment)
         Server._wait(self)

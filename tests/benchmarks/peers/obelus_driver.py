@@ -5,7 +5,7 @@ brings the plan, sends 20 forced choices one after another (each a request of it
 engine measures), and reads the completion code, which comes with the last acknowledgement. Runs in the
 drivers' environment with their folder on the path: ``bench_peers.py`` does so, and ``OBELUS_PYTHON`` names
 the project's Python. Afterwards the harness looks up every acknowledged answer in the store. ``--opt dup=1``
-sends every answer twice at once; ``--opt workers=2`` and ``--opt threads=4`` set the server.
+sends every answer twice at once; ``--opt workers=2`` and ``--opt threads=8`` set the server.
 """
 
 import asyncio
@@ -124,7 +124,7 @@ class Obelus(Peer):
 
     def start_cmd(self):
         """The server as `make run` starts it, with one process, since there is one core."""
-        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "4")
+        workers, threads = self.opts.get("workers", "1"), self.opts.get("threads", "8")
         options = ["--port", str(self.port), "--workers", workers, "--threads", threads]
         return [PYTHON, "-m", "config.serve", *options], str(PROJECT), self.environment()
 

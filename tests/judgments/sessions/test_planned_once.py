@@ -29,7 +29,7 @@ def test_an_answer_is_stored_by_a_plan_that_is_kept():
     trials = list(session.trials.all())
     for trial in trials[:PREPARE_AFTER]:  # psycopg prepares what a connection has run so often
         send(session, row(trial))
-    storing = 'INSERT INTO "judgments_judgment"', "WITH s AS"
+    storing = 'INSERT INTO "judgments_judgment"', "WITH asked"
     before = plans(*storing)
     for trial in trials[PREPARE_AFTER : PREPARE_AFTER + 8]:
         assert send(session, row(trial)).status_code == 200

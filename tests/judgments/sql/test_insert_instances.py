@@ -1,9 +1,10 @@
-"""Instances inserted together: they get their keys, and a constraint's refusal is an error."""
+"""Rows and instances inserted together: all or none, and a constraint's refusal is an error."""
 
 import pytest
 from django.db import IntegrityError, transaction
 
-from judgments.models import Session
+from judgments.models import Judgment, Session
+from judgments.sql import statements
 from judgments.sql.statements import insert_instances
 from tests import cast
 
@@ -38,3 +39,20 @@ def test_a_second_active_session_of_a_participant_is_an_error_and_nothing_is_sto
     with pytest.raises(IntegrityError), transaction.atomic():
         insert_instances(copies(first, a="withdrawn", b="active"), key="token")
     assert list(Session.objects.all()) == [first]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_more_rows_than_a_statement_takes_are_stored_all_or_none(monkeypatch):
+    monkeypatch.setattr(statements, "MAX_PARAMETERS", 20)  # a row in each statement
+    session = cast.begin(cast.study(n_lists=1), "ada")
+    first, *others = session.trials.all()
+    Judgment.objects.create(trial=first, response="x", value=1.0)
+    rows = [
+        {"trial_id": trial.pk, "status": "missing", "response": "x", "input_type": "form"}
+        for trial in (*others, first)  # the last has its answer
+    ]
+    with pytest.raises(IntegrityError):
+        statements.insert_rows(Judgment, rows)
+    assert Judgment.objects.count() == 1
+    statements.insert_rows(Judgment, rows[:-1])
+    assert Judgment.objects.count() == len(rows) > 1
