@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -270,6 +271,17 @@ def test_unknown_sessions_and_trials_are_refused_and_the_others_stored(
     assert receipts[0]["acknowledged"] == [trials[0].public_id]
     assert receipts[1]["code"] == "session_unknown"
     assert [refusal["code"] for refusal in receipts[2]["refused"]] == ["unknown_trial"]
+    assert list(Judgment.objects.filter(trial__in=trials).values_list("trial", flat=True)) == [trials[0].pk]
+
+
+def test_sessions_that_are_over_or_left_alone_for_long_are_refused_and_the_others_stored(
+    sessions, trials, statements, together
+):
+    Session.objects.filter(pk=sessions[1].pk).update(last_seen_at=timezone.now() - timedelta(days=8))
+    Session.objects.filter(pk=sessions[2].pk).update(status=Session.Status.WITHDRAWN)
+    receipts = together([sent(*pair) for pair in zip(sessions, trials, strict=True)])
+    assert receipts[0]["acknowledged"] == [trials[0].public_id]
+    assert [receipt["code"] for receipt in receipts[1:]] == ["session_expired", "session_over"]
     assert list(Judgment.objects.filter(trial__in=trials).values_list("trial", flat=True)) == [trials[0].pk]
 
 
