@@ -23,7 +23,7 @@ from tests.benchmarks.soak.services import free_port
 from tests.fuzz.site import ROOT, Site
 
 N_CLIENTS, N_BELOW_THREADS, LASTS_S, LIMIT_S = 20, 3, 8, 5  # the second is below the threads of one process
-N_THREADS = 8  # of ``config.serve`` with its defaults: 2 processes with 4 threads each
+N_THREADS = 16  # of ``config.serve`` with its defaults: 2 processes with 8 threads each
 CADDYFILE = ROOT / "docker" / "proxy" / "Caddyfile"
 # The directive since Caddy 2.7, and that of earlier versions, of which Debian has one
 BUFFERS = ("request_buffers 4MB", "buffer_requests\n\t\tmax_buffer_size 4MB")
