@@ -157,10 +157,10 @@ def _store_together(several: Sequence[tuple[str, SentAnswer]]) -> "list[_Deliver
     None for a delivery that has to read its session by itself.
     """
     # A second delivery of a session has to see what became of the first.
-    own = dict(reversed(several))
-    states = read_states([(token, answer.trial) for token, answer in own.items()])
+    first_answers = dict(reversed(several))
+    states = read_states([(token, answer.trial) for token, answer in first_answers.items()])
     deliveries = {
-        token: _Delivery(state, [own[token]])
+        token: _Delivery(state, [first_answers[token]])
         for token, state in states.items()
         if state.trials and not _is_late(state)
     }
@@ -168,7 +168,7 @@ def _store_together(several: Sequence[tuple[str, SentAnswer]]) -> "list[_Deliver
     _insert_judgments([row for delivery in plain for row in delivery.judgments])
     for delivery in plain:
         delivery.is_stored = True
-    return [deliveries.get(token) if own[token] is answer else None for token, answer in several]
+    return [deliveries.get(token) if first_answers[token] is answer else None for token, answer in several]
 
 
 def _insert_judgments(rows: Sequence[dict[str, Any]]) -> None:
@@ -502,8 +502,8 @@ class JoinedCalls(Generic[Argument, Outcome]):
     for all of them when the function fails, so that one cannot fail the others.
 
     The first thread that comes makes the call. It waits until as many have come as there were threads here
-    when the last call was made, for at most :data:`ENOUGH_CALLS` and :data:`JOIN_WITHIN_S`; a thread that is
-    alone waits for nobody.
+    when the last call was made, but for no more than :data:`ENOUGH_CALLS` and no longer than
+    :data:`JOIN_WITHIN_S`; a thread that is alone waits for nobody.
     """
 
     def __init__(self, function: Callable[[Sequence[Argument]], Sequence[Outcome | None]]) -> None:

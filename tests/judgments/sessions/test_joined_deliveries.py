@@ -45,7 +45,7 @@ class Doubled:
 def test_a_thread_that_is_alone_waits_for_nobody():
     double = Doubled()
     joined = JoinedCalls(double)
-    assert [joined(1), joined(2)] == [2, 4] and double.calls == [[1], [2]]
+    assert [joined(1), joined(2), joined(3)] == [2, 4, 6] and double.calls == [[1], [2], [3]]
 
 
 def test_as_many_calls_are_joined_as_there_were_threads_at_the_last_call():
