@@ -21,7 +21,7 @@ from experiments.materials.markup import as_nodes, paragraphs
 from judgments.screens.shared_pages import last_page
 from judgments.screens.trial_screen import plan_document
 from judgments.sessions.leases import SessionExpired, SessionOver, is_too_late
-from judgments.sessions.lookup import session_by_token
+from judgments.sessions.lookup import ended_session, session_by_token
 from judgments.sessions.payload import MAX_ANSWERS, BadPayload, RefusedRow, SentAnswer, read_payload
 from judgments.sessions.places import StudyClosed
 from judgments.sessions.recording import Receipt, SessionUnknown, record_answers
@@ -126,7 +126,7 @@ def _document(receipt: Receipt, token: str, refused: list[RefusedRow]) -> dict[s
         "complete": receipt.is_complete,
         "next": _page(token),
     }
-    session = session_by_token(token) if receipt.is_complete else None
+    session = ended_session(token) if receipt.is_complete else None
     html = last_page(session) if session is not None else None
     return document if html is None else {**document, "page": html}
 

@@ -244,9 +244,9 @@ def new_sessions(
         raise StudyClosed("not_open")
     experiment, now = version.experiment, timezone.now()
     counts, sessions = filled_counts(lists, is_test=is_test), []
+    rng = np.random.default_rng()  # once: starting one takes as long as a query
     for arrival, participant in arrivals:
-        seed = secrets.randbits(48)  # fits the 64-bit signed column
-        list_id = least_filled(counts, np.random.default_rng(seed))
+        list_id = least_filled(counts, rng)
         counts[list_id] += 1
         sessions.append(
             Session(
@@ -256,7 +256,7 @@ def new_sessions(
                 list_id=list_id,
                 campaign=arrival.campaign,
                 screen="questionnaire",
-                seed=seed,
+                seed=secrets.randbits(48),  # fits the 64-bit signed column
                 is_test=is_test,
                 started_at=now,
                 last_seen_at=now,

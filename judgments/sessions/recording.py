@@ -1,12 +1,13 @@
 """Storing the answers of a session: each once, however often, in whatever order and number they arrive.
 
 Three queries whatever the number of answers: the session with the trials that are named, the lease unless it
-was renewed just now, the rows. Deliveries of one answer that come at the same time share the first and the
-last (:class:`JoinedCalls`). What is acknowledged is committed.
+was renewed just now, the rows. Deliveries of one answer that come at the same time share the first, the last
+and the transaction (:class:`JoinedCalls`). What is acknowledged is committed.
 """
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -83,7 +84,8 @@ class Receipt:
 class SessionState:
     """A session as one query reads it, with those of its trials that a delivery names.
 
-    ``first_open`` is the position of the first trial that the delivery leaves without an answer.
+    ``first_open`` is the position of the first trial that the delivery leaves without an answer;
+    ``last_position``, that of the last trial, is read where there is no such trial.
     """
 
     pk: int
@@ -94,6 +96,7 @@ class SessionState:
     last_seen_at: datetime | None
     protocol: Protocol
     first_open: int | None
+    last_position: int | None
     trials: dict[str, TrialRow]
     stored: dict[str, dict[str, Any]]  # response and is_correct of the answer that a trial has already
 
@@ -152,7 +155,7 @@ def _stored_delivery(
 
 
 def _store_together(several: Sequence[tuple[str, SentAnswer]]) -> "list[_Delivery | None]":
-    """Read the sessions of deliveries of one answer each, and store those that need one insert and no more.
+    """Read the sessions of deliveries of one answer each, and store those without events or conflicts.
 
     None for a delivery that has to read its session by itself.
     """
@@ -164,11 +167,22 @@ def _store_together(several: Sequence[tuple[str, SentAnswer]]) -> "list[_Deliver
         for token, state in states.items()
         if state.trials and not _is_late(state)
     }
-    plain = [delivery for delivery in deliveries.values() if delivery.is_plain]
-    _insert_judgments([row for delivery in plain for row in delivery.judgments])
-    for delivery in plain:
-        delivery.is_stored = True
+    _store_joined([delivery for delivery in deliveries.values() if not delivery.has_events])
     return [deliveries.get(token) if first_answers[token] is answer else None for token, answer in several]
+
+
+def _store_joined(deliveries: "Sequence[_Delivery]") -> None:
+    """Insert the judgments, and renew the leases that need it; leaves out those whose lease has expired."""
+    # Race: two processes that renew the same leases in another order would wait for each other.
+    in_order = sorted(deliveries, key=lambda delivery: delivery.state.pk)
+    to_renew = [delivery for delivery in in_order if delivery.needs_renewal]
+    stored = [delivery for delivery in deliveries if delivery not in to_renew]
+    # Without a renewal there is one statement, which is its own transaction.
+    with write_lock(), transaction.atomic() if to_renew else nullcontext():
+        stored += [delivery for delivery in to_renew if delivery.renew_live_lease()]
+        _insert_judgments([row for delivery in stored for row in delivery.judgments])
+    for delivery in stored:
+        delivery.is_stored = True
 
 
 def _insert_judgments(rows: Sequence[dict[str, Any]]) -> None:
@@ -253,32 +267,37 @@ class _Delivery:
             receipt.feedback[answer.trial] = {"is_correct": first["is_correct"], "text": text}
 
     @property
-    def is_plain(self) -> bool:
-        """Whether its judgments, if any, are all that has to be written."""
-        return not self.conflicts and not self.events and (not self.judgments or self._is_renewed)
+    def has_events(self) -> bool:
+        """Whether something is to be stored beside judgments and the renewal."""
+        return bool(self.conflicts or self.events)
+
+    @property
+    def needs_renewal(self) -> bool:
+        """Whether the lease was not renewed just now, on the screen of the new answers."""
+        state = self.state
+        return bool(self.judgments) and not (
+            state.screen == self._screen()
+            and is_fresh(state.status, state.lease_expires_at, lease_minutes=state.lease_minutes)
+        )
+
+    def renew_live_lease(self) -> bool:
+        """Renew the lease, and store the screen; False where the lease has expired."""
+        state = self.state
+        return renew_live(state.pk, state.lease_minutes, screen=self._screen())
 
     def store(self) -> None:
         """Write everything, or nothing."""
-        if self.is_plain:
+        if not self.has_events and not self.needs_renewal:
             _insert_judgments(self.judgments)
             return
         state = self.state
         with write_lock(), transaction.atomic():
             if self.judgments:
-                screen = self._screen()
-                if not self._is_renewed and not renew_live(state.pk, state.lease_minutes, screen=screen):
-                    renew(_session_to_renew(state.pk), screen=screen)
+                if self.needs_renewal and not self.renew_live_lease():
+                    renew(_session_to_renew(state.pk), screen=self._screen())
                 insert_rows(Judgment, self.judgments)
             if events := self.events + self._new_conflicts():
                 SessionEvent.objects.bulk_create(events)
-
-    @property
-    def _is_renewed(self) -> bool:
-        """Whether the lease was renewed just now, on the screen of the new answers."""
-        state = self.state
-        return state.screen == self._screen() and is_fresh(
-            state.status, state.lease_expires_at, lease_minutes=state.lease_minutes
-        )
 
     def _screen(self) -> str:
         """Where the participant is after the last of the new answers."""
@@ -307,7 +326,7 @@ class _Delivery:
             complete(state.pk, state.protocol) is not None
             or Session.objects.filter(pk=state.pk, status=Session.Status.COMPLETE).exists()
         )
-        receipt.position = select(LAST_POSITION, [state.pk])[0][0] or 0
+        receipt.position = state.last_position or 0
         return receipt
 
 
@@ -399,14 +418,15 @@ WITH asked (token, public_id) AS (VALUES {asked}), s AS (
   FROM {session} s JOIN {experiment} e ON e.id = s.experiment_id
     JOIN {experimentversion} v ON v.id = s.version_id
   WHERE s.token IN (SELECT token FROM asked) LIMIT {n_asked})
-SELECT s.*, t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
+SELECT s.*, CASE WHEN s.first_open IS NULL
+    THEN (SELECT max(t.position) FROM {trial} t WHERE t.session_id = s.id) END,
+  t.id, t.position, t.kind, t.block, t.public_id, t.expected_first, t.shown, t.correct,
   CAST(t.shown_at AS text), p.good_id, p.bad_id, j.id, j.response, j.is_correct
 FROM s JOIN asked a ON a.token = s.token
   LEFT JOIN {trial} t ON t.session_id = s.id AND t.public_id = a.public_id
   LEFT JOIN {judgment} j ON j.trial_id = t.id LEFT JOIN {minimalpair} p ON p.id = t.pair_id"""
-N_SESSION_COLUMNS = 10
+N_SESSION_COLUMNS = 11
 NO_TRIAL = ""  # no trial has this public id
-LAST_POSITION = "SELECT max(position) FROM {trial} WHERE session_id = %s".format(**TABLES)
 
 
 @cache
@@ -445,6 +465,7 @@ def _state(
     version_id: int,
     sha256: str,
     first_open: int | None,
+    last_position: int | None,
 ) -> SessionState:
     return SessionState(
         pk,
@@ -455,6 +476,7 @@ def _state(
         last_seen_at=as_datetime(last_seen_at),
         protocol=read_protocol(version_id, sha256),
         first_open=first_open,
+        last_position=last_position,
         trials={},
         stored={},
     )

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import DataError, IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
 from judgments.models import Judgment, Session, SessionEvent, Trial
@@ -169,12 +169,12 @@ def statements(sessions: list[Session], monkeypatch: pytest.MonkeyPatch) -> Stat
 
 
 @pytest.fixture
-def together() -> Callable[[Sequence[Callable[[], Any]]], list[Any]]:
+def together() -> Callable[..., list[Any]]:
     """Run requests in threads so that their answers are joined."""
 
-    def run(works: Sequence[Callable[[], Any]]) -> list[Any]:
+    def run(works: Sequence[Callable[[], Any]], **expected: Any) -> list[Any]:
         recording._join.n_expected = len(works)
-        return at_once(works)
+        return at_once(works, **expected)
 
     return run
 
@@ -215,6 +215,51 @@ def test_answers_that_need_more_than_an_insert_do_not_hold_back_the_others(
     assert list(kinds) == [(sessions[1].pk, "resumed"), (sessions[2].pk, "hidden")]
     sessions[1].refresh_from_db()
     assert sessions[1].lease_expires_at > timezone.now()
+
+
+def leases(sessions: list[Session]) -> list[datetime]:
+    return [Session.objects.get(pk=session.pk).lease_expires_at for session in sessions]
+
+
+def test_leases_that_were_not_renewed_just_now_are_renewed_together_with_the_answers(
+    sessions, trials, statements, together
+):
+    soon = timezone.now() + timedelta(minutes=2)
+    Session.objects.filter(pk__in=[session.pk for session in sessions[:2]]).update(lease_expires_at=soon)
+    fresh = leases(sessions)[2]
+    receipts = together([sent(*pair) for pair in zip(sessions, trials, strict=True)])
+    assert [receipt["acknowledged"] for receipt in receipts] == [[trial.public_id] for trial in trials]
+    assert statements.reads == [3] and statements.inserts == [3]
+    first, second, third = leases(sessions)
+    assert first > soon and second > soon and third == fresh
+    assert Judgment.objects.filter(trial__in=trials).count() == 3
+
+
+def test_an_expired_lease_among_leases_to_renew_is_left_to_its_own_thread(
+    sessions, trials, statements, together
+):
+    now = timezone.now()
+    Session.objects.filter(pk=sessions[0].pk).update(lease_expires_at=now)
+    Session.objects.filter(pk=sessions[1].pk).update(lease_expires_at=now + timedelta(minutes=2))
+    receipts = together([sent(*pair) for pair in zip(sessions, trials, strict=True)])
+    assert [receipt["acknowledged"] for receipt in receipts] == [[trial.public_id] for trial in trials]
+    assert statements.reads == [3] and statements.inserts == [2, 1]
+    assert all(lease > now + timedelta(minutes=3) for lease in leases(sessions))
+    assert [event.session_id for event in SessionEvent.objects.filter(kind="resumed")] == [sessions[0].pk]
+
+
+def test_no_lease_is_renewed_without_its_answer(sessions, trials, statements, together):
+    soon = timezone.now() + timedelta(minutes=2)
+    Session.objects.update(lease_expires_at=soon)
+
+    def fail() -> None:
+        raise DataError
+
+    statements.before_insert = fail
+    works = [sent(*pair) for pair in zip(sessions, trials, strict=True)]
+    together(works, expected=DataError)
+    assert sorted(statements.inserts) == [1, 1, 1, 3]
+    assert leases(sessions) == [soon] * 3 and not Judgment.objects.filter(trial__in=trials).exists()
 
 
 def test_an_answer_sent_twice_at_once_is_stored_once_and_delays_no_other(
