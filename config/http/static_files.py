@@ -3,6 +3,8 @@
 A checkout without collected files serves its source files under their plain names.
 """
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,13 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
     def stored_name(self, name: str) -> str:
         """Return the hashed name; the plain one before ``collectstatic`` has written a manifest."""
         return super().stored_name(name) if self.hashed_files else name
+
+    def post_process(self, *args: Any, **options: Any) -> Iterator[tuple[str, str, Any]]:
+        """Hash and compress the collected files, and write them to the disk."""
+        yield from super().post_process(*args, **options)
+        # After a power cut, files written half a minute before may be empty, and no page works with an empty
+        # manifest.
+        os.sync()
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no stubs
