@@ -6,8 +6,8 @@ full synchronisation; ``BENCH_POSTGRES=postgres://…/DATABASE`` adds PostgreSQL
 made and dropped). The server runs on core 0, the driver on core 1; every participant has one connection and
 sends the next answer when the last is acknowledged. Before the clock runs, each session asks for its plan, as
 every engine does before its first answer, and two rounds of both are not counted: in these the database plans
-the statements of each thread's connection, which takes our server a fifth of its first round. Afterwards the
-stored rows are counted against the acknowledged ones.
+the statements of each thread's connection, and our first round stores a third less. Afterwards the stored
+rows are counted against the acknowledged ones.
 """
 
 import http.client
