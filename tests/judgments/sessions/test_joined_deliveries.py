@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from judgments.models import Judgment, Session, SessionEvent, Trial
 from judgments.sessions import recording
+from judgments.sessions.payload import SentAnswer
 from judgments.sessions.recording import JoinedCalls
 from tests.cast import answer_to, begin, study
 from tests.judgments.deliveries import row, send
@@ -260,6 +261,34 @@ def test_no_lease_is_renewed_without_its_answer(sessions, trials, statements, to
     together(works, expected=DataError)
     assert sorted(statements.inserts) == [1, 1, 1, 3]
     assert leases(sessions) == [soon] * 3 and not Judgment.objects.filter(trial__in=trials).exists()
+
+
+@pytest.mark.parametrize("are_due", [True, False])
+def test_leases_and_rows_are_written_in_the_order_of_their_keys(sessions, trials, monkeypatch, are_due):
+    """Two processes that write the same ones in another order would wait for each other."""
+    if are_due:
+        Session.objects.update(lease_expires_at=timezone.now() + timedelta(minutes=2))
+    leases_written, rows_written = list[int](), list[int]()
+    renew, insert = recording.renew_live, recording.insert_rows
+
+    def renew_noted(session_id: int, *arguments: Any, **options: Any) -> bool:
+        leases_written.append(session_id)
+        return renew(session_id, *arguments, **options)
+
+    def insert_noted(model: type, rows: Sequence[dict[str, Any]]) -> None:
+        rows_written.extend(row["trial_id"] for row in rows)
+        insert(model, rows)
+
+    monkeypatch.setattr(recording, "renew_live", renew_noted)
+    monkeypatch.setattr(recording, "insert_rows", insert_noted)
+    pairs = zip(sessions[:2], trials[:2], strict=True)
+    several = [(session.token, SentAnswer(trial.public_id, answer_to(trial))) for session, trial in pairs]
+    states = recording.read_states([(token, answer.trial) for token, answer in several])
+    backwards = dict(sorted(states.items(), key=lambda item: -item[1].pk))  # the database may give any order
+    monkeypatch.setattr(recording, "read_states", lambda asked: backwards)
+    recording._store_together(several)
+    assert leases_written == (sorted(session.pk for session in sessions[:2]) if are_due else [])
+    assert rows_written == sorted(trial.pk for trial in trials[:2])
 
 
 def test_an_answer_sent_twice_at_once_is_stored_once_and_delays_no_other(
